@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mfsdp_lint.dryrun.outcome import DONE, Failure, Measured, Outcome, PlainSettings
-from mfsdp_lint.dryrun.plain import recipe_of
-from mfsdp_lint.dryrun.subject import Examiner, Subject
+from mfsdp_lint.dryrun.subject import Examiner, Subject, recipe_of
 from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.rules.load import load_rules
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from mfsdp_lint.dryrun.batch import Batch
 from mfsdp_lint.dryrun.outcome import DONE, Outcome
-from mfsdp_lint.dryrun.ranks import Answers, RunRequest, Tell
+from mfsdp_lint.dryrun.ranks import Answers, Batch, RunRequest, Tell
 from tests.dryrun.samples import FSDP
 
 

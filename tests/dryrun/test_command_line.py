@@ -15,13 +15,12 @@ from mfsdp_lint.commands import dry_run
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.dryrun import confirm as of_a_check
-from mfsdp_lint.dryrun.command_line import command_lines, question, tree_at
 from mfsdp_lint.dryrun.containment import contained
 from mfsdp_lint.dryrun.introspection import confirm, validate
 from mfsdp_lint.dryrun.inventory import Installed
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
-from mfsdp_lint.dryrun.plain import Given, recipe_of
-from mfsdp_lint.dryrun.subject import Examiner, Subject, can_be_tried
+from mfsdp_lint.dryrun.subject import Examiner, Given, Subject, can_be_tried, recipe_of
+from mfsdp_lint.dryrun.validator import command_lines, question, tree_at
 from mfsdp_lint.dryrun.verify import verify_command_line
 from mfsdp_lint.inputs.detect import with_core
 from mfsdp_lint.inputs.options import UsageError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mfsdp_lint.dryrun.comparison import TOLERANCE, after_a_load, symptoms
+from mfsdp_lint.dryrun.evidence import TOLERANCE, after_a_load, symptoms
 from mfsdp_lint.dryrun.outcome import DONE, Measured, Outcome
 from tests.dryrun.samples import trained
 

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from mfsdp_lint.dryrun.batch import Batch, Key
-from mfsdp_lint.dryrun.device import A_CLUSTER, Device
-from mfsdp_lint.dryrun.inventory import Installed
-from mfsdp_lint.dryrun.jobs import Job, answered, empty, writing
-from mfsdp_lint.dryrun.ranks import By
+from mfsdp_lint.dryrun.inventory import A_CLUSTER, Device, Installed
+from mfsdp_lint.dryrun.place import Job, answered, empty, writing
+from mfsdp_lint.dryrun.ranks import Batch, By, Key
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.reports import dry_run_jobs as jobs_report
 from tests.dryrun.samples import FSDP

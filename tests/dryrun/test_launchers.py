@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mfsdp_lint.dryrun.device import A_CLUSTER, CPU
-from mfsdp_lint.dryrun.jobs import Job
+from mfsdp_lint.dryrun.inventory import A_CLUSTER, CPU
+from mfsdp_lint.dryrun.place import Job
 
 GPUS = Job(Path("/jobs/job-1"), 3, 2, A_CLUSTER, 720.0)
 WITHOUT = Job(Path("/jobs/job-2"), 1, 4, CPU, 241.0)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from mfsdp_lint.core.finding import Confirmation
-from mfsdp_lint.dryrun import seen
+from mfsdp_lint.dryrun import evidence
 from mfsdp_lint.dryrun.introspection import confirm, validate
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from tests.dryrun.samples import FSDP, JUDGE, PASSED, failed, subject
@@ -72,7 +72,7 @@ def test_a_run_that_ends_otherwise_contradicts_nothing() -> None:
     missing, other = failed("load", "RuntimeError: Missing key"), failed("save", "RuntimeError: nowhere")
 
     def told(bad: Outcome, good: Outcome) -> str:
-        return seen.confirm(violation, "cpu", (partial, bad), (partial, good)).verdict
+        return evidence.confirm_by_observation(violation, "cpu", (partial, bad), (partial, good)).verdict
 
     assert told(PASSED, missing) == "hypothetical"  # nobody knows what the folder holds
     assert told(missing, PASSED) == "refuted"
@@ -82,4 +82,4 @@ def test_a_run_that_ends_otherwise_contradicts_nothing() -> None:
 def test_a_run_is_asked_of_the_settings_that_a_rule_says_nobody_reads() -> None:
     left_over = subject({"dist.use_megatron_fsdp": False, "ddp.use_megatron_fsdp": False, "ddp.use_custom_fsdp": True})
     violation = next(each for each in left_over.violations if each.rule.code == "MFSDP750")
-    assert seen.watched(violation) == ("ddp.use_custom_fsdp", "ddp.use_megatron_fsdp")
+    assert evidence.watched(violation) == ("ddp.use_custom_fsdp", "ddp.use_megatron_fsdp")

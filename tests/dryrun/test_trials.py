@@ -8,12 +8,11 @@ import pytest
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun import trials
-from mfsdp_lint.dryrun.batch import Batch
-from mfsdp_lint.dryrun.device import CPU, Device
+from mfsdp_lint.dryrun.control import confirmed, supposed
+from mfsdp_lint.dryrun.inventory import CPU, Device
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
-from mfsdp_lint.dryrun.ranks import launched
+from mfsdp_lint.dryrun.ranks import Batch, launched
 from mfsdp_lint.dryrun.subject import tier_of
-from mfsdp_lint.dryrun.supposed import confirmed, supposed
 from tests.dryrun.samples import FSDP, JUDGE, failed, subject, trained
 
 PLAIN = trained(moments=200, sums=(680.0, 680.0))

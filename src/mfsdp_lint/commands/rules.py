@@ -65,8 +65,8 @@ def _verify(rules: Sequence[Rule], codes: Collection[str], arguments: argparse.N
     """Exit code 1 where an example contradicts its rule. Raises UsageError where nothing can be run."""
     import json
 
-    from mfsdp_lint.dryrun.command_line import tree_at
     from mfsdp_lint.dryrun.inventory import look
+    from mfsdp_lint.dryrun.validator import tree_at
     from mfsdp_lint.dryrun.verify import verify, verify_command_line
     from mfsdp_lint.progress import progress
     from mfsdp_lint.reports import verified

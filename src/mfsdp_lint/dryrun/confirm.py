@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from mfsdp_lint.core.finding import Confirmation, Finding
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.dryrun.command_line import tree_at
-from mfsdp_lint.dryrun.device import Device
-from mfsdp_lint.dryrun.introspection import inconclusive
-from mfsdp_lint.dryrun.inventory import Installed, look
+from mfsdp_lint.dryrun.control import inconclusive
+from mfsdp_lint.dryrun.inventory import Device, Installed, look
 from mfsdp_lint.dryrun.run import Means, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Subject, can_be_tried
+from mfsdp_lint.dryrun.validator import tree_at
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause

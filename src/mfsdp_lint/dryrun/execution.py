@@ -15,7 +15,7 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.dryrun.containment import MEMORY, contained
 from mfsdp_lint.dryrun.outcome import Failure, failure_from
-from mfsdp_lint.dryrun.plain import given
+from mfsdp_lint.dryrun.subject import given
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.readers.python.read import NOT_KNOWN

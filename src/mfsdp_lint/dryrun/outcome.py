@@ -134,6 +134,11 @@ class Outcome:
         return self.failure is None and self.stage == DONE
 
     @property
+    def told(self) -> str:
+        """The error, or that there was none."""
+        return self.failure.message if self.failure else "it ran through"
+
+    @property
     def conclusive(self) -> bool:
         """Tell whether the outcome says something about the settings."""
         failure = self.failure

@@ -1,16 +1,24 @@
-"""Place where ranks run: its device, the most ranks there, and the launcher."""
+"""Place where ranks run: its device, the most ranks there, and the launcher.
+
+For another machine a launch is written as a job: a folder that has all that it takes, and the answers that come back
+in it.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
 
+from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.dryrun.containment import MEMORY
-from mfsdp_lint.dryrun.device import A_CLUSTER, CPU, Device
-from mfsdp_lint.dryrun.inventory import Installed
-from mfsdp_lint.dryrun.jobs import Job, answered, empty, writing
-from mfsdp_lint.dryrun.ranks import By, launched
+from mfsdp_lint.dryrun.containment import MEMORY, WORKER, settings_for
+from mfsdp_lint.dryrun.inventory import A_CLUSTER, BRIDGE, CPU, PACKAGES, Device, Installed
+from mfsdp_lint.dryrun.outcome import Failure, Outcome
+from mfsdp_lint.dryrun.ranks import Answers, By, RunRequest, Tell, job, launched, limit, read, srun_line, torchrun_line
 from mfsdp_lint.inputs.options import UsageError
 
 
@@ -80,3 +88,122 @@ def _under_slurm(wanted: Wanted, installed: Installed, most: int | None) -> Plac
         installed.python, timeout=wanted.timeout, keep=wanted.keep, memory=memory, device=device, launcher="srun"
     )
     return Place(device, most, memory, by)
+
+
+_CHECKPOINTS = "checkpoints"
+_JOB = "job.json"
+_SAME = (BRIDGE, "megatron-core")
+"""The packages whose versions have to be those that start-up validation was asked of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A folder, how many runs with how many ranks it holds, on what, and the seconds after which it ends itself."""
+
+    directory: Path
+    runs: int
+    ranks: int
+    device: Device
+    seconds: float
+
+    @property
+    def lines(self) -> dict[str, list[str]]:
+        """Return the commands that start the job on the machine that is to run it, by the launcher's name. Either is
+        enough.
+        """
+        start = [str(self.directory / "worker" / "start.py"), "elsewhere", str(self.directory)]
+        return {
+            "srun": srun_line(["python3", *start], self.ranks, self.device, self.seconds),
+            "torchrun": torchrun_line(start, self.ranks),
+        }
+
+
+def empty(into: str) -> Path:
+    """Return a folder that has nothing in it yet. Raises UsageError where it is not empty, or cannot be made."""
+    directory = Path(into).absolute()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if any(directory.iterdir()):
+            raise UsageError(f"--keep {into}: there is something in it; name a folder that is empty, or not there yet")
+    except OSError as error:
+        raise UsageError(f"--keep {into}: {error.strerror or error}") from None
+    return directory
+
+
+def writing(into: Path, timeout: float, device: Device, written: list[Job]) -> By:
+    """Write a job for each launch that there would be, add it to `written`, and answer nothing."""
+
+    def by(questions: Sequence[RunRequest], ranks: int, tell: Tell) -> Answers:
+        directory = into / f"job-{len(written) + 1}"
+        (directory / "answers").mkdir(parents=True)
+        shutil.copytree(WORKER, directory / "worker", ignore=shutil.ignore_patterns("__pycache__"))
+        document = job(
+            questions,
+            ranks,
+            timeout,
+            device,
+            _CHECKPOINTS,
+            on=asdict(device),
+            environment=settings_for(device.is_gpu),
+            packages=PACKAGES,
+        )
+        files.put(str(directory / _JOB), json.dumps(document, indent=1).encode())
+        written.append(Job(directory, len(questions), ranks, device, limit(questions, timeout, device)))
+        return {question.name: _nothing("it is to be run elsewhere") for question in questions}, ()
+
+    return by
+
+
+def answered(below: str, installed: Installed) -> tuple[By, Device]:
+    """Look the answers up in the folder that jobs were written to; return the device that they are for, too. Raises
+    UsageError.
+    """
+    jobs = list(_jobs(below))
+    if not jobs:
+        raise UsageError(f"--answers {below}: there are no jobs in it, as --launcher print writes them")
+    on = jobs[0][1]["on"]
+    device = Device(on["kind"], on["backend"], on["transformer_engine"], tuple(on["capability"]))
+
+    def by(questions: Sequence[RunRequest], ranks: int, tell: Tell) -> Answers:
+        asked = {each["id"]: each for each in job(questions, ranks, 0, device, _CHECKPOINTS)["questions"]}
+        nothing = _nothing(f"no job in {below} is for it: it was written for other settings, or other options")
+        outcomes = dict.fromkeys(asked, nothing)
+        stood_in: tuple[str, ...] = ()
+        for directory, document in jobs:
+            if document["ranks"] != ranks:
+                continue
+            names = [each["id"] for each in document["questions"] if {**each, "timeout": 0} == asked.get(each["id"])]
+            if why := _of_other_versions(directory, installed):
+                outcomes |= dict.fromkeys(names, _nothing(why))
+                continue
+            found, missing = read(directory / "answers", names, ranks, f"{directory} has no answer to it")
+            outcomes |= found
+            stood_in = stood_in or missing
+        return outcomes, stood_in
+
+    return by, device
+
+
+def _jobs(below: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    for path in sorted(Path(below).absolute().glob(f"job-*/{_JOB}")):
+        try:
+            document = json.loads(files.read(path))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{path}: {error}") from None
+        yield path.parent, document
+
+
+def _of_other_versions(directory: Path, installed: Installed) -> str:
+    """Explain why the answers of that folder do not apply here; "" where they do."""
+    try:
+        there = json.loads(files.read(directory / "answers" / "inventory.json"))["versions"]
+    except (OSError, ValueError):
+        return ""  # nobody has run it: there are no answers
+    for name in _SAME:
+        if there.get(name) != installed.packages.get(name):
+            return f"it was run with {name} {there.get(name)}, and validated here with {installed.packages.get(name)}"
+    return ""
+
+
+def _nothing(why: str) -> Outcome:
+    return Outcome("start", Failure("Ended", why))

@@ -10,19 +10,16 @@ from typing import Literal
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.dryrun import introspection, trials
-from mfsdp_lint.dryrun.batch import Batch, Key
-from mfsdp_lint.dryrun.command_line import Tree, command_lines
 from mfsdp_lint.dryrun.containment import MEMORY, Contained, contained
-from mfsdp_lint.dryrun.control import controls_of
-from mfsdp_lint.dryrun.device import CPU, Device
-from mfsdp_lint.dryrun.introspection import Validation, inconclusive
-from mfsdp_lint.dryrun.matching import is_of
+from mfsdp_lint.dryrun.control import TIER, controls_of, inconclusive, loads
+from mfsdp_lint.dryrun.evidence import is_of
+from mfsdp_lint.dryrun.introspection import Validation
+from mfsdp_lint.dryrun.inventory import CPU, Device
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
-from mfsdp_lint.dryrun.ranks import By, launched
+from mfsdp_lint.dryrun.ranks import Batch, By, Key, launched
 from mfsdp_lint.dryrun.subject import Examiner, Subject, without_environment
-from mfsdp_lint.dryrun.supposed import loads
 from mfsdp_lint.dryrun.trials import Result, Run, Trial
-from mfsdp_lint.dryrun.validator import Asked, NoAnswer, validator
+from mfsdp_lint.dryrun.validator import Asked, NoAnswer, Tree, command_lines, validator
 from mfsdp_lint.megatron.versions.target import nearest
 from mfsdp_lint.rules.check import Violation
 
@@ -230,9 +227,7 @@ def _introspect(
         for part in parts:
             if part.validation is None:
                 part.why = str(error)
-                part.findings = [
-                    (violation, inconclusive(str(error))) for violation in part.subject.tried(introspection.TIER)
-                ]
+                part.findings = [(violation, inconclusive(str(error))) for violation in part.subject.tried(TIER)]
     return (), ()
 
 
@@ -252,8 +247,7 @@ def _validate(part: _Part, asked: Asked, judge: Examiner) -> None:
 
     part.validation = introspection.validate(subject.given.settings, subject.violations, ask, judge.every)
     part.findings = [
-        (violation, introspection.confirm(violation, part.validation, ask))
-        for violation in subject.tried(introspection.TIER)
+        (violation, introspection.confirm(violation, part.validation, ask)) for violation in subject.tried(TIER)
     ]
 
 
@@ -274,7 +268,7 @@ def _plan(part: _Part, batch: Batch, judge: Examiner, means: Means) -> None:
         return
     if means.fixed:
         errors = [violation for violation in part.subject.violations if violation.severity == "error"]
-        settings = trials.without(settings, [*part.subject.tried(introspection.TIER), *tried, *errors])
+        settings = trials.without(settings, [*part.subject.tried(TIER), *tried, *errors])
     elif validation.refusals:  # as it is it never gets that far
         return
     if why := trials.too_many(batch, settings, means.ranks):

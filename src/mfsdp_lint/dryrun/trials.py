@@ -7,26 +7,25 @@ from collections.abc import Sequence
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.dryrun import seen
-from mfsdp_lint.dryrun.batch import Batch, Key
-from mfsdp_lint.dryrun.comparison import (
+from mfsdp_lint.dryrun import evidence
+from mfsdp_lint.dryrun.control import LOADS, confirmed, controls_of, inconclusive, loads, pinned, with_a_checkpoint
+from mfsdp_lint.dryrun.evidence import (
     TOLERANCE,
     TOLERANCE_IN_8_BITS,
     TOLERANCE_IN_16_BITS,
     TOLERANCE_OF_EXPERTS,
     Tolerance,
     after_a_load,
+    is_of,
     losses_of,
     symptoms,
 )
-from mfsdp_lint.dryrun.control import controls_of, pinned
-from mfsdp_lint.dryrun.device import Device
-from mfsdp_lint.dryrun.introspection import Judge, inconclusive
-from mfsdp_lint.dryrun.matching import is_of
+from mfsdp_lint.dryrun.introspection import Judge
+from mfsdp_lint.dryrun.inventory import Device
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
 from mfsdp_lint.dryrun.proxy_settings import IN_32_BITS, SHORT
-from mfsdp_lint.dryrun.supposed import LOADS, confirmed, loads, with_a_checkpoint
+from mfsdp_lint.dryrun.ranks import Batch, Key
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.model import Showing
@@ -135,7 +134,7 @@ def _wanted(batch: Batch, violation: Violation, settings: PlainSettings, ranks: 
     """Ask for the run that a finding's stage needs: a load needs a save before it, unless nothing is loaded."""
     stage = violation.case.stage
     load = stage == "load" and loads(settings)
-    showing, watched = violation.case.showing, seen.watched(violation)
+    showing, watched = violation.case.showing, evidence.watched(violation)
     return want(batch, settings, ranks, save=stage == "save" or load, load=load, showing=showing, watched=watched)
 
 
@@ -167,7 +166,7 @@ def confirm(trial: Trial, batch: Batch) -> Confirmation:
     case = trial.violation.case
     if case.showing.shows is not None:
         bad_run, good_run = ((run.proxy.settings, _last(run, batch)) for run in (trial.bad, trial.good))
-        return seen.confirm(trial.violation, tier, bad_run, good_run)
+        return evidence.confirm_by_observation(trial.violation, tier, bad_run, good_run)
     bad = result(trial.bad, batch)
     if bad.why or not bad.outcome.conclusive:
         return inconclusive(bad.told, tier=tier)

@@ -1,17 +1,30 @@
-"""The introspect tier: one process that answers what upstream's start-up validation says of settings."""
+"""The introspect tier: one process that answers what upstream's start-up validation says of settings.
+
+With a source tree of Megatron-LM, the validation is that of its own command line, `validate_args`.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import selectors
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
+from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.values import Known
 from mfsdp_lint.dryrun.containment import Contained
 from mfsdp_lint.dryrun.outcome import DONE, Failure, Outcome, PlainSettings, failure_from
-from mfsdp_lint.dryrun.plain import Given
+from mfsdp_lint.dryrun.subject import Given
+from mfsdp_lint.inputs.detect import with_core
+from mfsdp_lint.inputs.detect.places import Places
+from mfsdp_lint.inputs.detect.tree import CORE, core_at
+from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, core_version, nearest
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
 
 _LONGEST_ANSWER = 1 << 24
 
@@ -116,3 +129,134 @@ def talking(
                 pipe.close()
         process.kill()
         process.wait()
+
+
+ARGUMENTS = "megatron/training/arguments.py"
+
+_NOT_GIVEN = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A source tree of Megatron-LM, and the versions that recipes are judged for."""
+
+    directory: str
+    target: Target
+
+    @property
+    def label(self) -> str:
+        """`Megatron-LM in ../Megatron-LM (megatron-core 0.16.1)`."""
+        return f"Megatron-LM in {self.directory} (megatron-core {self.target.core})"
+
+
+def tree_at(directory: str, torch: str | None = None) -> Tree:
+    """Return the tree in a directory, to be imported with this version of torch. Raises UsageError where there is
+    none.
+    """
+    if not os.path.isfile(os.path.join(directory, ARGUMENTS)):
+        raise UsageError(f"--megatron-lm: {directory} has no {ARGUMENTS}: name a checkout of Megatron-LM")
+    found = core_at(Places(()), os.path.join(directory, CORE))
+    try:
+        core = core_version(found.older or found.core or "") if found else ""
+    except UnknownVersion as error:
+        raise UsageError(f"--megatron-lm: {directory}: {error}") from None
+    if not core:
+        raise UsageError(f"--megatron-lm: {directory}/{CORE} does not say which version it is")
+    return Tree(directory, replace(with_core(core, directory), torch=torch and torch.partition("+")[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLines:
+    """Asks the process, in the names of its flags, and answers in those of settings."""
+
+    process: Validator
+    core: str
+
+    @property
+    def stood_in(self) -> tuple[str, ...]:
+        """The packages that it does without."""
+        return self.process.stood_in
+
+    @property
+    def pretended(self) -> tuple[str, ...]:
+        """Return the hardware and packages that the process pretends to have."""
+        return self.process.pretended
+
+    def ask(self, settings: PlainSettings, given: Given) -> Outcome:
+        """Ask validation about settings that were once those of `given`. Raises NoAnswer."""
+        outcome = self.process.answer(question(settings, given.settings, self.core), given.world_size)
+        return replace(
+            outcome,
+            config={path: value for name, said in outcome.config.items() for path, value in _meant(name, said)},
+            changed={
+                path: [before, after]
+                for name, values in outcome.changed.items()
+                for (path, before), (_, after) in zip(*(list(_meant(name, value)) for value in values), strict=True)
+            },
+        )
+
+
+def question(settings: PlainSettings, original: PlainSettings, core: str) -> dict[str, Any]:
+    """Return the attributes of the parsed arguments that settings correspond to, as worker/validate_args.py takes
+    them.
+
+    Where one flag sets several settings and only some of them have changed, the others follow.
+    """
+    known = table()
+    together: dict[str, list[str]] = {}
+    for path in {**original, **settings}:
+        together.setdefault(next(iter(_attributes(path, core)), path), []).append(path)
+    said: dict[str, Any] = {}
+    for paths in together.values():
+        changed = [path for path in paths if settings.get(path, _NOT_GIVEN) != original.get(path, _NOT_GIVEN)]
+        said |= {path: settings[path] for path in changed or paths if path in settings}
+    flags = [path for path in said if not path.startswith(ENVIRONMENT)]
+    for path in flags:
+        entry = known.entry(path)
+        if entry is not None and entry.inverted and isinstance(said[path], bool):
+            said[path] = not said[path]
+    return {
+        "settings": said,
+        "attributes": {path: _attributes(path, core) for path in flags},
+        "foreign": {path: flag for path in flags if (flag := _of_another_version(path, core))},
+    }
+
+
+def _attributes(path: str, core: str) -> list[str]:
+    """Return the attribute names that a setting may have; the names of this version's flags are first."""
+    known = table()
+    entry = known.entry(path)
+    section, _, name = path.partition(".")
+    names = entry.attributes if entry is not None else (name,) if section == "args" else ()
+    return sorted(names, key=lambda name: name not in known.attributes(core))
+
+
+def _of_another_version(path: str, core: str) -> str | None:
+    """Return the flag that a recipe gives though only other versions of Megatron-LM have it: the parser shall refuse
+    it.
+    """
+    known = table()
+    section, _, name = path.partition(".")
+    if section != "args" or known.entry(path) is not None:
+        return None
+    flag = next((flag for flag in known.every_flag if flag.lstrip("-").replace("-", "_") == name), None)
+    return flag if flag is not None and known.flag(flag, core) is None else None
+
+
+def _meant(attribute: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the settings that an attribute of the parsed arguments sets, each with its value."""
+    entries = table().by_attribute(attribute)
+    for entry in entries:
+        reverse = opposite(Known(value)) if entry.inverted else Known(value)
+        yield entry.path, reverse.value if isinstance(reverse, Known) else value
+    if not entries:
+        yield f"args.{attribute}", value
+
+
+@contextmanager
+def command_lines(launch: Contained, tree: Tree, timeout: float) -> Iterator[CommandLines]:
+    """Start the process; the first answer takes as long as its imports. Raises NoAnswer."""
+    transformer_engine = nearest(tree.target.bridge).te
+    arguments = (transformer_engine, os.path.abspath(tree.directory))
+    with talking(launch, "validate_args", *arguments, what=tree.label, timeout=timeout) as process:
+        yield CommandLines(process, tree.target.core)

@@ -13,15 +13,13 @@ from typing import Literal
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.dryrun.command_line import Tree
-from mfsdp_lint.dryrun.device import Tier
+from mfsdp_lint.dryrun.evidence import matches
 from mfsdp_lint.dryrun.introspection import Refusal
-from mfsdp_lint.dryrun.inventory import Installed
-from mfsdp_lint.dryrun.matching import matches
+from mfsdp_lint.dryrun.inventory import Installed, Tier
 from mfsdp_lint.dryrun.outcome import Failure
-from mfsdp_lint.dryrun.plain import recipe_of
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
-from mfsdp_lint.dryrun.subject import Examiner, Subject, tier_of
+from mfsdp_lint.dryrun.subject import Examiner, Subject, recipe_of, tier_of
+from mfsdp_lint.dryrun.validator import Tree
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.versions.target import Target

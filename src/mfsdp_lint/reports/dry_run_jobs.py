@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from mfsdp_lint.dryrun.jobs import Job
+from mfsdp_lint.dryrun.place import Job
 
 
 def text(jobs: Sequence[Job], again: Sequence[str]) -> str:

@@ -71,10 +71,10 @@ def _said(variant: Variant, path: str) -> str:
 class Showing:
     """Needs of a dry run of a case beside the settings, and the condition that shows it where nothing is raised.
 
-    `shows` is a condition on the observations of a run (dryrun/seen.py): true of the run with the mistake, and not of
-    the run without it. `keeps` are settings that the small model takes from the recipe, though it trains without them
-    elsewhere. `saved_with` are the settings in which the run that saved the checkpoint differs from the run that loads
-    it.
+    `shows` is a condition on the observations of a run (dryrun/evidence.py): true of the run with the mistake, and not
+    of the run without it. `keeps` are settings that the small model takes from the recipe, though it trains without
+    them elsewhere. `saved_with` are the settings in which the run that saved the checkpoint differs from the run that
+    loads it.
     """
 
     shows: Condition | None = None

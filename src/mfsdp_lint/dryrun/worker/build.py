@@ -8,6 +8,7 @@ that settings name are looked up in Megatron and torch alone.
 import dataclasses
 import enum
 import importlib
+import inspect
 import typing
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
@@ -232,3 +233,9 @@ def named(name: Any) -> Any:
             found = getattr(found, part, None)
         return found
     return None
+
+
+def call(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+    """Call a function with those keywords that this version of it takes."""
+    takes = inspect.signature(function).parameters
+    return function(*arguments, **{name: value for name, value in keywords.items() if name in takes})

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import stubs
-from .answers import changes, environment, serve
+from . import stand_ins
+from .answers import changes, environment, failure, serve
 from .build import CannotBuild, build
-from .failure import failure
-from .observer import Observer, plain
-from .pretend import pretend
+from .measure import Observer, plain
+from .stand_ins import pretend
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -19,7 +18,7 @@ def main(arguments: Sequence[str]) -> None:
 def _prepare(transformer_engine: str) -> dict[str, Any]:
     """Import everything; return the packages with stand-ins and the pretended parts, or why nothing can be asked."""
     try:
-        stood_in = stubs.import_upstream()
+        stood_in = stand_ins.import_upstream()
         import megatron.bridge.training.config  # noqa: F401
 
         pretended = pretend(transformer_engine)

@@ -152,7 +152,7 @@ def _below(path: str, value: object, depth: int, above: tuple[int, ...]) -> Iter
 def fields_of(value: object) -> Mapping[str, object] | None:
     """Return the parts of an object: its dataclass fields, and other attributes written into it; None without any.
 
-    The dry run's worker, which can import nothing of ours, walks by the same rule (dryrun/worker/flat.py).
+    The dry run's worker, which can import nothing of ours, walks by the same rule (dryrun/worker/execute.py).
     """
     if isinstance(value, type):
         return None
