@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.checkpoints.folder import NoFolder, checkpoint
-from mfsdp_lint.checkpoints.found import Found, Iteration
-from mfsdp_lint.checkpoints.iteration import iteration
+from mfsdp_lint.checkpoints.iteration import Found, Iteration, iteration
 
 WRITTEN = Path(__file__).parent / "written"
 FORMATS = ("torch_dist", "fsdp_dtensor", "torch_dcp", "torch", "zarr")

@@ -20,7 +20,7 @@ from mfsdp_lint.core.values import CWD, Known
 from mfsdp_lint.inputs import disk
 
 if TYPE_CHECKING:
-    from mfsdp_lint.checkpoints.found import Found, State
+    from mfsdp_lint.checkpoints.iteration import Found, State
 
 FOLDER, FORMAT = "found.checkpoint", "found.checkpoint_format"
 _LOAD = "checkpoint.load"

@@ -12,8 +12,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from mfsdp_lint.checkpoints.found import Found, State, Trouble
-from mfsdp_lint.checkpoints.iteration import is_iteration, iteration
+from mfsdp_lint.checkpoints.iteration import Found, State, Trouble, is_iteration, iteration
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs import disk
 

@@ -19,7 +19,7 @@ import shlex
 from collections.abc import Callable, Iterator
 
 from mfsdp_lint.checkpoints.folder import name_of
-from mfsdp_lint.checkpoints.found import Found, Iteration
+from mfsdp_lint.checkpoints.iteration import Found, Iteration
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, describe, join

@@ -12,7 +12,7 @@ from mfsdp_lint.commands.why import only
 from mfsdp_lint.inputs.options import UsageError
 
 if TYPE_CHECKING:
-    from mfsdp_lint.checkpoints.found import Found
+    from mfsdp_lint.checkpoints.iteration import Found
     from mfsdp_lint.checkpoints.loading import Answer
 
 SUMMARY = (

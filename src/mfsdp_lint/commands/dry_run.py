@@ -300,7 +300,7 @@ def _options(arguments: argparse.Namespace) -> Iterator[str]:
 def _mapping(path: str) -> Recipe:
     """Read the settings in a file of JSON. Raises UsageError."""
     from mfsdp_lint.dryrun.subject import recipe_of
-    from mfsdp_lint.rules.judging.configuration import NotAConfiguration
+    from mfsdp_lint.rules.judging import NotAConfiguration
 
     try:
         return recipe_of(json.loads(files.text(path)), path)

@@ -44,8 +44,7 @@ def main(arguments: argparse.Namespace) -> int:
     from mfsdp_lint.inputs.configuration import read_configuration
     from mfsdp_lint.inputs.options import merge
     from mfsdp_lint.reports.rule import table
-    from mfsdp_lint.rules.extend import rules_for
-    from mfsdp_lint.rules.selection import resolved, selected
+    from mfsdp_lint.rules.selection import resolved, rules_for, selected
 
     every = rules_for(merge({}, read_configuration(arguments.config)).extend_rules)
     codes = selected([rule.code for rule in every], resolved(arguments.select, names_of(every), "select"), ())

@@ -27,9 +27,8 @@ from mfsdp_lint.core.values import Known, describe
 from mfsdp_lint.dryrun.control import confirmed, inconclusive
 from mfsdp_lint.dryrun.outcome import Failure, Measured, Outcome, PlainSettings
 from mfsdp_lint.rules.check import Violation
-from mfsdp_lint.rules.errortext import ErrorText
-from mfsdp_lint.rules.judging.configuration import variant_of
-from mfsdp_lint.rules.model import Case
+from mfsdp_lint.rules.judging import variant_of
+from mfsdp_lint.rules.model import Case, ErrorText
 from mfsdp_lint.rules.writes import with_facts
 
 

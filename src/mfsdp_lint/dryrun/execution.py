@@ -19,7 +19,7 @@ from mfsdp_lint.dryrun.subject import given
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.readers.python.read import NOT_KNOWN
-from mfsdp_lint.rules.judging.configuration import NotAConfiguration, variant_of
+from mfsdp_lint.rules.judging import NotAConfiguration, variant_of
 
 _QUESTION = "execute.json"
 _ANSWERS = "answers/execute.json"

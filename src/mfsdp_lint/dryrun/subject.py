@@ -24,7 +24,7 @@ from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.command_line_overrides import parse
 from mfsdp_lint.readers.overrides import override
 from mfsdp_lint.rules.check import Violation, violations
-from mfsdp_lint.rules.judging.configuration import CONFIGURATION, variant_of
+from mfsdp_lint.rules.judging import CONFIGURATION, variant_of
 from mfsdp_lint.rules.model import Confirm, Rule
 
 

@@ -16,9 +16,7 @@ from mfsdp_lint.core.recipe import Settings
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.memory.facts import Facts, NotKnown
-from mfsdp_lint.memory.layers import UNMODELLED, Shape, Split, Tensor
-from mfsdp_lint.memory.layout import Layout
+from mfsdp_lint.memory.facts import UNMODELLED, Facts, Layout, NotKnown, Shape, Split, Tensor
 from mfsdp_lint.memory.result import Count, Given
 from mfsdp_lint.snapshots.knowledge import shipped
 from mfsdp_lint.snapshots.snapshot import Snapshot
@@ -201,7 +199,7 @@ def _classes(snapshot: Snapshot, name: str) -> Iterator[tuple[str, Any]]:
 _Sums = Counter[Split]
 
 
-def given(parameters: Given, facts: Facts, layout: Layout) -> Count:
+def split_evenly(parameters: Given, facts: Facts, layout: Layout) -> Count:
     """Split counted parameters evenly. Raises NotKnown if that requires the number of parameters in experts."""
     experts = parameters.experts
     if experts is None:
@@ -220,7 +218,7 @@ def given(parameters: Given, facts: Facts, layout: Layout) -> Count:
     return Count(parameters.total, -(-dense // by), -(-experts // among), tuple(said))
 
 
-def counted(facts: Facts, settings: Settings, layout: Layout, target: Target) -> Count:
+def count_parameters(facts: Facts, settings: Settings, layout: Layout, target: Target) -> Count:
     """Count parameters by the model's settings. Raises NotKnown."""
     by_layer = family_of(facts, settings, target).by_layer
     for path, understood in UNMODELLED.items():

@@ -14,16 +14,14 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, resolve
 from mfsdp_lint.megatron.versions.ranges import parse_range
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.memory.counting import counted, given
-from mfsdp_lint.memory.facts import Facts, NotKnown
-from mfsdp_lint.memory.layout import Layout, layout_of
-from mfsdp_lint.memory.precision import Precision
-from mfsdp_lint.memory.result import Amount, Count, Footprint, Given, Memory
-from mfsdp_lint.memory.sources import LEFT_OUT, sources_of
+from mfsdp_lint.memory.counting import count_parameters, split_evenly
+from mfsdp_lint.memory.facts import Facts, Layout, NotKnown, layout_of
+from mfsdp_lint.memory.result import LEFT_OUT, Amount, Count, Footprint, Given, Memory, sources_of
 from mfsdp_lint.memory.wrappings import (
     DISTRIBUTED,
     MEGATRON,
     TORCH,
+    Precision,
     Wrapped,
     Wrapping,
     need_first_version,
@@ -176,7 +174,9 @@ def _of(variant: Variant, front_end: FrontEnd, target: Target, ranks: int | None
 
 def _count(parameters: Given | None, facts: Facts, settings: Settings, layout: Layout, target: Target) -> Count:
     try:
-        return given(parameters, facts, layout) if parameters else counted(facts, settings, layout, target)
+        return (
+            split_evenly(parameters, facts, layout) if parameters else count_parameters(facts, settings, layout, target)
+        )
     except NotKnown as reason:
         raise NotKnown(f"parameters: {reason}{'' if parameters else ' (--parameters)'}") from None
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mfsdp_lint.checkpoints.folder import LATEST
-from mfsdp_lint.checkpoints.found import Found, Iteration, Trouble
+from mfsdp_lint.checkpoints.iteration import Found, Iteration, Trouble
 from mfsdp_lint.checkpoints.loading import Answer
 from mfsdp_lint.reports.printable import count, printable
 

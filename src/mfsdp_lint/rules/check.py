@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -9,19 +10,16 @@ from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
-from mfsdp_lint.core.values import Plain, is_known_as
+from mfsdp_lint.core.values import Known, Plain, Value, is_known_as
 from mfsdp_lint.inputs.faults import Faults, contained
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.progress import tell
-from mfsdp_lint.rules.agenda import Agenda, agenda
-from mfsdp_lint.rules.completed import completed
-from mfsdp_lint.rules.model import Case, FixSpec, Rule
-from mfsdp_lint.rules.strength import stronger
+from mfsdp_lint.rules.agenda import Agenda, Undecided, agenda, undecided
+from mfsdp_lint.rules.model import Case, FixSpec, Rule, stronger
 from mfsdp_lint.rules.text import Passage, broken_text, passages
-from mfsdp_lint.rules.undecided import Undecided, undecided
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.rules.writes import Assignment, broken
 
@@ -426,3 +424,56 @@ def _to_set(fix: FixSpec, assignment: Assignment | None) -> Iterable[tuple[str, 
     """Yield the settings of a fix; `write.path: write.after` means the value that start-up makes of the assignment."""
     for path, value in fix.set.items():
         yield (assignment.path, assignment.after) if assignment and path == "write.path" else (path, value)
+
+
+Fired = Mapping[int, Sequence[tuple[str, Variant, tuple[str, ...]]]]
+"""By the id of a recipe, the rules that fire: code, the settings that it saw, and those that made it fire."""
+
+Place = tuple[str, int]
+
+
+def completed(recipes: Sequence[Recipe], fired: Fired) -> dict[tuple[int, str], str]:
+    """Find the launch scripts that keep a rule from firing in their recipe, by the recipe's id and the rule's code.
+
+    The script has to set a value that makes the difference; an unknown value, for which no rule fires, is no cure.
+    """
+    launches: dict[Place, list[Recipe]] = defaultdict(list)
+    for recipe in recipes:
+        for path, line, _ in recipe.pieces:
+            launches[posixpath.normpath(path), line].append(recipe)
+    found: dict[tuple[int, str], str] = {}
+    if launches:
+        for recipe in recipes:
+            for code, seen, witnesses in fired[id(recipe)]:
+                by = next(
+                    (each for each in _launches(recipe, launches) if _cures(each, code, seen, witnesses, fired)), None
+                )
+                if by is not None:
+                    found[id(recipe), code] = by.path
+    return found
+
+
+def _launches(recipe: Recipe, launches: Mapping[Place, Sequence[Recipe]]) -> Sequence[Recipe]:
+    line = 0 if recipe.kind == "overrides" else recipe.line
+    return () if recipe.kind == "launch" else launches.get((posixpath.normpath(recipe.path), line), ())
+
+
+def _cures(launch: Recipe, code: str, seen: Variant, witnesses: Sequence[str], fired: Fired) -> bool:
+    if any(code == other for other, _, _ in fired[id(launch)]):
+        return False
+    return any(_says_otherwise(launch, path, seen.value(path)) for path in witnesses)
+
+
+def _says_otherwise(launch: Recipe, path: str, value: Value) -> bool:
+    """Tell whether the launch script, or a file that it names, gives a setting another value, on every way."""
+    said_in = {launch.path, *(path for path, line, _ in launch.pieces if not line)}
+    return bool(launch.variants) and all(
+        isinstance(variant.value(path), Known)
+        and variant.value(path) != value
+        and _is_written_in(variant.origin(path), said_in)
+        for variant in launch.variants
+    )
+
+
+def _is_written_in(origin: Origin | None, paths: Collection[str]) -> bool:
+    return origin is not None and any(span.path in paths for span in origin.spans())

@@ -21,8 +21,7 @@ from mfsdp_lint.megatron.conditions.language import (
 )
 from mfsdp_lint.megatron.versions.ranges import VersionError
 from mfsdp_lint.readers import registry
-from mfsdp_lint.rules.errortext import ErrorText
-from mfsdp_lint.rules.model import Text
+from mfsdp_lint.rules.model import ErrorText, Text
 
 Component = Literal["te", "torch"]
 """What an example may give the version of."""

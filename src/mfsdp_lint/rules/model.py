@@ -1,9 +1,13 @@
-"""Definition of a rule. One YAML file of `rules/` is one `Rule`, field by field; `form.py` reads it."""
+"""Definition of a rule. One YAML file of `rules/` is one `Rule`, field by field; `form.py` reads it.
+
+In upstream's error texts, `{checkpoint.ckpt_format}` stands for the value of a setting as upstream prints it, and `{*}`
+for any text that a configuration does not tell (a path, a list). Other braces are upstream's own.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeVar
 
 from mfsdp_lint.core.finding import Severity, Stage
@@ -15,7 +19,6 @@ from mfsdp_lint.megatron.conditions.applicability import Applicability, Site
 from mfsdp_lint.megatron.conditions.byversion import ByVersion
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.rules.errortext import ErrorText
 
 View = Literal["written", "validation", "run"]
 
@@ -309,3 +312,62 @@ class Rule:
 def _only(what: T | None) -> ByVersion[T]:
     """Make a value of one site hold for all versions."""
     return ByVersion() if what is None else ByVersion.everywhere(what)
+
+
+_HOLE = re.compile(r"\{(\*|\w+(?:\.\w+)+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorText:
+    """The text of an error, with holes."""
+
+    template: str
+
+    def of(self, variant: Variant) -> str:
+        """Fill in one variant's values; if a value is not known, return the longest piece that is."""
+        pieces = [""]
+        for index, piece in enumerate(_HOLE.split(self.template)):
+            if index % 2 == 0:
+                pieces[-1] += piece
+            elif piece != "*" and isinstance(value := variant.value(piece), Known):
+                pieces[-1] += str(value.value)
+            else:
+                pieces.append("")
+        return max((piece.strip() for piece in pieces), key=len)
+
+    def fixed(self) -> str:
+        """Return the longest piece that is the same for every configuration."""
+        return max((piece.strip() for piece in _HOLE.split(self.template)[::2]), key=len)
+
+    def pieces(self) -> tuple[str, ...]:
+        """Return the pieces that are the same for every configuration, in their order."""
+        return tuple(piece for piece in _HOLE.split(self.template)[::2] if piece.strip())
+
+
+def stronger(rules: Sequence[Rule]) -> Mapping[str, frozenset[str]]:
+    """Map each code to the codes whose finding makes its own superfluous: `weaker_than`, by groups, transitively."""
+    members = groups(rules)
+    direct = {
+        rule.code: {code for name in rule.weaker_than for code in members.get(name, (name,))} - {rule.code}
+        for rule in rules
+    }
+    return {code: frozenset(_reached(code, direct) - {code}) for code in direct}
+
+
+def groups(rules: Sequence[Rule]) -> Mapping[str, tuple[str, ...]]:
+    """Return the codes of the rules that belong to each group."""
+    found: dict[str, list[str]] = {}
+    for rule in rules:
+        for name in rule.groups:
+            found.setdefault(name, []).append(rule.code)
+    return {name: tuple(codes) for name, codes in found.items()}
+
+
+def _reached(code: str, direct: Mapping[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    ahead = [code]
+    while ahead:
+        new = direct.get(ahead.pop(), set()) - found
+        found |= new
+        ahead += new
+    return found

@@ -12,9 +12,8 @@ from benchmarks import memory as benchmark
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.versions.target import resolve_target
-from mfsdp_lint.memory.counting import counted
-from mfsdp_lint.memory.facts import Facts
-from mfsdp_lint.memory.layout import layout_of
+from mfsdp_lint.memory.counting import count_parameters
+from mfsdp_lint.memory.facts import Facts, layout_of
 from mfsdp_lint.memory.wrappings import wrappings
 from tests.dryrun.real.running import PYTHON, ROOT
 
@@ -127,7 +126,7 @@ def estimated(shape: dict[str, Any]) -> list[int]:
     }
     settings = WrittenSettings.of({path: Known(value) for path, value in {**shape, **block}.items()})
     facts = Facts(settings)
-    count = counted(facts, settings, layout_of(facts), resolve_target("0.3.1"))
+    count = count_parameters(facts, settings, layout_of(facts), resolve_target("0.3.1"))
     return [count.total, count.experts]
 
 

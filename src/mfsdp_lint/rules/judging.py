@@ -1,22 +1,36 @@
-"""A configuration with no file behind it (a mapping of settings, a live `ConfigContainer`) as settings.
+"""Verdicts of the rules and of start-up on configurations with no file behind them: the library's front door.
 
-Nothing of it is imported or called: an object is walked by its fields. Enum members are their name, dtypes their name
-("torch.bfloat16"), functions `<function module.name>`, tuples lists; `ddp.__class__` is the dotted name of the class of
-`ddp`. What has no such spelling is only known to be set.
+A launcher that calls the guard before it trains gets one error with all mistakes, instead of upstream's first
+assertion.
+
+Nothing of a configuration is imported or called: an object is walked by its fields. Enum members are their name, dtypes
+their name ("torch.bfloat16"), functions `<function module.name>`, tuples lists; `ddp.__class__` is the dotted name of
+the class of `ddp`. What has no such spelling is only known to be set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
+from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
+from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting, Settings, Span, Variant
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Scalar, Value
-from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.front_ends.load import front_end as front_end_named
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, Resolution
+from mfsdp_lint.megatron.versions.target import Target, nearest, resolve_target
+from mfsdp_lint.rules.agenda import Agenda, agenda
+from mfsdp_lint.rules.load import load_rules
+from mfsdp_lint.rules.model import Case, Rule, stronger
+from mfsdp_lint.rules.views import Views
+from mfsdp_lint.rules.writes import broken
 
 CONFIGURATION = "<configuration>"
 """The path of what lies in no file."""
@@ -201,3 +215,119 @@ def _container(value: Any, depth: int) -> Value | None:
 
 def _named(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The findings on a configuration, worst first, and the settings that start-up changes.
+
+    `will_run` has the new value of each setting that is given, and known to be changed.
+    """
+
+    findings: tuple[Finding, ...]
+    will_run: Mapping[str, Plain]
+
+
+def judge(
+    configuration: object,
+    *,
+    target: Target | str | None = None,
+    world_size: int | None = None,
+    partial_environment: bool = False,
+    front_end: FrontEnd | str = BRIDGE,
+) -> Verdict:
+    """Judge a mapping of settings (dotted or nested) or a live `ConfigContainer`, of which nothing is imported or run.
+
+    `target` is a Megatron-Bridge version ("0.4.2", "0.5", "head"); without one, the newest on the package index. A
+    setting that is not given is unknown. An environment variable (`env.NAME`) that is not given is unset, or unknown
+    with `partial_environment`: pass `{"env": dict(os.environ), …}` for what the run will see. `front_end` is
+    "megatron-lm" for settings of Megatron-LM's own command line.
+
+    Raises NotAConfiguration, UnknownVersion and UnknownFrontEnd (all ValueError).
+    """
+    known = target if isinstance(target, Target) else resolve_target(target)
+    variant = variant_of(configuration, world_size=world_size, partial_environment=partial_environment)
+    who = front_end if isinstance(front_end, FrontEnd) else front_end_named(front_end)
+    return bench(known, who)(variant)
+
+
+@cache
+def bench(target: Target, front_end: FrontEnd = BRIDGE) -> Callable[[Variant], Verdict]:
+    """Return the judge at a target, by the rules that are on by default.
+
+    Where the target names no Transformer Engine, it is the one that the Megatron-Bridge release pins.
+    """
+    rules = [rule for rule in load_rules() if rule.is_on]
+    site = Site(target if target.te else replace(target, te=nearest(target.bridge).te), front_end)
+    questions, above = agenda(rules, site), stronger(rules)
+    return lambda variant: _verdict(Views(variant, site), questions, above)
+
+
+def _verdict(views: Views, questions: Agenda, above: Mapping[str, frozenset[str]]) -> Verdict:
+    fired = {rule.code: (rule, case) for rule, case in questions.broken(views)}
+    findings = [
+        _finding(rule, case, views.of(case.sees)) for rule, case in fired.values() if above[rule.code].isdisjoint(fired)
+    ]
+    for rule in questions.of_writes:
+        findings += [_finding(rule, case, seen) for case, seen, _ in broken(rule, views, lambda _: True)]
+    return Verdict(tuple(sorted(findings, key=_worst_first)), _will_run(views.resolution))
+
+
+def _finding(rule: Rule, case: Case, seen: Variant) -> Finding:
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        severity=case.severity,
+        stage=case.stage,
+        message=case.message.of(seen),
+        span=GIVEN.span,
+        consequence=case.consequence.of(seen),
+        raises=case.error.of(seen) if case.error else None,
+        enforced_by=case.enforcer,
+    )
+
+
+def _worst_first(finding: Finding) -> tuple[int, str, str]:
+    return (SEVERITIES.index(finding.severity), finding.code, finding.message)
+
+
+def _will_run(resolution: Resolution) -> dict[str, Plain]:
+    changed = resolution.changed()
+    return {path: change.after.value for path, change in changed.items() if isinstance(change.after, Known)}
+
+
+class Refused(ValueError):
+    """A configuration that must not run. `findings` are why, the worst first; the message tells each."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n".join([f"mfsdp-lint: {_count(self.findings)}", *map(_told, self.findings)]))
+
+
+def guard(
+    configuration: object,
+    *,
+    target: Target | str | None = None,
+    world_size: int | None = None,
+    front_end: FrontEnd | str = BRIDGE,
+    fail_on: Severity = "error",
+) -> Verdict:
+    """Judge a configuration as `judge` does; environment variables that are not given are unknown.
+
+    Returns the verdict where no finding is as severe as `fail_on`. Raises Refused, and the errors that `judge` raises.
+    """
+    verdict = judge(configuration, target=target, world_size=world_size, partial_environment=True, front_end=front_end)
+    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    found = [finding for finding in verdict.findings if finding.severity in failing]
+    if found:
+        raise Refused(found)
+    return verdict
+
+
+def _count(findings: Sequence[Finding]) -> str:
+    return "1 problem" if len(findings) == 1 else f"{len(findings)} problems"
+
+
+def _told(finding: Finding) -> str:
+    happens = f": {finding.consequence}" if finding.consequence else ""
+    return f"  {finding.severity} {finding.code} {finding.message}{happens}"
