@@ -16,7 +16,7 @@ from mfsdp_lint.core.values import UNKNOWN, Known, OneOf, Plain
 from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.memory.counting import count_parameters
 from mfsdp_lint.memory.estimate import memory
-from mfsdp_lint.memory.facts import Facts, NotKnown, layout_of
+from mfsdp_lint.memory.facts import NotModelled, SettingFacts, layout_of
 from mfsdp_lint.memory.result import Count
 from tests.memory.test_estimate import BF16, MILLION, recipe
 
@@ -84,7 +84,7 @@ def count(*changes: dict[str, Any]) -> Count:
     for each in changes:
         values |= each
     known = WrittenSettings.of({path: Known(value) for path, value in values.items()})
-    facts = Facts(known)
+    facts = SettingFacts(known)
     return count_parameters(facts, known, layout_of(facts), resolve_target("0.3.1"))
 
 
@@ -144,7 +144,7 @@ def test_of_pipeline_stages_it_is_the_fullest(changes: dict[str, Any], fullest: 
     ],
 )
 def test_what_is_not_understood_is_named(changes: dict[str, Any], reason: str) -> None:
-    with pytest.raises(NotKnown) as raised:
+    with pytest.raises(NotModelled) as raised:
         count(SMALL, changes)
     assert reason in str(raised.value)
 

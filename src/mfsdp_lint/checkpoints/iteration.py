@@ -36,7 +36,7 @@ names what is not there; an iteration instead of the run's folder; a published m
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class FolderTrouble:
     """A problem with a folder, its place, and its consequence.
 
     `state` is the state that a run meets when it loads the folder.
@@ -67,7 +67,7 @@ class Iteration:
     tensors: int | None = None
     optimizer: bool | None = None
     complete: bool | None = None
-    troubles: tuple[Trouble, ...] = ()
+    troubles: tuple[FolderTrouble, ...] = ()
 
 
 Level = Literal["run", "iteration", "hugging face", "nothing"]
@@ -75,17 +75,17 @@ Level = Literal["run", "iteration", "hugging face", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckpointFolder:
     """A folder, and what it holds. `latest` is what the tracker names: a number, or `release`."""
 
     path: str
     level: Level
     iterations: tuple[Iteration, ...] = ()
     latest: str | None = None
-    troubles: tuple[Trouble, ...] = ()
+    troubles: tuple[FolderTrouble, ...] = ()
 
     @property
-    def every_trouble(self) -> tuple[Trouble, ...]:
+    def every_trouble(self) -> tuple[FolderTrouble, ...]:
         """Return the problems of the folder and of its iterations."""
         return (*self.troubles, *(each for iteration in self.iterations for each in iteration.troubles))
 
@@ -188,9 +188,11 @@ def iteration(path: str, most: int = MOST_STEPS) -> Iteration:
     try:
         names = {entry.name for entry in disk.entries(path)}
     except OSError as error:
-        return _with(found, Trouble("error", path, f"cannot be read: {error.strerror}"))
+        return _with(found, FolderTrouble("error", path, f"cannot be read: {error.strerror}"))
     if not names:
-        return replace(found, complete=False, troubles=(Trouble("error", path, "empty: nothing was saved", _HALF),))
+        return replace(
+            found, complete=False, troubles=(FolderTrouble("error", path, "empty: nothing was saved", _HALF),)
+        )
     if {METADATA, CONFIGURATION} & names:
         found = _distributed(found, names, most)
     if any(map(_LEGACY.fullmatch, names)):
@@ -198,7 +200,7 @@ def iteration(path: str, most: int = MOST_STEPS) -> Iteration:
     if found.format is None and not found.troubles:
         what = f"{COMMON} alone" if COMMON in names else "data without .metadata" if is_iteration(names) else ""
         told = f"{what}: it was not saved to the end" if what else "holds no checkpoint that Megatron writes"
-        return replace(found, complete=False, troubles=(Trouble("error", path, told, _HALF),))
+        return replace(found, complete=False, troubles=(FolderTrouble("error", path, told, _HALF),))
     return found
 
 
@@ -206,11 +208,11 @@ def _distributed(found: Iteration, names: Collection[str], most: int) -> Iterati
     """Read a folder of torch_dist, zarr, or the format that torch.distributed.checkpoint writes by itself."""
     backend = _Backend.of(found.path) if CONFIGURATION in names else None
     if backend is not None and backend.name is None:
-        return _with(found, Trouble("error", os.path.join(found.path, CONFIGURATION), backend.problem))
+        return _with(found, FolderTrouble("error", os.path.join(found.path, CONFIGURATION), backend.problem))
     if backend is not None and backend.name == "zarr":
         return replace(found, format="zarr", evidence=f"{CONFIGURATION} says so", **_of_zarr(found.path, names))
     if METADATA not in names:
-        cut = Trouble("error", found.path, f"{METADATA} is missing: it was not saved to the end", _HALF)
+        cut = FolderTrouble("error", found.path, f"{METADATA} is missing: it was not saved to the end", _HALF)
         return _with(found, cut, format="torch_dist", evidence=f"{CONFIGURATION} says so", complete=False)
     place = os.path.join(found.path, METADATA)
     ranks = [int(match[1]) for match in map(_DATA.fullmatch, names) if match]
@@ -221,7 +223,7 @@ def _distributed(found: Iteration, names: Collection[str], most: int) -> Iterati
         said = metadata(disk.read(place, _MOST_METADATA), most)
     except (Damaged, OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        return _with(found, Trouble("error", place, f"cannot be read: {reason}"), complete=False)
+        return _with(found, FolderTrouble("error", place, f"cannot be read: {reason}"), complete=False)
     if backend is None:
         found = replace(found, format=said.format, evidence=_evidence(said))
     if not said.whole:
@@ -229,7 +231,7 @@ def _distributed(found: Iteration, names: Collection[str], most: int) -> Iterati
     missing = tuple(_missing(found.path, said.reaches))
     common = os.path.join(found.path, COMMON)
     if COMMON in names and not is_whole(common):
-        missing += (Trouble("error", common, _CUT, _HALF),)
+        missing += (FolderTrouble("error", common, _CUT, _HALF),)
     return replace(
         found,
         tensors=len(said.names),
@@ -280,22 +282,22 @@ def _evidence(said: Metadata) -> str:
             return "torch.distributed.checkpoint wrote it"
 
 
-def _missing(path: str, reaches: Mapping[str, int]) -> Iterator[Trouble]:
+def _missing(path: str, reaches: Mapping[str, int]) -> Iterator[FolderTrouble]:
     """Yield a problem for each data file that is missing, or ends too early."""
     for name, reach in sorted(reaches.items()):
         place = os.path.join(path, name)
         if os.path.basename(name) != name:
-            yield Trouble("error", path, f"{METADATA} names a file elsewhere")
+            yield FolderTrouble("error", path, f"{METADATA} names a file elsewhere")
         elif not disk.is_file(place):
-            yield Trouble("error", place, f"missing, though {METADATA} names it", _HALF)
+            yield FolderTrouble("error", place, f"missing, though {METADATA} names it", _HALF)
         elif (size := disk.size(place)) < reach:
-            yield Trouble("error", place, f"ends too early: {size} bytes, where {METADATA} names {reach}", _HALF)
+            yield FolderTrouble("error", place, f"ends too early: {size} bytes, where {METADATA} names {reach}", _HALF)
 
 
 def _legacy(found: Iteration, names: Collection[str]) -> Iteration:
     """Read the folders of Megatron-LM's `torch` format, one for every model-parallel rank."""
     if found.format is not None or found.troubles:
-        return _with(found, Trouble("error", found.path, *_MIXED), complete=False)
+        return _with(found, FolderTrouble("error", found.path, *_MIXED), complete=False)
     matches = [match for match in map(_LEGACY.fullmatch, names) if match]
     ranks = {tuple(int(number) for number in match.groups() if number is not None) for match in matches}
     kinds = {len(each) for each in ranks}
@@ -304,19 +306,19 @@ def _legacy(found: Iteration, names: Collection[str]) -> Iteration:
         sizes = tuple(max(column) + 1 for column in zip(*ranks, strict=True))
         found = replace(found, sizes=tuple(zip(_SIZES, sizes, strict=False)))
         if math.prod(sizes) != len(ranks):
-            found = _with(found, Trouble("error", found.path, "folders of some ranks are missing", _HALF))
+            found = _with(found, FolderTrouble("error", found.path, "folders of some ranks are missing", _HALF))
     broken = [each for match in matches for each in _broken(os.path.join(found.path, match[0]))]
     return replace(found, complete=not (found.troubles or broken), troubles=(*found.troubles, *broken))
 
 
-def _broken(folder: str) -> Iterator[Trouble]:
+def _broken(folder: str) -> Iterator[FolderTrouble]:
     """Yield a problem for each file of a rank's folder that is missing, or not whole."""
     if not any(disk.is_file(os.path.join(folder, name)) for name in _MODELS):
-        yield Trouble("error", folder, f"{_MODELS[0]} is missing", _HALF)
+        yield FolderTrouble("error", folder, f"{_MODELS[0]} is missing", _HALF)
     for name in _MODELS:
         place = os.path.join(folder, name)
         if disk.is_file(place) and not is_whole(place):
-            yield Trouble("error", place, _CUT, _HALF)
+            yield FolderTrouble("error", place, _CUT, _HALF)
 
 
 def is_whole(path: str) -> bool:
@@ -330,5 +332,5 @@ def is_whole(path: str) -> bool:
         return zipfile.is_zipfile(file)
 
 
-def _with(found: Iteration, trouble: Trouble, **changes: Any) -> Iteration:
+def _with(found: Iteration, trouble: FolderTrouble, **changes: Any) -> Iteration:
     return replace(found, **changes, troubles=(*found.troubles, trouble))

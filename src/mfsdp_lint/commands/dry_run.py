@@ -20,7 +20,7 @@ from mfsdp_lint.progress import progress
 
 if TYPE_CHECKING:
     from mfsdp_lint.dryrun.execution import Executed
-    from mfsdp_lint.dryrun.place import Place, Wanted
+    from mfsdp_lint.dryrun.place import LaunchPlace, Wanted
     from mfsdp_lint.dryrun.run import Means
     from mfsdp_lint.dryrun.validator import Tree
 
@@ -198,7 +198,7 @@ def _recipes(
     return recipes, code
 
 
-def _means(arguments: argparse.Namespace, installed: Installed, here: Place, tree: Tree | None) -> Means:
+def _means(arguments: argparse.Namespace, installed: Installed, here: LaunchPlace, tree: Tree | None) -> Means:
     from mfsdp_lint.dryrun.run import Means
 
     return Means(

@@ -37,13 +37,13 @@ def confirmed(
     """
     by_fingerprint = {cause.finding.fingerprint: cause for cause in causes if cause.finding.suppressed is None}
     asked = [finding.fingerprint for finding in findings if finding.fingerprint in by_fingerprint]
-    here = _Asked(asked, by_fingerprint, rules, python, tell)
+    here = _FindingsToTry(asked, by_fingerprint, rules, python, tell)
     verdicts = _with_bridge(here) | _with_a_tree(here, megatron_lm)
     return [replace(each, confirmation=verdicts.get(each.fingerprint, each.confirmation)) for each in findings]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _FindingsToTry:
     """The findings that a verdict is wanted on, by their fingerprints, what stands behind all, and what is at hand."""
 
     findings: Sequence[str]
@@ -62,7 +62,7 @@ class _Asked:
         }
 
 
-def _with_bridge(asked: _Asked) -> dict[str, Confirmation]:
+def _with_bridge(asked: _FindingsToTry) -> dict[str, Confirmation]:
     if not asked.read_by(BRIDGE, *ON_A_GPU):
         return {}
     installed = look(asked.python)
@@ -76,7 +76,7 @@ def _with_bridge(asked: _Asked) -> dict[str, Confirmation]:
     return _tried(tried, asked, judge, means, f"those that are installed: {installed.label}")
 
 
-def _with_a_tree(asked: _Asked, megatron_lm: str | None) -> dict[str, Confirmation]:
+def _with_a_tree(asked: _FindingsToTry, megatron_lm: str | None) -> dict[str, Confirmation]:
     tried = asked.read_by(MEGATRON_LM)
     if megatron_lm is None or not tried:
         why = "a source tree of Megatron-LM decides it, which --megatron-lm names"
@@ -88,7 +88,7 @@ def _with_a_tree(asked: _Asked, megatron_lm: str | None) -> dict[str, Confirmati
 
 
 def _tried(
-    tried: Mapping[str, Violation], asked: _Asked, judge: Examiner | None, means: Means, others: str
+    tried: Mapping[str, Violation], asked: _FindingsToTry, judge: Examiner | None, means: Means, others: str
 ) -> dict[str, Confirmation]:
     """Return the verdicts of findings judged for the versions at hand, which `others` names; the rest are
     inconclusive.

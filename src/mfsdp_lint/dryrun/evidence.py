@@ -25,7 +25,7 @@ from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, describe
 from mfsdp_lint.dryrun.control import confirmed, inconclusive
-from mfsdp_lint.dryrun.outcome import Failure, Measured, Outcome, PlainSettings
+from mfsdp_lint.dryrun.outcome import Failure, Measured, PlainSettings, RunOutcome
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.judging import variant_of
 from mfsdp_lint.rules.model import Case, ErrorText
@@ -62,7 +62,7 @@ _SAME_SUM = 1e-6
 _WHOLE = 0.99
 
 
-def symptoms(outcome: Outcome, plain: Outcome, *, tolerance: Tolerance, sharded: bool) -> tuple[str, ...]:
+def symptoms(outcome: RunOutcome, plain: RunOutcome, *, tolerance: Tolerance, sharded: bool) -> tuple[str, ...]:
     """Describe the faults of a run in words; empty where all is well. `sharded`: FSDP was asked for.
 
     A single rank has nobody to share anything with, and nobody trains so: there FSDP need not agree with plain DDP.
@@ -70,7 +70,7 @@ def symptoms(outcome: Outcome, plain: Outcome, *, tolerance: Tolerance, sharded:
     return tuple(_symptoms(outcome, plain, tolerance, sharded))
 
 
-def _symptoms(outcome: Outcome, plain: Outcome, tolerance: Tolerance, sharded: bool) -> Iterator[str]:
+def _symptoms(outcome: RunOutcome, plain: RunOutcome, tolerance: Tolerance, sharded: bool) -> Iterator[str]:
     losses, expected = losses_of(outcome), losses_of(plain)
     if not all(map(math.isfinite, losses)):
         yield f"the loss is {losses[-1]}"
@@ -94,7 +94,7 @@ def _symptoms(outcome: Outcome, plain: Outcome, tolerance: Tolerance, sharded: b
         )
 
 
-def after_a_load(saver: Outcome, loader: Outcome, plain: Outcome, *, tolerance: Tolerance) -> tuple[str, ...]:
+def after_a_load(saver: RunOutcome, loader: RunOutcome, plain: RunOutcome, *, tolerance: Tolerance) -> tuple[str, ...]:
     """Describe the faults of a run that continues from another run's save, compared with plain DDP's next step.
 
     The state that the load restores is compared to the bit: the weights, and the optimizer unless it begins anew.
@@ -102,7 +102,7 @@ def after_a_load(saver: Outcome, loader: Outcome, plain: Outcome, *, tolerance: 
     return tuple(_after_a_load(saver, loader, plain, tolerance))
 
 
-def _after_a_load(saver: Outcome, loader: Outcome, plain: Outcome, tolerance: Tolerance) -> Iterator[str]:
+def _after_a_load(saver: RunOutcome, loader: RunOutcome, plain: RunOutcome, tolerance: Tolerance) -> Iterator[str]:
     for was, became in zip(saver.ranks, loader.ranks, strict=False):
         if any(was.saved.get(part) != digest for part, digest in became.loaded.items()):
             yield "what was loaded is not what was saved"
@@ -116,12 +116,12 @@ def _after_a_load(saver: Outcome, loader: Outcome, plain: Outcome, tolerance: To
             yield f"in the first step after a load the {what} is {seen}"
 
 
-def losses_of(outcome: Outcome) -> Sequence[float]:
+def losses_of(outcome: RunOutcome) -> Sequence[float]:
     """Return the loss of every step, from a rank that has it."""
     return next((rank.losses for rank in outcome.ranks if rank.losses), ())
 
 
-def _is_whole(outcome: Outcome, plain: Outcome) -> bool:
+def _is_whole(outcome: RunOutcome, plain: RunOutcome) -> bool:
     """Tell whether each rank keeps the optimizer's moments of the whole model, as it does with plain DDP."""
     moments = [rank.bytes.get("moments", 0) for rank in plain.ranks]
     replicas = _off([rank.sum for rank in plain.ranks], [plain.ranks[0].sum] * len(plain.ranks)) <= _SAME_SUM
@@ -163,7 +163,7 @@ def watched(violation: Violation) -> tuple[str, ...]:
 
 
 def confirm_by_observation(
-    violation: Violation, tier: str, bad: tuple[PlainSettings, Outcome], good: tuple[PlainSettings, Outcome]
+    violation: Violation, tier: str, bad: tuple[PlainSettings, RunOutcome], good: tuple[PlainSettings, RunOutcome]
 ) -> Confirmation:
     """Decide a finding that shows in observations, by two runs: with the mistake, and without."""
     told = "; ".join(_told(violation, *bad))
@@ -185,7 +185,7 @@ def confirm_by_observation(
     return confirmed(violation, tier, f"{told}; without the mistake {control}" if control else told)
 
 
-def _is_decisive(violation: Violation, bad: Outcome, good: Outcome) -> bool:
+def _is_decisive(violation: Violation, bad: RunOutcome, good: RunOutcome) -> bool:
     """Tell whether a run that does not show the rule's claim contradicts it: it passed, or failed for the mistake."""
     return bad.passed or (bad.stage == violation.case.stage and bad.told != good.told)
 
@@ -195,12 +195,12 @@ def _asked(case: Case) -> tuple[str, ...]:
     return tuple(sorted(shows.paths())) if shows else ()
 
 
-def _truth(violation: Violation, settings: PlainSettings, outcome: Outcome) -> bool | None:
+def _truth(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -> bool | None:
     shows = violation.case.showing.shows
     return shows.truth(_observed(violation, settings, outcome)) if shows else None
 
 
-def _told(violation: Violation, settings: PlainSettings, outcome: Outcome) -> Iterator[str]:
+def _told(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -> Iterator[str]:
     seen = _observed(violation, settings, outcome)
     for path in _asked(violation.case):
         value = seen.value(path)
@@ -208,7 +208,7 @@ def _told(violation: Violation, settings: PlainSettings, outcome: Outcome) -> It
             yield f"{path} is {describe(value)}"
 
 
-def _observed(violation: Violation, settings: PlainSettings, outcome: Outcome) -> Variant:
+def _observed(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -> Variant:
     """Return a run's settings and observations as a variant."""
     facts: dict[str, Any] = {"seen.stage": outcome.stage, "seen.wrapped_as": outcome.wrapped_as}
     if outcome.passed:
@@ -220,7 +220,7 @@ def _observed(violation: Violation, settings: PlainSettings, outcome: Outcome) -
     return with_facts(variant_of(settings), facts)
 
 
-def _given(settings: PlainSettings, outcome: Outcome) -> dict[str, Any]:
+def _given(settings: PlainSettings, outcome: RunOutcome) -> dict[str, Any]:
     return {path: value for path, value in settings.items() if path not in outcome.not_given}
 
 

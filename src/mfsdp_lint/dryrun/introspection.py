@@ -9,10 +9,10 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.dryrun import evidence
 from mfsdp_lint.dryrun.control import TIER, confirmed, controls_of, inconclusive, pinned, with_a_checkpoint
 from mfsdp_lint.dryrun.evidence import is_of
-from mfsdp_lint.dryrun.outcome import Failure, Outcome, PlainSettings
+from mfsdp_lint.dryrun.outcome import Failure, PlainSettings, RunOutcome
 from mfsdp_lint.rules.check import Violation
 
-Ask = Callable[[PlainSettings], Outcome]
+Ask = Callable[[PlainSettings], RunOutcome]
 """Asks validation about settings."""
 
 Judge = Callable[[PlainSettings], Sequence[Violation]]
@@ -39,7 +39,7 @@ class Validation:
 
     refusals: tuple[Refusal, ...]
     settings: PlainSettings
-    last: Outcome
+    last: RunOutcome
 
 
 def validate(settings: PlainSettings, violations: Sequence[Violation], ask: Ask, judge: Judge) -> Validation:
@@ -61,7 +61,7 @@ def validate(settings: PlainSettings, violations: Sequence[Violation], ask: Ask,
 
 def _first_out(
     foreseen: Sequence[Violation], failure: Failure, settings: PlainSettings, others: Sequence[Violation], ask: Ask
-) -> tuple[Violation, PlainSettings, Outcome] | None:
+) -> tuple[Violation, PlainSettings, RunOutcome] | None:
     """Return the first of these findings that can be removed, the settings without it, and validation's new outcome."""
     for violation in foreseen:
         if without := _without(violation, failure, settings, others, ask):
@@ -71,7 +71,7 @@ def _first_out(
 
 def _without(
     violation: Violation, failure: Failure, settings: PlainSettings, others: Sequence[Violation], ask: Ask
-) -> tuple[PlainSettings, Outcome] | None:
+) -> tuple[PlainSettings, RunOutcome] | None:
     """Return the settings without a mistake, and validation's new outcome; the other mistakes stay in, if possible."""
     mistakes = {path for other in others if other.rule is not violation.rule for path in other.witnesses}
     controls = sorted(controls_of(violation), key=lambda control: len(control.paths & mistakes))

@@ -107,7 +107,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """Outcome of one run. `stage` is the one that failed, DONE if none did.
 
     `no_field` are settings that this version's classes have no field for, `left_out` those whose value cannot be given
@@ -175,7 +175,7 @@ def measured_from(document: Mapping[str, Any]) -> Measured:
     )
 
 
-def together(answers: list[Mapping[str, Any] | None]) -> Outcome:
+def together(answers: list[Mapping[str, Any] | None]) -> RunOutcome:
     """Return the outcome of a run from the answers of its ranks (None: no answer). The first rank to fail gives the
     reason.
     """
@@ -190,7 +190,7 @@ def together(answers: list[Mapping[str, Any] | None]) -> Outcome:
     given = [answer for answer in answers if answer]
     first: Mapping[str, Any] = given[0] if given else {}
     stage, failure = failures[0] if failures else (DONE, None)
-    return Outcome(
+    return RunOutcome(
         stage=stage,
         failure=failure,
         ranks=tuple(map(measured_from, given)),

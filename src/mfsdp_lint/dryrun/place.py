@@ -17,13 +17,13 @@ from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.dryrun.containment import MEMORY, WORKER, settings_for
 from mfsdp_lint.dryrun.inventory import A_CLUSTER, BRIDGE, CPU, PACKAGES, Device, Installed
-from mfsdp_lint.dryrun.outcome import Failure, Outcome
+from mfsdp_lint.dryrun.outcome import Failure, RunOutcome
 from mfsdp_lint.dryrun.ranks import Answers, By, RunRequest, Tell, job, launched, limit, read, srun_line, torchrun_line
 from mfsdp_lint.inputs.options import UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LaunchPlace:
     """`most` ranks can be there, None for any number; `memory` is for each process, 0 for no limit.
 
     `by` launches, where that is not torch here; then `jobs` are those that it has only written.
@@ -33,7 +33,7 @@ class Place:
     most: int | None
     memory: int
     by: By | None = None
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[LaunchJob] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,31 +55,33 @@ class Wanted:
         return 0 if device.is_gpu else MEMORY
 
 
-def place(wanted: Wanted, installed: Installed) -> Place:
+def place(wanted: Wanted, installed: Installed) -> LaunchPlace:
     """Choose the place for a request. Raises UsageError where it cannot run."""
     most = 1 if wanted.ranks == 1 else None
     if wanted.tier == "introspect" and (wanted.answers or wanted.launcher != "torchrun"):
         raise UsageError("--tier introspect has no ranks that anybody could launch")
     if wanted.answers:
         by, device = answered(wanted.answers, installed)
-        return Place(device, most, wanted.limit(device), by)
+        return LaunchPlace(device, most, wanted.limit(device), by)
     if wanted.launcher == "print":
         return _elsewhere(wanted, most)
     if wanted.launcher == "srun":
         return _under_slurm(wanted, installed, most)
     device = installed.device(wanted.tier, wanted.ranks)
-    return Place(device, len(installed.gpus) if device.is_gpu else most, wanted.limit(device))
+    return LaunchPlace(device, len(installed.gpus) if device.is_gpu else most, wanted.limit(device))
 
 
-def _elsewhere(wanted: Wanted, most: int | None) -> Place:
+def _elsewhere(wanted: Wanted, most: int | None) -> LaunchPlace:
     if not wanted.keep:
         raise UsageError("--launcher print: say with --keep which folder to write the jobs to")
     device = CPU if wanted.tier == "cpu" else A_CLUSTER
-    jobs: list[Job] = []
-    return Place(device, most, wanted.limit(device), writing(empty(wanted.keep), wanted.timeout, device, jobs), jobs)
+    jobs: list[LaunchJob] = []
+    return LaunchPlace(
+        device, most, wanted.limit(device), writing(empty(wanted.keep), wanted.timeout, device, jobs), jobs
+    )
 
 
-def _under_slurm(wanted: Wanted, installed: Installed, most: int | None) -> Place:
+def _under_slurm(wanted: Wanted, installed: Installed, most: int | None) -> LaunchPlace:
     if shutil.which("srun") is None:
         raise UsageError("--launcher srun: there is no srun on the PATH; with print it can be run where there is")
     device = installed.on_the_nodes(wanted.tier, wanted.ranks)
@@ -87,7 +89,7 @@ def _under_slurm(wanted: Wanted, installed: Installed, most: int | None) -> Plac
     by = launched(
         installed.python, timeout=wanted.timeout, keep=wanted.keep, memory=memory, device=device, launcher="srun"
     )
-    return Place(device, most, memory, by)
+    return LaunchPlace(device, most, memory, by)
 
 
 _CHECKPOINTS = "checkpoints"
@@ -97,7 +99,7 @@ _SAME = (BRIDGE, "megatron-core")
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class LaunchJob:
     """A folder, how many runs with how many ranks it holds, on what, and the seconds after which it ends itself."""
 
     directory: Path
@@ -130,7 +132,7 @@ def empty(into: str) -> Path:
     return directory
 
 
-def writing(into: Path, timeout: float, device: Device, written: list[Job]) -> By:
+def writing(into: Path, timeout: float, device: Device, written: list[LaunchJob]) -> By:
     """Write a job for each launch that there would be, add it to `written`, and answer nothing."""
 
     def by(questions: Sequence[RunRequest], ranks: int, tell: Tell) -> Answers:
@@ -148,7 +150,7 @@ def writing(into: Path, timeout: float, device: Device, written: list[Job]) -> B
             packages=PACKAGES,
         )
         files.put(str(directory / _JOB), json.dumps(document, indent=1).encode())
-        written.append(Job(directory, len(questions), ranks, device, limit(questions, timeout, device)))
+        written.append(LaunchJob(directory, len(questions), ranks, device, limit(questions, timeout, device)))
         return {question.name: _nothing("it is to be run elsewhere") for question in questions}, ()
 
     return by
@@ -205,5 +207,5 @@ def _of_other_versions(directory: Path, installed: Installed) -> str:
     return ""
 
 
-def _nothing(why: str) -> Outcome:
-    return Outcome("start", Failure("Ended", why))
+def _nothing(why: str) -> RunOutcome:
+    return RunOutcome("start", Failure("Ended", why))

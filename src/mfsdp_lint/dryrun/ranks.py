@@ -18,7 +18,7 @@ from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.dryrun.containment import MEMORY, WORKER, Contained, contained
 from mfsdp_lint.dryrun.inventory import CPU, Device
-from mfsdp_lint.dryrun.outcome import Failure, Outcome, PlainSettings, failure_from, together
+from mfsdp_lint.dryrun.outcome import Failure, PlainSettings, RunOutcome, failure_from, together
 from mfsdp_lint.dryrun.proxy import base_of
 
 STEPS = 4
@@ -48,7 +48,7 @@ class RunRequest:
 Tell = Callable[[str], None]
 """Hears of each question that was answered, by its name."""
 
-Answers = tuple[dict[str, Outcome], tuple[str, ...]]
+Answers = tuple[dict[str, RunOutcome], tuple[str, ...]]
 """The outcome of every question by its name, and the packages that are stood in for."""
 
 By = Callable[[Sequence[RunRequest], int, Tell], Answers]
@@ -142,7 +142,7 @@ def read(answers: Path, names: Sequence[str], ranks: int, why: str = "") -> Answ
         given = [_read(answers, name, rank) for rank in range(ranks)]
         if broken or not any(given):
             text = why or "the launch ended without an answer"
-            outcomes[name] = Outcome("import", broken or Failure("Ended", text))
+            outcomes[name] = RunOutcome("import", broken or Failure("Ended", text))
         else:
             outcomes[name] = together(given)
     stood_in = tuple(next((start["stood_in"] for start in starts if start), ()))
@@ -266,7 +266,7 @@ class Batch:
     stood_in: tuple[str, ...] = ()
     _wanted: dict[tuple[int, str], RunRequest] = field(default_factory=dict)
     _keys: dict[str, Key] = field(default_factory=dict)
-    _outcomes: dict[Key, Outcome] = field(default_factory=dict)
+    _outcomes: dict[Key, RunOutcome] = field(default_factory=dict)
 
     def want(
         self,
@@ -310,7 +310,7 @@ class Batch:
                 self.stood_in = self.stood_in or stood_in
         self._wanted.clear()
 
-    def outcome(self, key: Key) -> Outcome:
+    def outcome(self, key: Key) -> RunOutcome:
         """Return the outcome of a run."""
         return self._outcomes[key]
 

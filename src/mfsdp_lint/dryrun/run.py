@@ -15,11 +15,11 @@ from mfsdp_lint.dryrun.control import TIER, controls_of, inconclusive, loads
 from mfsdp_lint.dryrun.evidence import is_of
 from mfsdp_lint.dryrun.introspection import Validation
 from mfsdp_lint.dryrun.inventory import CPU, Device
-from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
+from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome
 from mfsdp_lint.dryrun.ranks import Batch, By, Key, launched
 from mfsdp_lint.dryrun.subject import Examiner, Subject, without_environment
-from mfsdp_lint.dryrun.trials import Result, Run, Trial
-from mfsdp_lint.dryrun.validator import Asked, NoAnswer, Tree, command_lines, validator
+from mfsdp_lint.dryrun.trials import FindingTrial, ProxyRuns, Result
+from mfsdp_lint.dryrun.validator import NoAnswer, StartupValidation, Tree, command_lines, validator
 from mfsdp_lint.megatron.versions.target import nearest
 from mfsdp_lint.rules.check import Violation
 
@@ -63,7 +63,7 @@ class Told:
     subject: Subject
     validation: Validation | None
     findings: tuple[tuple[Violation, Confirmation], ...]
-    trained: Run | None = None
+    trained: ProxyRuns | None = None
     result: Result | None = None
     fixed: bool = False
     why: str = ""
@@ -150,8 +150,8 @@ class _Part:
     subject: Subject
     validation: Validation | None = None
     findings: list[tuple[Violation, Confirmation]] = field(default_factory=list)
-    trials: list[Trial] = field(default_factory=list)
-    trained: Run | None = None
+    trials: list[FindingTrial] = field(default_factory=list)
+    trained: ProxyRuns | None = None
     why: str = ""
     seconds: float = 0.0
 
@@ -231,16 +231,16 @@ def _introspect(
     return (), ()
 
 
-def _validator(launch: Contained, judge: Examiner, means: Means) -> AbstractContextManager[Asked]:
+def _validator(launch: Contained, judge: Examiner, means: Means) -> AbstractContextManager[StartupValidation]:
     if means.tree is not None:
         return command_lines(launch, means.tree, means.timeout)
     return validator(launch, nearest(judge.target.bridge).te, means.timeout)
 
 
-def _validate(part: _Part, asked: Asked, judge: Examiner) -> None:
+def _validate(part: _Part, asked: StartupValidation, judge: Examiner) -> None:
     subject = part.subject
 
-    def ask(settings: PlainSettings) -> Outcome:
+    def ask(settings: PlainSettings) -> RunOutcome:
         outcome = asked.ask(settings, subject.given)
         part.seconds += outcome.seconds
         return outcome

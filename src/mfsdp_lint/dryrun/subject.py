@@ -38,7 +38,7 @@ class Subject:
 
     recipe: Recipe
     variant: Variant
-    given: Given
+    given: KnownSettings
     violations: tuple[Violation, ...]
     target: Target
     codes: frozenset[str] | None = None
@@ -92,7 +92,7 @@ class Examiner:
             found += worth if every_path else worth[:1]
         return found
 
-    def given(self, variant: Variant) -> Given:
+    def given(self, variant: Variant) -> KnownSettings:
         """Return the settings of a variant that a worker can be given."""
         return given(variant, defaults=not self.front_end.takes_flags)
 
@@ -193,7 +193,7 @@ _BY_NAME = ("model.__class__", "peft.__class__", WORLD_SIZE)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class KnownSettings:
     """The settings that are known, and the paths of those of which it is known that there is something to know.
 
     `stood_in` are values for some of the unknown ones, which the settings have as well.
@@ -205,7 +205,7 @@ class Given:
     stood_in: Mapping[str, Any] = field(default_factory=dict)
 
 
-def given(variant: Variant, *, defaults: bool = True) -> Given:
+def given(variant: Variant, *, defaults: bool = True) -> KnownSettings:
     """Return the settings of a variant that a worker can be given; without `defaults`, only those that somebody wrote.
 
     Where the number of ranks is not set, there are two replicas of the model, if its batch can be divided so.
@@ -231,7 +231,7 @@ def given(variant: Variant, *, defaults: bool = True) -> Given:
                 settings[path] = value
     stood_in = stand_ins(settings, unknown)
     settings |= stood_in
-    return Given(settings, tuple(unknown), world_size(variant, settings), stood_in)
+    return KnownSettings(settings, tuple(unknown), world_size(variant, settings), stood_in)
 
 
 def world_size(variant: Variant, settings: Mapping[str, Any]) -> int:

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.dryrun.containment import Contained
-from mfsdp_lint.dryrun.outcome import DONE, Failure, Outcome, PlainSettings, failure_from
-from mfsdp_lint.dryrun.subject import Given
+from mfsdp_lint.dryrun.outcome import DONE, Failure, PlainSettings, RunOutcome, failure_from
+from mfsdp_lint.dryrun.subject import KnownSettings
 from mfsdp_lint.inputs.detect import with_core
 from mfsdp_lint.inputs.detect.places import Places
 from mfsdp_lint.inputs.detect.tree import CORE, core_at
@@ -33,7 +33,7 @@ class NoAnswer(Exception):
     """The process is gone, or was too slow; the message says which."""
 
 
-class Asked(Protocol):
+class StartupValidation(Protocol):
     """Process that answers for start-up validation. `stood_in` and `pretended` are as those of Validator."""
 
     @property
@@ -42,7 +42,7 @@ class Asked(Protocol):
     @property
     def pretended(self) -> tuple[str, ...]: ...
 
-    def ask(self, settings: PlainSettings, given: Given) -> Outcome:
+    def ask(self, settings: PlainSettings, given: KnownSettings) -> RunOutcome:
         """Ask validation about settings that were once those of `given`. Raises NoAnswer."""
 
 
@@ -61,11 +61,11 @@ class Validator:
             place = f" ({failure.where[-1]})" if failure.where else ""
             raise NoAnswer(f"{what} cannot be imported: {failure.message}{place}")
 
-    def ask(self, settings: PlainSettings, given: Given) -> Outcome:
+    def ask(self, settings: PlainSettings, given: KnownSettings) -> RunOutcome:
         """Ask Megatron-Bridge's validation. Raises NoAnswer."""
         return self.answer({"settings": dict(settings)}, given.world_size)
 
-    def answer(self, asked: Mapping[str, Any], world_size: int) -> Outcome:
+    def answer(self, asked: Mapping[str, Any], world_size: int) -> RunOutcome:
         """Ask the process, for so many ranks. Raises NoAnswer."""
         started = time.monotonic()
         self._asked += 1
@@ -77,7 +77,7 @@ class Validator:
             raise NoAnswer("the process that validates has ended") from None
         answer = self._read(self._timeout, f"no answer after {self._timeout:g} s")
         failure: Failure | None = failure_from(answer["error"])
-        return Outcome(
+        return RunOutcome(
             stage=answer["stage"] if failure else DONE,
             failure=failure,
             no_field=tuple(answer.get("no_field", ())),
@@ -182,7 +182,7 @@ class CommandLines:
         """Return the hardware and packages that the process pretends to have."""
         return self.process.pretended
 
-    def ask(self, settings: PlainSettings, given: Given) -> Outcome:
+    def ask(self, settings: PlainSettings, given: KnownSettings) -> RunOutcome:
         """Ask validation about settings that were once those of `given`. Raises NoAnswer."""
         outcome = self.process.answer(question(settings, given.settings, self.core), given.world_size)
         return replace(

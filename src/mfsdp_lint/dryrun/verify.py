@@ -36,7 +36,7 @@ _FILE = "example.py"
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TriedExample:
     """An example and what came of it: the verdict of a dry run, and what was seen.
 
     A bad one is confirmed, refuted or inconclusive; a good one passed, failed or inconclusive.
@@ -56,13 +56,13 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VerifiedRule:
     """A rule: the lowest tier that decides it, and what became of its examples."""
 
     code: str
     name: str
     tier: Confirm
-    tried: tuple[Tried, ...]
+    tried: tuple[TriedExample, ...]
 
     @property
     def agreement(self) -> Agreement:
@@ -102,7 +102,7 @@ def verify(
     target: Target,
     codes: Collection[str],
     tell: Callable[[str], None] = lambda _: None,
-) -> list[Row]:
+) -> list[VerifiedRule]:
     """Try the examples of the rules in `codes` that apply at the installed versions; all `rules` judge them.
 
     Raises UsageError.
@@ -110,7 +110,7 @@ def verify(
     judge = Examiner(target, rules)
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(target))]
     cases = [case for rule, found in here for case in _cases(rule, found, judge)]
-    tried: list[Tried] = []
+    tried: list[TriedExample] = []
     for tier in _tiers(installed):
         chosen = [case for case in cases if _tier(case) == tier]
         subjects = [case.subject for case in chosen if case.subject]
@@ -129,7 +129,7 @@ def verify(
         done = iter(dry_run(subjects, judge, means, tell).told if subjects else ())
         tried += [_tried(case, next(done) if case.subject else None) for case in chosen]
     return [
-        Row(rule.code, rule.name, _lowest(found), tuple(each for each in tried if each.code == rule.code))
+        VerifiedRule(rule.code, rule.name, _lowest(found), tuple(each for each in tried if each.code == rule.code))
         for rule, found in here
     ]
 
@@ -140,7 +140,7 @@ def verify_command_line(
     python: str,
     codes: Collection[str],
     tell: Callable[[str], None] = lambda _: None,
-) -> list[Row]:
+) -> list[VerifiedRule]:
     """Try the examples of rules about refusals of Megatron-LM's command line at start-up, with a source tree. Raises
     UsageError.
     """
@@ -153,7 +153,7 @@ def verify_command_line(
     done = iter(dry_run(subjects, judge, Means(python, fixed=True, tree=tree), tell).told if subjects else ())
     tried = [_tried(case, next(done) if case.subject else None) for case in chosen]
     return [
-        Row(rule.code, rule.name, "introspect", tuple(each for each in tried if each.code == rule.code))
+        VerifiedRule(rule.code, rule.name, "introspect", tuple(each for each in tried if each.code == rule.code))
         for rule, _ in refusing
     ]
 
@@ -211,7 +211,7 @@ def _recipe(example: Example, judge: Examiner) -> Recipe:
     return read_python([_FILE], sources, load_knowledge(judge.target)).recipes[0]
 
 
-def _tried(case: _Case, told: Told | None) -> Tried:
+def _tried(case: _Case, told: Told | None) -> TriedExample:
     if told is None:
         verdict, seen = "inconclusive", case.why
     elif not case.bad:
@@ -223,7 +223,7 @@ def _tried(case: _Case, told: Told | None) -> Tried:
         seen = confirmation.reason or confirmation.seen
     else:
         verdict, seen = "inconclusive", told.why
-    return Tried(case.rule.code, case.number, case.bad, verdict, seen, told.seconds if told else 0.0)
+    return TriedExample(case.rule.code, case.number, case.bad, verdict, seen, told.seconds if told else 0.0)
 
 
 def _good(rule: Rule, told: Told) -> tuple[str, str]:

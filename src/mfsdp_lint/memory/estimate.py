@@ -15,8 +15,8 @@ from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, resolve
 from mfsdp_lint.megatron.versions.ranges import parse_range
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.memory.counting import count_parameters, split_evenly
-from mfsdp_lint.memory.facts import Facts, Layout, NotKnown, layout_of
-from mfsdp_lint.memory.result import LEFT_OUT, Amount, Count, Footprint, Given, Memory, sources_of
+from mfsdp_lint.memory.facts import NotModelled, RankGroups, SettingFacts, layout_of
+from mfsdp_lint.memory.result import LEFT_OUT, Amount, Count, Footprint, GivenParameters, Memory, sources_of
 from mfsdp_lint.memory.wrappings import (
     DISTRIBUTED,
     MEGATRON,
@@ -39,7 +39,7 @@ class Ranks:
     """Numbers of ranks that share dense weights, and experts; each raises NotKnown if it cannot be computed."""
 
     world: int | None
-    layout: Layout
+    layout: RankGroups
 
     def dense(self) -> int:
         return self.layout.shards(self._world())
@@ -49,12 +49,12 @@ class Ranks:
 
     def _world(self) -> int:
         if self.world is None:
-            raise NotKnown("the number of ranks is not known (--world-size)")
+            raise NotModelled("the number of ranks is not known (--world-size)")
         return self.world
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class WrappedModel:
     """A way of wrapping with a number of parameters, of ranks, and a precision."""
 
     wrapping: Wrapping
@@ -107,7 +107,7 @@ class Case:
         """Count the ranks over which a weight is sharded: those of one instance, if not of all."""
         instances = self.wrapping.instances
         if ranks % instances:
-            raise NotKnown(f"{ranks} ranks do not divide among {instances} instances")
+            raise NotModelled(f"{ranks} ranks do not divide among {instances} instances")
         return ranks if self.wrapping.outer and part == "optimizer" else ranks // instances
 
     @property
@@ -123,17 +123,17 @@ class Case:
         if not self.count.experts:
             return
         if wrapping.kind == MEGATRON and hybrid and self.precision.core in _NO_EXPERTS_IN_HYBRID and self._spreads:
-            raise NotKnown("with HSDP this megatron-core shards experts over ranks that have other experts")
+            raise NotModelled("with HSDP this megatron-core shards experts over ranks that have other experts")
         if wrapping.kind == TORCH and self._spreads:
-            raise NotKnown("torch FSDP2 shards experts over ranks that have other experts")
+            raise NotModelled("torch FSDP2 shards experts over ranks that have other experts")
         if wrapping.kind == DISTRIBUTED and hybrid and self.ranks.experts() % wrapping.instances:
-            raise NotKnown(f"experts do not divide among {wrapping.instances} instances")
+            raise NotModelled(f"experts do not divide among {wrapping.instances} instances")
 
 
 def _amount(made: Callable[[], Amount]) -> Amount:
     try:
         return made()
-    except NotKnown as reason:
+    except NotModelled as reason:
         return Amount(None, why=str(reason))
 
 
@@ -141,7 +141,9 @@ _HYBRID = 2
 """Instances of hybrid sharding where a recipe has no more than one."""
 
 
-def memory(recipe: Recipe, target: Target, ranks: int | None = None, parameters: Given | None = None) -> Memory:
+def memory(
+    recipe: Recipe, target: Target, ranks: int | None = None, parameters: GivenParameters | None = None
+) -> Memory:
     """Estimate the bytes of a recipe's model state on the rank that has most of it, by its settings as they will run.
 
     `ranks` is the number of ranks, `parameters` the number of parameters, if the user gives it. A result that depends
@@ -151,9 +153,11 @@ def memory(recipe: Recipe, target: Target, ranks: int | None = None, parameters:
     return _joined(found)
 
 
-def _of(variant: Variant, front_end: FrontEnd, target: Target, ranks: int | None, parameters: Given | None) -> Memory:
+def _of(
+    variant: Variant, front_end: FrontEnd, target: Target, ranks: int | None, parameters: GivenParameters | None
+) -> Memory:
     settings = resolve(variant, target, ranks, front_end=front_end).run.settings
-    facts = Facts(settings)
+    facts = SettingFacts(settings)
     said = settings.value(WORLD_SIZE)
     if ranks is None and isinstance(said, Known) and isinstance(said.value, int):
         ranks = said.value
@@ -161,7 +165,7 @@ def _of(variant: Variant, front_end: FrontEnd, target: Target, ranks: int | None
     try:
         layout = layout_of(facts)
         count = _count(parameters, facts, settings, layout, target)
-    except NotKnown as reason:
+    except NotModelled as reason:
         return Memory(ranks, None, None, None, str(reason), (), sources, LEFT_OUT)
     own, own_why = _own(facts)
     instances = own.instances if own and own.instances > 1 else _HYBRID
@@ -172,13 +176,15 @@ def _of(variant: Variant, front_end: FrontEnd, target: Target, ranks: int | None
     return Memory(ranks, *_shards(layout, ranks), count, "", footprints, sources, LEFT_OUT, own_why)
 
 
-def _count(parameters: Given | None, facts: Facts, settings: Settings, layout: Layout, target: Target) -> Count:
+def _count(
+    parameters: GivenParameters | None, facts: SettingFacts, settings: Settings, layout: RankGroups, target: Target
+) -> Count:
     try:
         return (
             split_evenly(parameters, facts, layout) if parameters else count_parameters(facts, settings, layout, target)
         )
-    except NotKnown as reason:
-        raise NotKnown(f"parameters: {reason}{'' if parameters else ' (--parameters)'}") from None
+    except NotModelled as reason:
+        raise NotModelled(f"parameters: {reason}{'' if parameters else ' (--parameters)'}") from None
 
 
 def _footprint(
@@ -193,22 +199,22 @@ def _footprint(
     """Estimate one way of wrapping. Start-up is resolved with it, since other settings depend on it."""
     wrapped = replace(variant, settings=Wrapped(variant.settings, wrapping))
     run = resolve(wrapped, target, ranks.world, front_end=front_end).run
-    precision = Precision(Facts(run.settings), wrapping.kind, target.core)
-    return Case(wrapping, count, ranks, precision).footprint(runs)
+    precision = Precision(SettingFacts(run.settings), wrapping.kind, target.core)
+    return WrappedModel(wrapping, count, ranks, precision).footprint(runs)
 
 
-def _own(facts: Facts) -> tuple[Wrapping | None, str]:
+def _own(facts: SettingFacts) -> tuple[Wrapping | None, str]:
     """Return the recipe's own wrapping, or the reason why it is not known."""
     try:
         return wrapping_of(facts), ""
-    except NotKnown as reason:
+    except NotModelled as reason:
         return None, str(reason)
 
 
-def _shards(layout: Layout, ranks: int | None) -> tuple[int | None, int | None]:
+def _shards(layout: RankGroups, ranks: int | None) -> tuple[int | None, int | None]:
     try:
         return (None, None) if ranks is None else (layout.shards(ranks), layout.expert_shards(ranks))
-    except NotKnown:
+    except NotModelled:
         return None, None
 
 

@@ -18,11 +18,11 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, OneOf, Plain, Unknown, describe
 
 
-class NotKnown(Exception):
+class NotModelled(Exception):
     """The error for a result that depends on an unknown value; the text names it."""
 
 
-class Facts:
+class SettingFacts:
     """The settings of one path through a recipe. Every method raises NotKnown for what has no single known value."""
 
     __slots__ = ("_settings",)
@@ -36,8 +36,10 @@ class Facts:
         if isinstance(value, Known):
             return value.value
         if isinstance(value, Unknown):
-            raise NotKnown(f"{path} is not known")
-        raise NotKnown(f"{path} is {describe(value)}" + ("" if isinstance(value, OneOf) else " to what is not known"))
+            raise NotModelled(f"{path} is not known")
+        raise NotModelled(
+            f"{path} is {describe(value)}" + ("" if isinstance(value, OneOf) else " to what is not known")
+        )
 
     def has(self, path: str) -> bool:
         """Tell whether anything is known of a setting: a release may not have it."""
@@ -55,7 +57,7 @@ class Facts:
         """Return a whole number that is not negative."""
         value = self.get(path)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise NotKnown(f"{path} is {value!r}, which is no number of anything")
+            raise NotModelled(f"{path} is {value!r}, which is no number of anything")
         return value
 
     def size(self, path: str, default: int | None = None) -> int:
@@ -64,12 +66,12 @@ class Facts:
             return default
         value = self.number(path)
         if not value:
-            raise NotKnown(f"{path} is 0")
+            raise NotModelled(f"{path} is 0")
         return value
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class RankGroups:
     """The parallel sizes of a run. `expert_tensor` is what an expert's weights are split by."""
 
     tensor: int
@@ -82,21 +84,21 @@ class Layout:
         """Count the ranks that have the same part of the dense weights. Raises NotKnown if they divide unevenly."""
         part = self.tensor * self.pipeline
         if ranks % (part * self.context):
-            raise NotKnown(f"{ranks} ranks do not divide by TP × PP × CP = {part * self.context}")
+            raise NotModelled(f"{ranks} ranks do not divide by TP × PP × CP = {part * self.context}")
         return ranks // part
 
     def expert_shards(self, ranks: int) -> int:
         """Count the ranks that have the same experts. Raises NotKnown if the ranks do not divide evenly."""
         part = self.expert_tensor * self.expert * self.pipeline
         if ranks % part:
-            raise NotKnown(f"{ranks} ranks do not divide by ETP × EP × PP = {part}")
+            raise NotModelled(f"{ranks} ranks do not divide by ETP × EP × PP = {part}")
         return ranks // part
 
 
-def layout_of(facts: Facts) -> Layout:
+def layout_of(facts: SettingFacts) -> RankGroups:
     """Read the sizes from settings. Raises NotKnown."""
     tensor = facts.size("model.tensor_model_parallel_size")
-    return Layout(
+    return RankGroups(
         tensor=tensor,
         pipeline=facts.size("model.pipeline_model_parallel_size"),
         context=facts.size("model.context_parallel_size"),
@@ -128,10 +130,10 @@ UNMODELLED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ModelShape:
     """Parts of a model, with `latent` attention or the usual one. Every method raises NotKnown."""
 
-    facts: Facts
+    facts: SettingFacts
     latent: bool
 
     @property
@@ -144,7 +146,7 @@ class Shape:
         if kind == "learned_absolute":
             yield self.facts.size("model.seq_length") * self.hidden, "whole"
         elif kind not in ("rope", "yarn", "mrope", "none"):
-            raise NotKnown(f"model.position_embedding_type is {kind!r}, which is not modelled")
+            raise NotModelled(f"model.position_embedding_type is {kind!r}, which is not modelled")
 
     def output(self) -> Iterator[Tensor]:
         """Yield the final norm and the output layer, which may be the embedding again."""
@@ -160,7 +162,7 @@ class Shape:
         """Count the words, with the padding."""
         words = self.facts.get("model.vocab_size")
         if words is None:
-            raise NotKnown("model.vocab_size is None: the tokenizer says it")
+            raise NotModelled("model.vocab_size is None: the tokenizer says it")
         words = self.facts.size("model.vocab_size")
         if not self.facts.on("model.should_pad_vocab"):
             return words
@@ -183,7 +185,7 @@ class Shape:
     def norm(self, width: int) -> int:
         kind = self.facts.get("model.normalization")
         if kind not in ("LayerNorm", "RMSNorm"):
-            raise NotKnown(f"model.normalization is {kind!r}, which is not modelled")
+            raise NotModelled(f"model.normalization is {kind!r}, which is not modelled")
         return width if kind == "RMSNorm" else 2 * width
 
     def feed_forward(self) -> int:
@@ -195,7 +197,7 @@ class Shape:
         channels = facts.size("model.kv_channels", hidden // heads)
         groups = facts.size("model.num_query_groups", heads)
         if groups < facts.size("model.tensor_model_parallel_size"):
-            raise NotKnown("fewer query groups than tensor parallel ranks: not modelled")
+            raise NotModelled("fewer query groups than tensor parallel ranks: not modelled")
         query = heads * channels
         gate = query if facts.if_any("model.attention_output_gate") else 0
         joined = query + gate + 2 * groups * channels
@@ -211,7 +213,7 @@ class Shape:
         if softmax == "learnable":
             yield heads, "tensor"
         elif softmax not in (None, "vanilla", "off-by-one"):
-            raise NotKnown(f"model.softmax_type is {softmax!r}, which is not modelled")
+            raise NotModelled(f"model.softmax_type is {softmax!r}, which is not modelled")
 
     def _latent_attention(self) -> Iterator[Tensor]:
         facts, hidden = self.facts, self.hidden
@@ -253,7 +255,7 @@ class Shape:
             yield experts * hidden, "expert"
         if (shared := facts.get("model.moe_shared_expert_intermediate_size")) is not None:
             if biased:
-                raise NotKnown("model.add_bias_linear is on, which shared experts do not have")
+                raise NotModelled("model.add_bias_linear is on, which shared experts do not have")
             shared = facts.size("model.moe_shared_expert_intermediate_size")
             yield (gates + 1) * shared * hidden, "tensor"
             if facts.if_any("model.moe_shared_expert_gate"):

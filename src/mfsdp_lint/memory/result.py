@@ -61,7 +61,7 @@ class Footprint:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenParameters:
     """Parameters that somebody counted: of the whole model, and of those the ones in its experts, if that is known."""
 
     total: int
@@ -82,7 +82,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FormulaSource:
     """A line of upstream's that a formula was read in: `megatron/core/…:123` of `release`, and what it says."""
 
     says: str
@@ -106,7 +106,7 @@ class Memory:
     count: Count | None
     why: str
     footprints: tuple[Footprint, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[FormulaSource, ...]
     left_out: tuple[str, ...]
     own_why: str = ""
 
@@ -197,12 +197,12 @@ LEFT_OUT = (
 """What else takes memory."""
 
 
-def sources_of(target: Target) -> tuple[Source, ...]:
+def sources_of(target: Target) -> tuple[FormulaSource, ...]:
     """Return the lines for a target, by the release whose data is used for it."""
     column = _RELEASES.index(target.data) if target.data in _RELEASES else len(_RELEASES) - 1
     release = f"the megatron-core of megatron-bridge {_RELEASES[column]}"
     return tuple(
-        Source(read.says, f"megatron/core/{read.path}:{read.lines[column]}", release)
+        FormulaSource(read.says, f"megatron/core/{read.path}:{read.lines[column]}", release)
         for read in _READ
         if read.lines[column]
     )

@@ -14,7 +14,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import Known, Plain, Value
 from mfsdp_lint.megatron.versions.ranges import parse_range
-from mfsdp_lint.memory.facts import Facts, NotKnown
+from mfsdp_lint.memory.facts import NotModelled, SettingFacts
 
 DDP, DISTRIBUTED, MEGATRON, TORCH = "ddp", "distributed_optimizer", "megatron_fsdp", "torch_fsdp2"
 STRATEGIES = ("no_shard", "optim", "optim_grads", "optim_grads_params")
@@ -102,12 +102,12 @@ def wrappings(instances: int) -> tuple[Wrapping, ...]:
     )
 
 
-def wrapping_of(facts: Facts) -> Wrapping:
+def wrapping_of(facts: SettingFacts) -> Wrapping:
     """Find how settings that will run wrap the model. Raises NotKnown, also for ways that Megatron does not have."""
     megatron = facts.on("dist.use_megatron_fsdp") or facts.on("ddp.use_megatron_fsdp")
     torch = facts.on("dist.use_torch_fsdp2")
     if megatron and torch:
-        raise NotKnown("both kinds of FSDP are on")
+        raise NotModelled("both kinds of FSDP are on")
     if torch:
         return Wrapping(TORCH)
     instances = facts.size(_INSTANCES)
@@ -117,22 +117,22 @@ def wrapping_of(facts: Facts) -> Wrapping:
     return Wrapping(DISTRIBUTED, instances=instances) if distributed else Wrapping(DDP)
 
 
-def need_first_version(facts: Facts) -> None:
+def need_first_version(facts: SettingFacts) -> None:
     """Raise NotKnown if Megatron-FSDP is the second one, which head has beside the first."""
     version = facts.if_any("ddp.megatron_fsdp_version")
     if version not in (None, 1):
-        raise NotKnown(f"ddp.megatron_fsdp_version is {version}, which is not modelled")
+        raise NotModelled(f"ddp.megatron_fsdp_version is {version}, which is not modelled")
 
 
-def _megatron(facts: Facts, instances: int) -> Wrapping:
+def _megatron(facts: SettingFacts, instances: int) -> Wrapping:
     need_first_version(facts)
     strategy = facts.get(_STRATEGY)
     if strategy not in STRATEGIES:
-        raise NotKnown(f"{_STRATEGY} is {strategy!r}, which Megatron does not have")
+        raise NotModelled(f"{_STRATEGY} is {strategy!r}, which Megatron does not have")
     outer = instances > 1 and facts.if_any(_OUTER) not in (None, "no_shard")
     if outer and strategy != STRATEGIES[-1]:
         # megatron-core 0.16.1 raises: the buffer of an instance is sharded, and what is to be a part of it is not.
-        raise NotKnown(f"{_OUTER} is set and {_STRATEGY} is {strategy!r}, which is not modelled")
+        raise NotModelled(f"{_OUTER} is set and {_STRATEGY} is {strategy!r}, which is not modelled")
     return Wrapping(MEGATRON, str(strategy), instances, outer)
 
 
@@ -176,7 +176,7 @@ class Precision:
     Every method raises NotKnown.
     """
 
-    facts: Facts
+    facts: SettingFacts
     kind: str
     core: str
 
@@ -184,7 +184,9 @@ class Precision:
         """Return the bytes of a weight that the model computes with."""
         for bits in ("fp8", "fp4"):
             if self._is_kept_narrow(bits):
-                raise NotKnown(f"weights are kept in {bits}: what Transformer Engine keeps beside them is not modelled")
+                raise NotModelled(
+                    f"weights are kept in {bits}: what Transformer Engine keeps beside them is not modelled"
+                )
         return self.weight()
 
     def weight(self) -> int:
@@ -199,7 +201,7 @@ class Precision:
         if self.kind == TORCH:
             return self.weight()
         if self.facts.if_any("ddp.param_name_patterns_for_fp32_local_accumulation"):
-            raise NotKnown("ddp.param_name_patterns_for_fp32_local_accumulation is set, which is not modelled")
+            raise NotModelled("ddp.param_name_patterns_for_fp32_local_accumulation is set, which is not modelled")
         if self.kind != MEGATRON or self.core in _REDUCED_IN_FP32:
             if self.facts.on("ddp.grad_reduce_in_fp32"):
                 return 4
@@ -218,7 +220,7 @@ class Precision:
         if self.kind == DISTRIBUTED:
             return self._main_of_the_distributed_optimizer()
         if not (self.facts.on("optimizer.bf16") or self.facts.on("optimizer.fp16")):
-            raise NotKnown("weights have 16 bits, and neither optimizer.bf16 nor optimizer.fp16 is on: not modelled")
+            raise NotModelled("weights have 16 bits, and neither optimizer.bf16 nor optimizer.fp16 is on: not modelled")
         return 4
 
     def states(self) -> tuple[int, ...]:
@@ -229,15 +231,17 @@ class Precision:
         if optimizer == "sgd":
             return (4,) if self.facts.get("optimizer.sgd_momentum") else ()
         if optimizer != "adam":
-            raise NotKnown(f"optimizer.optimizer is {optimizer!r}, which is not modelled")
+            raise NotModelled(f"optimizer.optimizer is {optimizer!r}, which is not modelled")
         if self.facts.on(_PRECISION_AWARE):
             if self.kind in (DDP, TORCH):
-                raise NotKnown(f"{_PRECISION_AWARE} is on, which needs the distributed optimizer")
+                raise NotModelled(f"{_PRECISION_AWARE} is on, which needs the distributed optimizer")
             if self.facts.on(_CPU_OFFLOAD):
                 return (4, 4)  # whose inner optimizers are not told of dtypes
             return self._bytes("optimizer.exp_avg_dtype"), self._bytes("optimizer.exp_avg_sq_dtype")
         if self.weight() != 4 and not self.main_parameters():
-            raise NotKnown("the optimizer steps weights of 16 bits: what it keeps for them depends on which Adam it is")
+            raise NotModelled(
+                "the optimizer steps weights of 16 bits: what it keeps for them depends on which Adam it is"
+            )
         return (4, 4)
 
     def on_the_device(self) -> float:
@@ -246,14 +250,14 @@ class Precision:
             return 1.0
         part = self.facts.get("optimizer.optimizer_offload_fraction")
         if isinstance(part, bool) or not isinstance(part, (int, float)) or not 0 <= part <= 1:
-            raise NotKnown(f"optimizer.optimizer_offload_fraction is {part!r}")
+            raise NotModelled(f"optimizer.optimizer_offload_fraction is {part!r}")
         return 1.0 - part
 
     # -- cases -------------------------------------------------------------------------------------------------------
 
     def _main_of_megatron_fsdp(self) -> int:
         if self.facts.on(_PRECISION_AWARE) and self.core in _MASTER_OF_ITS_OWN:
-            raise NotKnown(f"{_PRECISION_AWARE} is on: in this megatron-core two keep main parameters, not modelled")
+            raise NotModelled(f"{_PRECISION_AWARE} is on: in this megatron-core two keep main parameters, not modelled")
         if self.core not in _DTYPES:
             return 4 if self.facts.on("ddp.preserve_fp32_weights") else 0
         own = "ddp.megatron_fsdp_main_params_dtype"
@@ -264,7 +268,7 @@ class Precision:
         if not self._adam_keeps_main_parameters():
             return 4
         if self.facts.on(_CPU_OFFLOAD):
-            raise NotKnown(f"{_CPU_OFFLOAD} is on with {_PRECISION_AWARE}: not modelled")
+            raise NotModelled(f"{_CPU_OFFLOAD} is on with {_PRECISION_AWARE}: not modelled")
         main = self._bytes("optimizer.main_params_dtype")
         # Of 32 bits the weights in bf16 have the first half.
         remainders = main == 4 and self.facts.on("optimizer.store_param_remainders") and self.facts.on("model.bf16")
@@ -289,14 +293,14 @@ class Precision:
     def _need_trained(self) -> None:
         """Raise NotKnown if weights are frozen: they have neither gradients nor main parameters."""
         if self.facts.has("peft") and self.facts.get("peft") is not None:
-            raise NotKnown("peft is set: how many parameters are trained is not modelled")
+            raise NotModelled("peft is set: how many parameters are trained is not modelled")
 
     def _need_known_offload(self) -> None:
         if self.facts.on(_CPU_OFFLOAD) and self.kind != DISTRIBUTED:
-            raise NotKnown(f"{_CPU_OFFLOAD} is on, which is modelled for the distributed optimizer alone")
+            raise NotModelled(f"{_CPU_OFFLOAD} is on, which is modelled for the distributed optimizer alone")
 
     def _bytes(self, path: str) -> int:
         dtype: Plain = self.facts.get(path)
         if not isinstance(dtype, str) or dtype not in _BYTES:
-            raise NotKnown(f"{path} is {dtype!r}, of which the size is not known")
+            raise NotModelled(f"{path} is {dtype!r}, of which the size is not known")
         return _BYTES[dtype]

@@ -21,7 +21,7 @@ from mfsdp_lint.megatron.conditions.language import (
 )
 from mfsdp_lint.megatron.versions.ranges import VersionError
 from mfsdp_lint.readers import registry
-from mfsdp_lint.rules.model import ErrorText, Text
+from mfsdp_lint.rules.model import ErrorText, MessageText
 
 Component = Literal["te", "torch"]
 """What an example may give the version of."""
@@ -67,16 +67,16 @@ class Fields:
             raise self.error(key, "is missing" if value is None else "expected text")
         return value.strip() if "\n" not in value.strip() else value
 
-    def template(self, key: str, default: str) -> Text:
+    def template(self, key: str, default: str) -> MessageText:
         template = self.text(key, default)
         if not template:
             raise self.error(key, "is missing")
         if self.checked:
-            return Text(template)
+            return MessageText(template)
         for found in _BRACE.finditer(template):
             if not SETTING.fullmatch(found[1]):
                 raise self.error(key, f"{found[0]!r} names no setting")
-        return Text(template)
+        return MessageText(template)
 
     def matching(self, key: str, pattern: re.Pattern[str]) -> str:
         value = self.text(key)

@@ -18,25 +18,25 @@ _CLOSE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LookupResult:
     """The rules that a text stands for; where there are none, those that come nearest."""
 
     rules: tuple[Rule, ...]
     nearest: tuple[Rule, ...] = ()
 
 
-def lookup(text: str, rules: Sequence[Rule]) -> Found:
+def lookup(text: str, rules: Sequence[Rule]) -> LookupResult:
     """Find rules by code ("mfsdp101"), name, or error: a line of it, a piece of it, or the traceback that it ended."""
     word = text.strip().casefold()
     named = tuple(rule for rule in rules if word in (rule.code.casefold(), rule.name))
     if named:
-        return Found(named)
+        return LookupResult(named)
     pasted = _plain(text)
     lengths = {rule.code: _matched(pasted, rule) for rule in rules}
     longest = max(lengths.values(), default=0)
     if longest >= SHORTEST:
-        return Found(tuple(rule for rule in rules if lengths[rule.code] == longest))
-    return Found((), _nearest(pasted, rules))
+        return LookupResult(tuple(rule for rule in rules if lengths[rule.code] == longest))
+    return LookupResult((), _nearest(pasted, rules))
 
 
 def errors(rule: Rule) -> Iterator[ErrorText]:

@@ -54,7 +54,7 @@ PLACEHOLDER = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class MessageText:
     """A sentence in which `{checkpoint.ckpt_format}` stands for the setting's real value."""
 
     template: str
@@ -101,8 +101,8 @@ class Case:
     severity: Severity
     stage: Stage
     sees: Sees
-    message: Text
-    consequence: Text
+    message: MessageText
+    consequence: MessageText
     enforced_by: ByVersion[EnforcedBy]
     raises: ByVersion[ErrorText]
     versions: Applicability

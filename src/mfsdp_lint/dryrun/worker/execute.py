@@ -115,7 +115,7 @@ _MOST_ITEMS = 10_000
 _VARIABLES = "env_vars"
 
 
-class NoSpelling(Exception):
+class NotPlain(Exception):
     """A value that only is there."""
 
 
@@ -141,7 +141,7 @@ def _below(path: str, value: Any, depth: int, above: tuple[int, ...]) -> Iterato
     """Yield every setting; `...` for one that is only known to be set."""
     try:
         plain = _plain(value, depth)
-    except NoSpelling:
+    except NotPlain:
         plain = ...
     if plain is not ... and (not isinstance(value, Mapping) or path == _VARIABLES):
         yield path, plain
@@ -186,9 +186,9 @@ def _plain(value: Any, depth: int) -> Any:
     if (type(value).__module__, type(value).__name__) == ("torch", "dtype"):
         return str(value)
     if not isinstance(value, list | tuple | set | frozenset | Mapping):
-        raise NoSpelling
+        raise NotPlain
     if depth >= _DEEPEST or len(value) > _MOST_ITEMS:
-        raise NoSpelling
+        raise NotPlain
     if isinstance(value, Mapping):
         return {str(key): _plain(each, depth + 1) for key, each in value.items()}
     return [_plain(each, depth + 1) for each in value]

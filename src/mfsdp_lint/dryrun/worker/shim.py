@@ -187,7 +187,7 @@ def device_mesh(torch: Torch) -> None:
     mesh.init_device_mesh = torch.distributed.init_device_mesh = ours_initialise
 
 
-class _Done:
+class _EndedCollective:
     """A collective that has ended."""
 
     def wait(self, *arguments: Any, **keywords: Any) -> bool:
@@ -221,14 +221,14 @@ def reductions(torch: Torch) -> None:
         if factor is None:
             return all_reduce(tensor, op=op, group=group, async_op=async_op)
         all_reduce(tensor.mul_(factor), op=add, group=group)
-        return _Done() if async_op else None
+        return _EndedCollective() if async_op else None
 
     def ours_reduce_scatter(output: Any, input: Any, op: Any = add, group: Any = None, async_op: bool = False) -> Any:
         factor = factor_of(op, group)
         if factor is None:
             return reduce_scatter(output, input, op=op, group=group, async_op=async_op)
         reduce_scatter(output, input * factor, op=add, group=group)
-        return _Done() if async_op else None
+        return _EndedCollective() if async_op else None
 
     for module in (distributed, distributed.distributed_c10d):
         module.all_reduce, module.reduce_scatter_tensor = ours_all_reduce, ours_reduce_scatter

@@ -41,7 +41,7 @@ _NEVER_GIVEN = frozenset({"yaml_cfg"})
 """The file that it names would take the place of the whole command line."""
 
 
-class Refused(Exception):
+class ParserRefused(Exception):
     """The parser does not take the command line."""
 
 
@@ -87,7 +87,7 @@ def validate(question: Mapping[str, Any]) -> Answer:
             _validate(arguments)
             answer["config"] = {}
             answer["changed"] = changes(before, plain(vars(arguments)))
-        except Refused as error:
+        except ParserRefused as error:
             answer["error"] = {"type": "ArgumentError", "text": str(error), "where": []}
         except SystemExit as error:  # what a few checks do after they have printed why
             answer["error"] = {"type": "SystemExit", "text": str(error.code or ""), "where": []}
@@ -116,7 +116,7 @@ def _parsed(
 
 
 def _refuse(message: str) -> NoReturn:
-    raise Refused(message)
+    raise ParserRefused(message)
 
 
 def _with_modelopt(parser: Parser) -> Parser:
