@@ -58,7 +58,7 @@ class PickledDict:
 
 
 def read(data: bytes, most: int = MOST_STEPS) -> object:
-    """Read a pickle as texts, numbers, lists, tuples, `PickledDict`, `Named` and `PickledCall`. Raises Damaged and TooLong."""
+    """Read a pickle as texts, numbers, lists, tuples, and the classes above. Raises Damaged and TooLong."""
     machine = _Machine()
     try:
         for number, (opcode, argument, _) in enumerate(pickletools.genops(data)):

@@ -36,11 +36,18 @@ def _say(stream: Any, answer: Answer) -> None:
 @contextmanager
 def environment(settings: Mapping[str, Any], world_size: int) -> Iterator[None]:
     """Set the environment variables of the settings, and the number of ranks, for a block."""
-    before = dict(os.environ)
-    apply_variables(settings, os.environ)
-    os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": str(world_size)}
-    try:
+    with restored_environment():
+        apply_variables(settings, os.environ)
+        os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": str(world_size)}
         yield
+
+
+@contextmanager
+def restored_environment() -> Iterator[dict[str, str]]:
+    """Give the environment as it is before a block; after the block, it is so again."""
+    before = dict(os.environ)
+    try:
+        yield before
     finally:
         os.environ.clear()
         os.environ.update(before)

@@ -15,13 +15,13 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from . import stand_ins
-from .answers import failure
+from .answers import failure, restored_environment
 from .stand_ins import pretend
 
 
@@ -47,32 +47,25 @@ def _answers(question: Mapping[str, Any]) -> dict[str, Any]:
     except Exception as error:
         traceback.print_exc()
         return {"error": failure(error), "calls": []}
-    with _environment() as changed:
+    with restored_environment() as before:
         try:
             module = _module(question["path"], question["search_path"])
         except (Exception, SystemExit) as error:
             traceback.print_exc()
             return {"error": None, "calls": [{"error": failure(error), "stage": "importing it"} for _ in calls]}
-        of_the_file = changed()
+        of_the_file = _changes(before)
         return {"error": None, "calls": [_call(module, call, of_the_file) for call in calls]}
 
 
 def _call(module: ModuleType, call: Mapping[str, Any], of_the_file: Mapping[str, str | None]) -> dict[str, Any]:
-    with _environment() as changed:
+    with restored_environment() as before:
         try:
-            settings = flat(_function(module, call["function"])(**call["arguments"]))
+            settings = flat(attrgetter(call["function"])(module)(**call["arguments"]))
         except (Exception, SystemExit) as error:
             traceback.print_exc()
             return {"error": failure(error), "stage": "calling it"}
-        settings["known"] |= {f"env.{name}": value for name, value in {**of_the_file, **changed()}.items()}
+        settings["known"] |= {f"env.{name}": value for name, value in {**of_the_file, **_changes(before)}.items()}
         return {"error": None, **settings}
-
-
-def _function(module: ModuleType, name: str) -> Any:
-    found: Any = module
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
 
 
 def _module(path: str, search_path: Sequence[str]) -> ModuleType:
@@ -94,20 +87,10 @@ def _module(path: str, search_path: Sequence[str]) -> ModuleType:
     return module
 
 
-@contextmanager
-def _environment() -> Iterator[Any]:
-    """Give a function that returns the changes of the environment since; at the end the environment is as it was."""
-    before = dict(os.environ)
-
-    def changed() -> dict[str, str | None]:
-        names = {*before, *os.environ}
-        return {name: os.environ.get(name) for name in names if os.environ.get(name) != before.get(name)}
-
-    try:
-        yield changed
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+def _changes(before: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the variables of the environment that have changed."""
+    names = {*before, *os.environ}
+    return {name: os.environ.get(name) for name in names if os.environ.get(name) != before.get(name)}
 
 
 _DEEPEST = 8

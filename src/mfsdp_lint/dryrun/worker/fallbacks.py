@@ -164,7 +164,7 @@ def _last_norm() -> None:
     """
     from megatron.core.transformer.torch_norm import WrappedTorchNorm
 
-    if _has_transformer_engine():
+    if core_has_transformer_engine():
         return
     for name in _STACKS:
         with contextlib.suppress(ImportError):
@@ -183,7 +183,8 @@ def _latent_attention() -> None:
         module.HAVE_TE = False
 
 
-def _has_transformer_engine() -> bool:
+def core_has_transformer_engine() -> bool:
+    """Tell whether megatron-core could import Transformer Engine, for real."""
     from megatron.core.models.gpt import gpt_layer_specs
 
     return bool(getattr(gpt_layer_specs, "HAVE_TE", False))

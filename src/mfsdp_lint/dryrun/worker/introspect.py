@@ -29,6 +29,9 @@ def _prepare(transformer_engine: str) -> dict[str, Any]:
 
 def validate(question: Mapping[str, Any]) -> dict[str, Any]:
     """Answer one question: `settings`, and `world_size` for the number of ranks."""
+    import torch
+    from megatron.bridge.training.config import runtime_config_update
+
     settings = question["settings"]
     answer: dict[str, Any] = {"id": question["id"], "stage": "build", "error": None}
     with environment(settings, question["world_size"]):
@@ -37,7 +40,10 @@ def validate(question: Mapping[str, Any]) -> dict[str, Any]:
             answer |= {"stage": "startup", "no_field": built.no_field, "left_out": built.left_out}
             before = answer["config"] = plain(built.config)
             observer = Observer(built.config, settings, ())
-            _validate(built.config)
+            try:
+                runtime_config_update(built.config)
+            finally:
+                torch.use_deterministic_algorithms(False)  # which validation may switch on for the whole process
             answer["config"] = {}
             answer["changed"] = changes(before, plain(built.config))
             answer["seen"] = observer.report()
@@ -46,13 +52,3 @@ def validate(question: Mapping[str, Any]) -> dict[str, Any]:
         except Exception as error:
             answer["error"] = failure(error)
     return answer
-
-
-def _validate(config: Any) -> None:
-    import torch
-    from megatron.bridge.training.config import runtime_config_update
-
-    try:
-        runtime_config_update(config)
-    finally:
-        torch.use_deterministic_algorithms(False)  # which validation may switch on for the whole process

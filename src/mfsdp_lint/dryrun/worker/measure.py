@@ -31,7 +31,8 @@ def sizes(model: Any, optimizer: Any) -> dict[str, int]:
     """
     return {
         "weights": sum(map(_weights, model)),
-        "main": sum(map(_main_in_buffers, model)) + sum(map(_main, _parts(optimizer))),
+        "main": sum(_first(group, "main_weight_buffer") for chunk in model for group in _fsdp(chunk))
+        + sum(map(_main, _parts(optimizer))),
         "moments": sum(_size(local(value)) for _, state in _states(optimizer) for value in _moments(state)),
     }
 
@@ -62,10 +63,6 @@ def _weights_of(group: Any) -> int:
     """
     buffer = _first(group, "hsdp_wbuf", "hfsdp_helper_wbuf", "model_weight_buffer")
     return buffer or sum(_size(local(parameter)) for parameter in group.params)
-
-
-def _main_in_buffers(chunk: Any) -> int:
-    return sum(_first(group, "main_weight_buffer") for group in _fsdp(chunk))
 
 
 def _main(part: Any) -> int:

@@ -120,6 +120,7 @@ def _stack(config: Any) -> Any:
     """Return the specification of layers of Mamba, of attention, and of an MLP or experts, each as its own layer."""
     from megatron.core.fusions.fused_bias_dropout import get_bias_dropout_add
     from megatron.core.models.backends import LocalSpecProvider
+    from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
     from megatron.core.models.gpt.moe_module_specs import get_moe_module_spec_for_backend
     from megatron.core.models.mamba import mamba_layer_specs as theirs
     from megatron.core.ssm.mamba_layer import MambaLayerSubmodules
@@ -130,7 +131,7 @@ def _stack(config: Any) -> Any:
     backend = LocalSpecProvider()
     column, row = backend.column_parallel_linear(), backend.row_parallel_linear()
     norm = backend.layer_norm(rms_norm=config.normalization == "RMSNorm", for_qk=False)
-    whole = _transformer_parts(config)
+    whole = call(get_gpt_layer_local_spec, normalization=config.normalization).submodules  # a dense layer's
     mixer = ModuleSpec(module=MambaMixer, submodules=MambaMixerSubmodules(in_proj=column, out_proj=row))
     stack, parts = theirs.mamba_stack_spec, theirs.mamba_stack_spec.submodules
     attention = TransformerLayerSubmodules(
@@ -155,13 +156,6 @@ def _stack(config: Any) -> Any:
             moe_layer=ModuleSpec(module=parts.moe_layer.module, submodules=experts),
         ),
     )
-
-
-def _transformer_parts(config: Any) -> Any:
-    """Return the modules of a dense transformer layer."""
-    from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
-
-    return call(get_gpt_layer_local_spec, normalization=config.normalization).submodules
 
 
 def prepare_adapters(config: Any, base: str | None, at: Callable[[str], None]) -> None:

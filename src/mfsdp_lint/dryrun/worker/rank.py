@@ -43,7 +43,14 @@ def main(arguments: Sequence[str]) -> None:
     for number, question in enumerate(job["questions"]):
         print(f"== {question['id']}", flush=True)
         sys.stderr.flush()
-        child = os.fork() if forks else _spawned(arguments, number, question)
+        if forks:
+            child = os.fork()
+        else:  # it imports everything anew, with the environment variables of its settings
+            environment = dict(os.environ)
+            apply_variables(question["settings"], environment)
+            program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
+            command = [sys.executable, program, "rank", *arguments, str(number)]
+            child = os.posix_spawn(sys.executable, command, environment, setpgroup=0)
         if child == 0:
             be(question, rank, answers, number)
         _await(child, question, rank, answers, question["timeout"] + (0 if forks else job["imports"]))
@@ -81,15 +88,6 @@ def _prepare(device: str) -> tuple[str, ...]:
     return stood_in
 
 
-def _spawned(arguments: Sequence[str], number: int, question: Mapping[str, Any]) -> int:
-    """Start a process for one question; it imports everything anew, with the environment variables of its settings."""
-    environment = dict(os.environ)
-    apply_variables(question["settings"], environment)
-    start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
-    command = [sys.executable, start, "rank", *arguments, str(number)]
-    return os.posix_spawn(sys.executable, command, environment, setpgroup=0)
-
-
 def _await(child: int, question: Mapping[str, Any], rank: int, answers: str, limit: float) -> None:
     name = question["id"]
     started = time.monotonic()
@@ -108,9 +106,15 @@ def _await(child: int, question: Mapping[str, Any], rank: int, answers: str, lim
         if failed_elsewhere is not None and now - failed_elsewhere > _GRACE:
             why = "stopped, for another rank had failed"
         time.sleep(_PAUSE)
-    _end(child, reap=bool(why))
+    # The process group outlives its leader where a save left helpers behind.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+    if why:
+        os.waitpid(child, 0)
     if not os.path.exists(_path(answers, name, rank)):
-        stage = _read_stage(answers, name, rank)
+        stage = "start"
+        with contextlib.suppress(OSError), open(f"{_path(answers, name, rank)}.stage", encoding="utf-8") as stream:
+            stage = stream.read()
         code = os.waitstatus_to_exitcode(status)
         died = {"type": "Ended", "text": why or f"the process ended with {code}, without an answer", "where": []}
         _write(answers, name, rank, {"stage": stage, "error": died})
@@ -152,14 +156,6 @@ def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> Non
         os._exit(code)
 
 
-def _end(child: int, *, reap: bool) -> None:
-    """End the process group of a question, which outlives its leader where a save left helpers behind."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)
-    if reap:
-        os.waitpid(child, 0)
-
-
 def _another_failed(answers: str, name: str, rank: int) -> bool:
     for other in range(int(os.environ["WORLD_SIZE"])):
         path = _path(answers, name, other)
@@ -172,14 +168,6 @@ def _another_failed(answers: str, name: str, rank: int) -> bool:
 
 def _path(answers: str, name: str, rank: int) -> str:
     return f"{answers}/{name}.{rank}.json"
-
-
-def _read_stage(answers: str, name: str, rank: int) -> str:
-    try:
-        with open(f"{_path(answers, name, rank)}.stage", encoding="utf-8") as stream:
-            return stream.read()
-    except OSError:
-        return "start"
 
 
 def _write(answers: str, name: str, rank: int, answer: Mapping[str, Any]) -> None:

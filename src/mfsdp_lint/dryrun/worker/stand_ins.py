@@ -131,13 +131,9 @@ def _added(owner: Any, name: str, module: str) -> Any:
     """Add a stand-in class as another attribute. Raises AttributeError for names that Python itself looks for."""
     if name.startswith("__"):
         raise AttributeError(name)
-    value = _class(name, module)
+    value = _Meta(name, (_Stub,), {"__module__": module})
     setattr(owner, name, value)
     return value
-
-
-def _class(name: str, module: str) -> Any:
-    return _Meta(name, (_Stub,), {"__module__": module})
 
 
 class _Module(types.ModuleType):
@@ -171,42 +167,30 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 _FUSED = {
-    "megatron.core.models.common.embeddings.rope_utils": (
-        "fused_apply_rotary_pos_emb",
-        "fused_apply_rotary_pos_emb_thd",
-    ),
+    "megatron.core.models.common.embeddings.rope_utils": ("apply_rotary_pos_emb", "apply_rotary_pos_emb_thd"),
     "megatron.core.transformer.moe.moe_utils": (
-        "fused_permute",
-        "fused_permute_with_probs",
-        "fused_sort_chunks_by_index",
-        "fused_sort_chunks_by_index_with_probs",
-        "fused_unpermute",
+        *("permute", "permute_with_probs", "unpermute"),
+        *("sort_chunks_by_index", "sort_chunks_by_index_with_probs"),
     ),
 }
-"""Kernels that validation looks for, by module: without Transformer Engine they are None, or not there."""
+"""Kernels ("fused_…") that validation looks for, by module: without Transformer Engine they are None, or not there."""
 
 
 def pretend(transformer_engine: str) -> list[str]:
     """Set up the pretended parts and return their names; `transformer_engine` is the version that the release at hand
     is for.
     """
+    import torch
+
     pretended = []
-    if _pretend_a_gpu():
+    if not torch.cuda.is_available():
+        from .shim import device_properties
+
+        device_properties(torch)
         pretended.append("a GPU of compute capability 9.0")
     if _pretend_transformer_engine(transformer_engine):
         pretended.append(f"Transformer Engine {transformer_engine}")
     return pretended
-
-
-def _pretend_a_gpu() -> bool:
-    import torch
-
-    if torch.cuda.is_available():
-        return False
-    from .shim import device_properties
-
-    device_properties(torch)
-    return True
 
 
 def _pretend_transformer_engine(version: str) -> bool:
@@ -223,7 +207,7 @@ def _pretend_transformer_engine(version: str) -> bool:
             module = importlib.import_module(name)
         except ImportError:
             continue
-        for kernel in kernels:
+        for kernel in (f"fused_{kernel}" for kernel in kernels):
             if getattr(module, kernel, None) is None:
                 setattr(module, kernel, _kernel)
     return True

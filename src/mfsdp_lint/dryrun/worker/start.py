@@ -51,7 +51,9 @@ def load_package() -> None:
 def begin() -> None:
     """Set all limits. Raises SystemExit where the parent is already gone."""
     die_with_parent()
-    _limit_memory()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if limit := int(os.environ.get(MEMORY, "0")):
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     sys.addaudithook(_refuse_network)
 
 
@@ -87,13 +89,6 @@ def shorten_sockets() -> None:
     folder = os.open(tempfile.gettempdir(), os.O_RDONLY | os.O_DIRECTORY)
     process: Any = multiprocessing.current_process()
     process._config["tempdir"] = f"/proc/{os.getpid()}/fd/{folder}"
-
-
-def _limit_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    limit = int(os.environ.get(MEMORY, "0"))
-    if limit:
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 def _refuse_network(event: str, arguments: Any) -> None:

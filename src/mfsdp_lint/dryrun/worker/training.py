@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import measure, proxy_model
+from . import fallbacks, measure, proxy_model
 from .answers import apply_variables
 from .build import build, call
 from .measure import Observer
@@ -24,8 +24,6 @@ def import_bridge() -> None:
     import megatron.bridge.training.setup
     import megatron.core.distributed.finalize_model_grads  # noqa: F401
 
-    from . import fallbacks
-
     fallbacks.mend()
     proxy_model.import_models()
 
@@ -35,6 +33,7 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     upstream raises.
     """
     import torch
+    from megatron.bridge.training.config import runtime_config_update
 
     at("build")
     apply_variables(question["settings"], os.environ)
@@ -44,13 +43,13 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     config = built.config
     if getattr(config.model, "transformer_impl", "local") == "local":
         proxy_model.use_local_layers(config.model)
-    elif not core_has_transformer_engine():
+    elif not fallbacks.core_has_transformer_engine():
         raise ImportError("Transformer Engine is not there, for which this job was written")
     observer = Observer(config, settings, question.get("watched", ()))
     at("startup")
     if config.peft is not None:
         proxy_model.prepare_adapters(config, question["load"] if question.get("is_base") else None, at)
-    _validate(config)
+    runtime_config_update(config)
     at("start")
     torch.distributed.init_process_group(
         question["backend"],
@@ -108,25 +107,12 @@ def _load_and_go_on(trainer: Trainer, load: str, steps: int, answer: Answer, at:
     trainer.train(steps - 1, 1, answer)
 
 
-def core_has_transformer_engine() -> bool:
-    """Tell whether megatron-core could import Transformer Engine, for real."""
-    from megatron.core.models.gpt import gpt_layer_specs
-
-    return bool(getattr(gpt_layer_specs, "HAVE_TE", False))
-
-
 def wait_for_all() -> None:
     """Wait until every rank is done, or one is gone."""
     import torch
 
     with contextlib.suppress(Exception):
         torch.distributed.barrier()
-
-
-def _validate(config: Any) -> None:
-    from megatron.bridge.training.config import runtime_config_update
-
-    runtime_config_update(config)
 
 
 def _open_groups(config: Any) -> Any:

@@ -78,13 +78,19 @@ def validate(question: Mapping[str, Any]) -> Answer:
     """Answer one question: `settings` with the `attributes` that each may have, in the order of the search; `foreign`,
     the flags that only other versions have; and `world_size` for the number of ranks.
     """
+    import torch
+    from megatron.training.arguments import validate_args
+
     answer: Answer = {"id": question["id"], "stage": "startup", "error": None}
     settings = question["settings"]
     with environment(settings, question["world_size"]):
         try:
             arguments = _parsed(settings, question["attributes"], question["foreign"], answer)
             before = answer["config"] = plain(vars(arguments))
-            _validate(arguments)
+            try:
+                validate_args(arguments, dict(_DEFAULTS))
+            finally:
+                torch.use_deterministic_algorithms(False)  # which validation may switch on for the whole process
             answer["config"] = {}
             answer["changed"] = changes(before, plain(vars(arguments)))
         except ParserRefused as error:
@@ -167,16 +173,6 @@ def _flag(parser: Parser, name: str, value: Any, foreign: str | None) -> list[st
     return [foreign] if value is True else [foreign, str(value)]
 
 
-def _validate(arguments: argparse.Namespace) -> None:
-    import torch
-    from megatron.training.arguments import validate_args
-
-    try:
-        validate_args(arguments, dict(_DEFAULTS))
-    finally:
-        torch.use_deterministic_algorithms(False)  # which validation may switch on for the whole process
-
-
 _SCALARS = (bool, int, float, str, type(None))
 
 
@@ -184,14 +180,11 @@ def plain(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that are plain values, or lists of them; members of enumerations are their names."""
     found = {}
     for name, value in arguments.items():
-        items = [item.name if isinstance(item, enum.Enum) else item for item in _items(value)]
+        several = value if isinstance(value, (list, tuple)) else (value,)
+        items = [item.name if isinstance(item, enum.Enum) else item for item in several]
         if all(isinstance(item, _SCALARS) for item in items):
             found[name] = items if isinstance(value, (list, tuple)) else items[0]
     return found
-
-
-def _items(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, (list, tuple)) else (value,)
 
 
 _DTYPES = {"torch.float32": "fp32", "torch.float16": "fp16", "torch.bfloat16": "bf16", "torch.uint8": "fp8"}
