@@ -117,7 +117,7 @@ def _converted(site: Site, read: Read, path: str) -> Iterator[ConversionStep]:
     only_if = "" if isinstance(gated, Known) else " (--swiglu where the model's MLPs are gated: nothing else tells)"
     yield ConversionStep(
         f"convert, on the GPUs that it takes to hold the model{only_if}",
-        f"torchrun --nproc_per_node=GPUS {_INSPECTOR} convert-torch-dist-to-fsdp-dtensor{swiglu} {_quoted(path)} "
+        f"torchrun --nproc_per_node=GPUS {_INSPECTOR} convert-torch-dist-to-fsdp-dtensor{swiglu} {shlex.quote(path)} "
         f"NEW_RUN/{name}{groups}",
     )
     number = name.removeprefix("iter_").lstrip("0") or "0"
@@ -140,17 +140,10 @@ def _imported(model: str) -> ConversionStep:
 
 
 def _exporter(what: str, read: Read, **paths: str) -> str:
-    named = " ".join(f"--{name.replace('_', '-')} {_quoted(path)}" for name, path in paths.items())
-    sizes = " ".join(f"{flag} {_size(read(setting))}" for flag, setting in _SIZES.items())
+    named = " ".join(f"--{name.replace('_', '-')} {shlex.quote(path)}" for name, path in paths.items())
+    known = {flag: read(setting) for flag, setting in _SIZES.items()}
+    sizes = " ".join(f"{flag} {size.value if isinstance(size, Known) else 'SIZE'}" for flag, size in known.items())
     return f"torchrun --nproc_per_node=GPUS {_EXPORTER} {what} {named} {sizes} --ckpt-format fsdp_dtensor"
-
-
-def _size(value: Value) -> str:
-    return str(value.value) if isinstance(value, Known) else "SIZE"
-
-
-def _quoted(path: str) -> str:
-    return shlex.quote(path)
 
 
 _ASSERTS = parse_applicability(">=0.4")
@@ -171,8 +164,13 @@ class Answer:
 
 def answer(found: CheckpointFolder, recipe: Recipe, target: Target) -> Answer:
     """Tell whether a recipe, as it will run at a target, can load a checkpoint."""
-    run = _Run(will_run(recipe, target))
-    wanted = run.value("checkpoint.ckpt_format")
+    variants = will_run(recipe, target).variants
+
+    def read(path: str) -> Value:
+        """Return the value that all execution paths agree on."""
+        return join(variant.value(path) for variant in variants) if variants else UNKNOWN
+
+    wanted = read("checkpoint.ckpt_format")
     iteration = loaded(found)
     which = "hf" if found.level == "hugging face" else iteration.format if iteration else None
     if which is None:
@@ -184,9 +182,7 @@ def answer(found: CheckpointFolder, recipe: Recipe, target: Target) -> Answer:
     if wanted.value == which:
         return Answer(True, f"both are {which}; whether the model is the same is not compared")
     site = Site(target, recipe.front_end)
-    how = conversion(
-        which, wanted.value, site, run.value, os.path.normpath(iteration.path if iteration else found.path)
-    )
+    how = conversion(which, wanted.value, site, read, os.path.normpath(iteration.path if iteration else found.path))
     told = f"it is {which}, and the recipe runs with checkpoint.ckpt_format {wanted.value!r}"
     if not recipe.front_end.is_a(_BRIDGE):
         return Answer(None, f"{told}; only Megatron-Bridge is known to compare them", how)
@@ -194,16 +190,6 @@ def answer(found: CheckpointFolder, recipe: Recipe, target: Target) -> Answer:
         return Answer(False, f"{told}: it is taken for that, and no tensor has the name that is asked for")
     what = "the load stops" if _ASSERTS.truth(site) else "the load fails"
     return Answer(False, f"{told}: {what}", how)
-
-
-class _Run:
-    """The settings of a recipe that all of its execution paths agree on."""
-
-    def __init__(self, recipe: Recipe) -> None:
-        self._variants = recipe.variants
-
-    def value(self, path: str) -> Value:
-        return join(variant.value(path) for variant in self._variants) if self._variants else UNKNOWN
 
 
 def loaded(found: CheckpointFolder) -> Iteration | None:

@@ -154,6 +154,11 @@ class _Machine:
         elif not isinstance(owner, PickledCall):
             raise ValueError("no table")
 
+    def new_dict(self, _: Any) -> None:
+        items = self.since_mark()
+        self.stack.append(PickledDict())
+        self.entered(items)
+
     def stop(self, _: Any) -> None:
         (self.result,) = self.last(1)
 
@@ -194,7 +199,7 @@ _STEPS: Mapping[str, Callable[[_Machine, Any], object]] = {
     "TUPLE3": lambda machine, _: machine.stack.append(machine.last(3)),
     "LIST": lambda machine, _: machine.stack.append(machine.since_mark()),
     "FROZENSET": lambda machine, _: machine.stack.append(machine.since_mark()),
-    "DICT": lambda machine, _: _new_table(machine),
+    "DICT": _Machine.new_dict,
     "APPEND": lambda machine, _: machine.added(list(machine.last(1))),
     "APPENDS": lambda machine, _: machine.added(machine.since_mark()),
     "ADDITEMS": lambda machine, _: machine.added(machine.since_mark()),
@@ -208,12 +213,6 @@ _STEPS: Mapping[str, Callable[[_Machine, Any], object]] = {
     "BUILD": _Machine.built,
     "STOP": _Machine.stop,
 }
-
-
-def _new_table(machine: _Machine) -> None:
-    items = machine.since_mark()
-    machine.stack.append(PickledDict())
-    machine.entered(items)
 
 
 def entries(value: object) -> Iterator[tuple[object, object]]:

@@ -8,7 +8,7 @@ from mfsdp_lint.core.finding import Confirmation, Finding
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.control import inconclusive
-from mfsdp_lint.dryrun.inventory import Device, Installed, look
+from mfsdp_lint.dryrun.inventory import Device, look
 from mfsdp_lint.dryrun.run import Means, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Subject, can_be_tried
 from mfsdp_lint.dryrun.validator import tree_at
@@ -66,7 +66,10 @@ def _with_bridge(asked: _FindingsToTry) -> dict[str, Confirmation]:
     if not asked.read_by(BRIDGE, *ON_A_GPU):
         return {}
     installed = look(asked.python)
-    means = _means(installed)
+    means = Means(installed.python, recipes=False)
+    device = installed.device("auto", means.ranks)
+    if device.is_gpu:  # where there are enough
+        means = replace(means, device=device, most=len(installed.gpus), memory=0)
     decides = means.device.decides
     tried = asked.read_by(BRIDGE, *decides)
     if not tried:
@@ -101,24 +104,13 @@ def _tried(
             for violation in cause.violations
             if violation.recipe.front_end == judge.front_end and _same(violation.target, judge)
         ]
-        tried = {key: _at_hand(asked.causes[key], here) or violation for key, violation in tried.items()}
+        for key in tried:
+            wanted = {id(violation) for violation in asked.causes[key].violations}
+            at_hand = next((violation for violation in here if id(violation) in wanted), None)
+            tried = {**tried, key: at_hand or tried[key]}
         verdicts = _verdicts(list(tried.values()), here, judge, means, asked.tell)
     elsewhere = inconclusive(f"it is judged for other versions than {others}", tier="")
     return {key: verdicts.get(id(violation), elsewhere) for key, violation in tried.items()}
-
-
-def _means(installed: Installed) -> Means:
-    """Choose GPUs for the runs where there are enough."""
-    means = Means(installed.python, recipes=False)
-    device = installed.device("auto", means.ranks)
-    if not device.is_gpu:
-        return means
-    return replace(means, device=device, most=len(installed.gpus), memory=0)
-
-
-def _at_hand(cause: Cause, here: Sequence[Violation]) -> Violation | None:
-    wanted = {id(violation) for violation in cause.violations}
-    return next((violation for violation in here if id(violation) in wanted), None)
 
 
 def _verdicts(

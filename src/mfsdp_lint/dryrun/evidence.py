@@ -170,9 +170,10 @@ def confirm_by_observation(
     if not bad[1].conclusive:
         return inconclusive(bad[1].told, tier=tier)
     shown = _truth(violation, *bad)
-    if shown is False and _is_decisive(violation, bad[1], good[1]):
-        return Confirmation("refuted", tier, told)
     if shown is False:
+        # It contradicts the rule where it passed, or failed for the mistake.
+        if bad[1].passed or (bad[1].stage == violation.case.stage and bad[1].told != good[1].told):
+            return Confirmation("refuted", tier, told)
         return inconclusive(f"it ends otherwise: {bad[1].told}", told, tier=tier)
     if shown is None:
         return inconclusive(f"what would show it was not seen: {bad[1].told}", told, tier=tier)
@@ -183,11 +184,6 @@ def confirm_by_observation(
         return inconclusive(f"the control run is not right either: {good[1].told}", told, tier=tier)
     control = "; ".join(_told(violation, *good))
     return confirmed(violation, tier, f"{told}; without the mistake {control}" if control else told)
-
-
-def _is_decisive(violation: Violation, bad: RunOutcome, good: RunOutcome) -> bool:
-    """Tell whether a run that does not show the rule's claim contradicts it: it passed, or failed for the mistake."""
-    return bad.passed or (bad.stage == violation.case.stage and bad.told != good.told)
 
 
 def _asked(case: Case) -> tuple[str, ...]:
@@ -212,22 +208,15 @@ def _observed(violation: Violation, settings: PlainSettings, outcome: RunOutcome
     """Return a run's settings and observations as a variant."""
     facts: dict[str, Any] = {"seen.stage": outcome.stage, "seen.wrapped_as": outcome.wrapped_as}
     if outcome.passed:
-        facts |= {f"seen.after.{path}": value for path, value in _given(settings, outcome).items()}
+        given = {path: value for path, value in settings.items() if path not in outcome.not_given}
+        facts |= {f"seen.after.{path}": value for path, value in given.items()}
         facts |= {f"{_SEEN}{name}": value for name, value in outcome.seen.items()}
     if violation.rule.judges == "writes":
-        facts |= dict(_said_of_the_write(violation.seen))
+        for path in violation.seen.settings:
+            if path.startswith("write.") and isinstance(value := violation.seen.value(path), Known):
+                facts[path] = value.value
         facts |= _of_the_write(violation.primary.setting, settings, facts)
     return with_facts(variant_of(settings), facts)
-
-
-def _given(settings: PlainSettings, outcome: RunOutcome) -> dict[str, Any]:
-    return {path: value for path, value in settings.items() if path not in outcome.not_given}
-
-
-def _said_of_the_write(seen: Variant) -> Iterator[tuple[str, Any]]:
-    for path in seen.settings:
-        if path.startswith("write.") and isinstance(value := seen.value(path), Known):
-            yield path, value.value
 
 
 def _of_the_write(path: str, settings: PlainSettings, facts: dict[str, Any]) -> dict[str, Any]:

@@ -51,22 +51,14 @@ def validate(settings: PlainSettings, violations: Sequence[Violation], ask: Ask,
         # The classes' defaults may be what is wrong, of which the settings say nothing.
         known = [*violations, *judge({**outcome.config, **settings})]
         foreseen = [violation for violation in known if is_of(violation, failure)]
-        found = _first_out(foreseen, failure, settings, violations, ask)
-        refusals.append(Refusal(failure, found[0] if found else next(iter(foreseen), None), settings))
-        if found is None:
+        # The first of these findings that can be removed.
+        tries = ((violation, _without(violation, failure, settings, violations, ask)) for violation in foreseen)
+        violation, without = next(((each, found) for each, found in tries if found), (next(iter(foreseen), None), None))
+        refusals.append(Refusal(failure, violation, settings))
+        if without is None:
             break
-        _, settings, outcome = found
+        settings, outcome = without
     return Validation(tuple(refusals), settings, outcome)
-
-
-def _first_out(
-    foreseen: Sequence[Violation], failure: Failure, settings: PlainSettings, others: Sequence[Violation], ask: Ask
-) -> tuple[Violation, PlainSettings, RunOutcome] | None:
-    """Return the first of these findings that can be removed, the settings without it, and validation's new outcome."""
-    for violation in foreseen:
-        if without := _without(violation, failure, settings, others, ask):
-            return violation, *without
-    return None
 
 
 def _without(

@@ -276,11 +276,9 @@ def _gpu(installed: Installed) -> str:
         return f"cannot run: {installed.no_gpu}"
     if "gpu" not in installed.tiers:
         return f"cannot run; there {'is' if len(installed.gpus) == 1 else 'are'} {_counted(installed)}"
-    return f"can run with {_ranks(len(installed.gpus))} on {_counted(installed)}, {'; '.join(_limits(installed))}"
-
-
-def _ranks(count: int) -> str:
-    return "--ranks 1 alone" if count == 1 else f"up to {count} ranks"
+    count = len(installed.gpus)
+    ranks = "--ranks 1 alone" if count == 1 else f"up to {count} ranks"
+    return f"can run with {ranks} on {_counted(installed)}, {_limits(installed)}"
 
 
 def _counted(installed: Installed) -> str:
@@ -288,11 +286,8 @@ def _counted(installed: Installed) -> str:
     return " and ".join(f"{count} {name}" for name, count in names.items())
 
 
-def _limits(installed: Installed) -> Iterator[str]:
+def _limits(installed: Installed) -> str:
     device = installed.device("gpu", 1)
     if not device.transformer_engine:
-        yield f"megatron-core's own layers, for {TRANSFORMER_ENGINE} is missing: nothing in 8 bits, and no offloading"
-    elif not device.computes_in_8_bits:
-        yield "layers of Transformer Engine, nothing in 8 bits"
-    else:
-        yield "layers of Transformer Engine"
+        return f"megatron-core's own layers, for {TRANSFORMER_ENGINE} is missing: nothing in 8 bits, and no offloading"
+    return f"layers of Transformer Engine{'' if device.computes_in_8_bits else ', nothing in 8 bits'}"

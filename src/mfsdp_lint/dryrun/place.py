@@ -64,21 +64,16 @@ def place(wanted: Wanted, installed: Installed) -> LaunchPlace:
         by, device = answered(wanted.answers, installed)
         return LaunchPlace(device, most, wanted.limit(device), by)
     if wanted.launcher == "print":
-        return _elsewhere(wanted, most)
+        if not wanted.keep:
+            raise UsageError("--launcher print: say with --keep which folder to write the jobs to")
+        device = CPU if wanted.tier == "cpu" else A_CLUSTER
+        jobs: list[LaunchJob] = []
+        by = writing(empty(wanted.keep), wanted.timeout, device, jobs)
+        return LaunchPlace(device, most, wanted.limit(device), by, jobs)
     if wanted.launcher == "srun":
         return _under_slurm(wanted, installed, most)
     device = installed.device(wanted.tier, wanted.ranks)
     return LaunchPlace(device, len(installed.gpus) if device.is_gpu else most, wanted.limit(device))
-
-
-def _elsewhere(wanted: Wanted, most: int | None) -> LaunchPlace:
-    if not wanted.keep:
-        raise UsageError("--launcher print: say with --keep which folder to write the jobs to")
-    device = CPU if wanted.tier == "cpu" else A_CLUSTER
-    jobs: list[LaunchJob] = []
-    return LaunchPlace(
-        device, most, wanted.limit(device), writing(empty(wanted.keep), wanted.timeout, device, jobs), jobs
-    )
 
 
 def _under_slurm(wanted: Wanted, installed: Installed, most: int | None) -> LaunchPlace:

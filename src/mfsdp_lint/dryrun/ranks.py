@@ -94,7 +94,22 @@ def job(
         "limit": limit(questions, timeout, device),
         "imports": timeout,
         **more,
-        "questions": [_document(question, checkpoints, ranks, timeout, device) for question in questions],
+        "questions": [
+            {
+                "id": question.name,
+                "settings": dict(question.settings),
+                "base": dict(question.base),
+                "world_size": ranks,
+                "timeout": timeout,
+                "backend": device.backend,
+                "steps": STEPS,
+                "is_base": question.is_base,
+                "watched": list(question.watched),
+                **({"save": f"{checkpoints}/{question.save}"} if question.save else {}),
+                **({"load": f"{checkpoints}/{question.load}"} if question.load else {}),
+            }
+            for question in questions
+        ],
     }
 
 
@@ -147,25 +162,6 @@ def read(answers: Path, names: Sequence[str], ranks: int, why: str = "") -> Answ
             outcomes[name] = together(given)
     stood_in = tuple(next((start["stood_in"] for start in starts if start), ()))
     return outcomes, stood_in
-
-
-def _document(question: RunRequest, checkpoints: str, ranks: int, timeout: float, device: Device) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "id": question.name,
-        "settings": dict(question.settings),
-        "base": dict(question.base),
-        "world_size": ranks,
-        "timeout": timeout,
-        "backend": device.backend,
-        "steps": STEPS,
-        "is_base": question.is_base,
-        "watched": list(question.watched),
-    }
-    for name in ("save", "load"):
-        checkpoint = getattr(question, name)
-        if checkpoint:
-            document[name] = f"{checkpoints}/{checkpoint}"
-    return document
 
 
 def _wait(

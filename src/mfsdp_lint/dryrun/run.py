@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import Literal
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.dryrun import introspection, trials
-from mfsdp_lint.dryrun.containment import MEMORY, Contained, contained
+from mfsdp_lint.dryrun.containment import MEMORY, contained
 from mfsdp_lint.dryrun.control import TIER, controls_of, inconclusive, loads
 from mfsdp_lint.dryrun.evidence import is_of
 from mfsdp_lint.dryrun.introspection import Validation
@@ -167,7 +166,8 @@ def dry_run(
     parts = [_Part(subject) for subject in subjects]
     stood_in, pretended = _introspect(parts, judge, means, tell) if parts else ((), ())
     if means.trains and means.tree is None:
-        batch = Batch(by or _here(means), means.device, means.most)
+        here = launched(means.python, timeout=means.timeout, keep=means.keep, memory=means.memory, device=means.device)
+        batch = Batch(by or here, means.device, means.most)
         for part in parts:
             _plan(part, batch, judge, means)
         if len(batch):
@@ -198,10 +198,6 @@ def dry_run(
     return DryRun(told, stood_in, pretended, time.monotonic() - started)
 
 
-def _here(means: Means) -> By:
-    return launched(means.python, timeout=means.timeout, keep=means.keep, memory=means.memory, device=means.device)
-
-
 def _keys(part: _Part) -> set[Key]:
     """Return the runs that a part needs."""
     runs = [run for trial in part.trials for run in (trial.bad, trial.good) if run]
@@ -217,7 +213,9 @@ def _introspect(
     try:
         with (
             contained(means.python, keep=means.keep, memory=means.memory or MEMORY) as launch,
-            _validator(launch, judge, means) as asked,
+            command_lines(launch, means.tree, means.timeout)
+            if means.tree is not None
+            else validator(launch, nearest(judge.target.bridge).te, means.timeout) as asked,
         ):
             for number, part in enumerate(parts, 1):
                 tell(f"introspect: {number} of {len(parts)}: {part.subject.label}")
@@ -229,12 +227,6 @@ def _introspect(
                 part.why = str(error)
                 part.findings = [(violation, inconclusive(str(error))) for violation in part.subject.tried(TIER)]
     return (), ()
-
-
-def _validator(launch: Contained, judge: Examiner, means: Means) -> AbstractContextManager[StartupValidation]:
-    if means.tree is not None:
-        return command_lines(launch, means.tree, means.timeout)
-    return validator(launch, nearest(judge.target.bridge).te, means.timeout)
 
 
 def _validate(part: _Part, asked: StartupValidation, judge: Examiner) -> None:

@@ -96,17 +96,14 @@ class Examiner:
         """Return the settings of a variant that a worker can be given."""
         return given(variant, defaults=not self.front_end.takes_flags)
 
-    def __call__(self, settings: PlainSettings) -> list[Violation]:
-        """Return the violations of settings."""
-        return self._of(settings)
-
     def every(self, settings: PlainSettings) -> list[Violation]:
         """Return the violations, then those that say nothing new beside a stronger rule: validation may refuse one of
         them first.
         """
-        return [*self(settings), *self._of(settings, every=True)]
+        return [*self(settings), *self(settings, every=True)]
 
-    def _of(self, settings: PlainSettings, *, every: bool = False) -> list[Violation]:
+    def __call__(self, settings: PlainSettings, *, every: bool = False) -> list[Violation]:
+        """Return the violations of settings; with `every`, also those that say nothing new beside a stronger rule."""
         recipe = replace(recipe_of(settings), front_end=self.front_end)
         return violations([recipe], self.target, self.rules, lambda path: True, every=every)
 
@@ -161,28 +158,16 @@ def _experts(settings: PlainSettings) -> int | None:
     return spread * _EXPERTS_A_RANK if isinstance(spread, int) and spread > 1 else None
 
 
-def _score_function(settings: PlainSettings) -> str | None:
-    return "sigmoid" if settings.get("model.moe_router_enable_expert_bias") else None
-
-
-def _activation(settings: PlainSettings) -> str | None:
-    return _QUICK_GELU if settings.get("model.glu_linear_offset") else None
-
-
-def _gated(settings: PlainSettings) -> bool | None:
-    return True if settings.get("model.glu_linear_offset") else None
-
-
-def _attention_frequency(settings: PlainSettings) -> int | None:
-    return 4 if settings.get("model.experimental_attention_variant") == "gated_delta_net" else None
-
-
 _ASKED: Mapping[str, Callable[[PlainSettings], Any]] = {
     "model.num_moe_experts": _experts,
-    "model.moe_router_score_function": _score_function,
-    "model.activation_func": _activation,
-    "model.gated_linear_unit": _gated,
-    "model.linear_attention_freq": _attention_frequency,
+    "model.moe_router_score_function": lambda given: (
+        "sigmoid" if given.get("model.moe_router_enable_expert_bias") else None
+    ),
+    "model.activation_func": lambda given: _QUICK_GELU if given.get("model.glu_linear_offset") else None,
+    "model.gated_linear_unit": lambda given: True if given.get("model.glu_linear_offset") else None,
+    "model.linear_attention_freq": lambda given: (
+        4 if given.get("model.experimental_attention_variant") == "gated_delta_net" else None
+    ),
 }
 """What a setting has to be for the sake of others: a function of these, None where they ask for nothing."""
 

@@ -16,7 +16,6 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.evidence import matches
 from mfsdp_lint.dryrun.introspection import Refusal
 from mfsdp_lint.dryrun.inventory import Installed, Tier
-from mfsdp_lint.dryrun.outcome import Failure
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Subject, recipe_of, tier_of
 from mfsdp_lint.dryrun.validator import Tree
@@ -111,7 +110,9 @@ def verify(
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(target))]
     cases = [case for rule, found in here for case in _cases(rule, found, judge)]
     tried: list[TriedExample] = []
-    for tier in _tiers(installed):
+    # Rules that the CPU decides are tried there, with GPUs or without.
+    tiers: tuple[Tier, ...] = ("introspect", "cpu", "gpu") if len(installed.gpus) >= _RANKS else ("introspect", "cpu")
+    for tier in tiers:
         chosen = [case for case in cases if _tier(case) == tier]
         subjects = [case.subject for case in chosen if case.subject]
         # What would be left of a bad example without its mistake is its control run, which is run anyway.
@@ -156,11 +157,6 @@ def verify_command_line(
         VerifiedRule(rule.code, rule.name, "introspect", tuple(each for each in tried if each.code == rule.code))
         for rule, _ in refusing
     ]
-
-
-def _tiers(installed: Installed) -> tuple[Tier, ...]:
-    """Return the tiers that can be tried here; rules that the CPU decides are tried there, with GPUs or without."""
-    return ("introspect", "cpu", "gpu") if len(installed.gpus) >= _RANKS else ("introspect", "cpu")
 
 
 def _tier(case: _Case) -> Confirm:
@@ -236,7 +232,7 @@ def _good(rule: Rule, told: Told) -> tuple[str, str]:
     if result is not None and result.outcome.failure and not failures:
         failures.append(result.outcome.failure)
     for failure in failures:
-        if _is_of_rule(rule, failure):
+        if any(case.error is not None and matches(case.error, failure) for case in rule.cases):
             if why := _is_open(rule, told):
                 return "inconclusive", why
             return "failed", failure.message
@@ -274,7 +270,3 @@ def _is_open(rule: Rule, told: Told) -> str:
         if None in truths and False not in truths:
             return "it leaves open what the rule asks"
     return ""
-
-
-def _is_of_rule(rule: Rule, failure: Failure) -> bool:
-    return any(case.error is not None and matches(case.error, failure) for case in rule.cases)

@@ -43,12 +43,12 @@ class Stage:
 
 
 def whole_model(facts: SettingFacts, by_layer: bool) -> Stage:
-    """Return the whole model as one stage, for one rank. Raises NotKnown."""
+    """Return the whole model as one stage, for one rank. Raises NotModelled."""
     return _stages(facts, _kinds(facts, by_layer), 1)[0]
 
 
 def stages_of(facts: SettingFacts, by_layer: bool, pipeline: int) -> list[Stage]:
-    """Return every stage of a pipeline; `by_layer`: settings say which layers have experts. Raises NotKnown."""
+    """Return every stage of a pipeline; `by_layer`: settings say which layers have experts. Raises NotModelled."""
     return _stages(facts, _kinds(facts, by_layer), pipeline)
 
 
@@ -101,7 +101,10 @@ def _layers_of_stages(facts: SettingFacts, layers: int, pipeline: int) -> list[i
         return [layers]
     if facts.if_any("model.pipeline_model_parallel_layout") is not None:
         raise NotModelled("model.pipeline_model_parallel_layout is set, which is not modelled")
-    first, last = (_if_said(facts, f"model.num_layers_in_{end}_pipeline_stage") for end in ("first", "last"))
+    first, last = (
+        None if facts.get(path) is None else facts.number(path)
+        for path in (f"model.num_layers_in_{end}_pipeline_stage" for end in ("first", "last"))
+    )
     said = [each for each in (first, last) if each is not None]
     more = int(facts.on("model.account_for_embedding_in_pipeline_split"))
     final = int(facts.on("model.account_for_loss_in_pipeline_split"))
@@ -113,10 +116,6 @@ def _layers_of_stages(facts: SettingFacts, layers: int, pipeline: int) -> list[i
     return [ends[0], *[each] * (pipeline - 2), ends[1]]
 
 
-def _if_said(facts: SettingFacts, path: str) -> int | None:
-    return None if facts.get(path) is None else facts.number(path)
-
-
 _GPT = "megatron.bridge.models.gpt_provider"
 _SPEC = "transformer_layer_spec"
 
@@ -126,15 +125,8 @@ BLOCK = frozenset({"megatron.core.models.gpt.gpt_layer_specs.get_gpt_decoder_blo
 """Functions that give each layer its own kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Structure of a model: with `by_layer`, settings decide for each layer."""
-
-    by_layer: bool
-
-
-def family_of(facts: SettingFacts, settings: Settings, target: Target) -> Family:
-    """Find the family of the settings' model. Raises NotKnown for a model whose weights are not counted."""
+def is_by_layer(facts: SettingFacts, settings: Settings, target: Target) -> bool:
+    """Tell whether settings decide for each layer of the model. Raises NotModelled if its weights are not counted."""
     name = facts.get("model.__class__")
     snapshot = shipped(target.data)
     if not isinstance(name, str) or snapshot is None:
@@ -143,14 +135,9 @@ def family_of(facts: SettingFacts, settings: Settings, target: Target) -> Family
     builder = next((each for each, described in classes if "provide" in described.get("methods", {})), None)
     if builder != f"{_GPT}.GPTModelProvider":
         raise NotModelled(f"the layers of {name} are not modelled")
-    return _family(_layers(settings, classes), name)
-
-
-def _family(layers: str | None, name: str) -> Family:
-    if layers in ONE_LAYER:
-        return Family(by_layer=False)
-    if layers in BLOCK:
-        return Family(by_layer=True)
+    layers = _layers(settings, classes)
+    if layers in ONE_LAYER or layers in BLOCK:
+        return layers in BLOCK
     raise NotModelled(f"the layers of {name} are not modelled ({layers or f'model.{_SPEC} is its own'})")
 
 
@@ -200,7 +187,7 @@ _Sums = Counter[Split]
 
 
 def split_evenly(parameters: GivenParameters, facts: SettingFacts, layout: RankGroups) -> Count:
-    """Split counted parameters evenly. Raises NotKnown if that requires the number of parameters in experts."""
+    """Split counted parameters evenly. Raises NotModelled if that requires the number of parameters in experts."""
     experts = parameters.experts
     if experts is None:
         # Where experts are split like the rest, it makes no difference.
@@ -219,8 +206,8 @@ def split_evenly(parameters: GivenParameters, facts: SettingFacts, layout: RankG
 
 
 def count_parameters(facts: SettingFacts, settings: Settings, layout: RankGroups, target: Target) -> Count:
-    """Count parameters by the model's settings. Raises NotKnown."""
-    by_layer = family_of(facts, settings, target).by_layer
+    """Count parameters by the model's settings. Raises NotModelled."""
+    by_layer = is_by_layer(facts, settings, target)
     for path, understood in UNMODELLED.items():
         if (value := facts.if_any(path)) not in understood:
             raise NotModelled(f"{path} is {value!r}, which is not modelled")

@@ -36,7 +36,7 @@ are sharded like dense weights, over ranks that may have other experts."""
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Numbers of ranks that share dense weights, and experts; each raises NotKnown if it cannot be computed."""
+    """Numbers of ranks that share dense weights, and experts; each raises NotModelled if it cannot be computed."""
 
     world: int | None
     layout: RankGroups
@@ -149,8 +149,7 @@ def memory(
     `ranks` is the number of ranks, `parameters` the number of parameters, if the user gives it. A result that depends
     on an unknown setting is not known, and names that setting; likewise if the recipe's paths differ.
     """
-    found = [_of(variant, recipe.front_end, target, ranks, parameters) for variant in recipe.variants]
-    return _joined(found)
+    return _joined([_of(variant, recipe.front_end, target, ranks, parameters) for variant in recipe.variants])
 
 
 def _of(
@@ -167,7 +166,11 @@ def _of(
         count = _count(parameters, facts, settings, layout, target)
     except NotModelled as reason:
         return Memory(ranks, None, None, None, str(reason), (), sources, LEFT_OUT)
-    own, own_why = _own(facts)
+    own, own_why = None, ""
+    try:
+        own = wrapping_of(facts)
+    except NotModelled as reason:
+        own_why = str(reason)
     instances = own.instances if own and own.instances > 1 else _HYBRID
     footprints = tuple(
         _footprint(variant, front_end, target, Ranks(ranks, layout), count, each, each == own)
@@ -201,14 +204,6 @@ def _footprint(
     run = resolve(wrapped, target, ranks.world, front_end=front_end).run
     precision = Precision(SettingFacts(run.settings), wrapping.kind, target.core)
     return WrappedModel(wrapping, count, ranks, precision).footprint(runs)
-
-
-def _own(facts: SettingFacts) -> tuple[Wrapping | None, str]:
-    """Return the recipe's own wrapping, or the reason why it is not known."""
-    try:
-        return wrapping_of(facts), ""
-    except NotModelled as reason:
-        return None, str(reason)
 
 
 def _shards(layout: RankGroups, ranks: int | None) -> tuple[int | None, int | None]:

@@ -23,7 +23,7 @@ class NotModelled(Exception):
 
 
 class SettingFacts:
-    """The settings of one path through a recipe. Every method raises NotKnown for what has no single known value."""
+    """The settings of one path through a recipe. Every method raises NotModelled for what has no single known value."""
 
     __slots__ = ("_settings",)
 
@@ -31,7 +31,7 @@ class SettingFacts:
         self._settings = settings
 
     def get(self, path: str) -> Plain:
-        """Return the value of a setting. Raises NotKnown."""
+        """Return the value of a setting. Raises NotModelled."""
         value = self._settings.value(path)
         if isinstance(value, Known):
             return value.value
@@ -81,14 +81,14 @@ class RankGroups:
     expert_tensor: int
 
     def shards(self, ranks: int) -> int:
-        """Count the ranks that have the same part of the dense weights. Raises NotKnown if they divide unevenly."""
+        """Count the ranks that have the same part of the dense weights. Raises NotModelled if they divide unevenly."""
         part = self.tensor * self.pipeline
         if ranks % (part * self.context):
             raise NotModelled(f"{ranks} ranks do not divide by TP × PP × CP = {part * self.context}")
         return ranks // part
 
     def expert_shards(self, ranks: int) -> int:
-        """Count the ranks that have the same experts. Raises NotKnown if the ranks do not divide evenly."""
+        """Count the ranks that have the same experts. Raises NotModelled if the ranks do not divide evenly."""
         part = self.expert_tensor * self.expert * self.pipeline
         if ranks % part:
             raise NotModelled(f"{ranks} ranks do not divide by ETP × EP × PP = {part}")
@@ -96,7 +96,7 @@ class RankGroups:
 
 
 def layout_of(facts: SettingFacts) -> RankGroups:
-    """Read the sizes from settings. Raises NotKnown."""
+    """Read the sizes from settings. Raises NotModelled."""
     tensor = facts.size("model.tensor_model_parallel_size")
     return RankGroups(
         tensor=tensor,
@@ -131,7 +131,7 @@ UNMODELLED = {
 
 @dataclass(frozen=True, slots=True)
 class ModelShape:
-    """Parts of a model, with `latent` attention or the usual one. Every method raises NotKnown."""
+    """Parts of a model, with `latent` attention or the usual one. Every method raises NotModelled."""
 
     facts: SettingFacts
     latent: bool

@@ -103,7 +103,7 @@ def wrappings(instances: int) -> tuple[Wrapping, ...]:
 
 
 def wrapping_of(facts: SettingFacts) -> Wrapping:
-    """Find how settings that will run wrap the model. Raises NotKnown, also for ways that Megatron does not have."""
+    """Find how settings that will run wrap the model. Raises NotModelled, also for ways that Megatron does not have."""
     megatron = facts.on("dist.use_megatron_fsdp") or facts.on("ddp.use_megatron_fsdp")
     torch = facts.on("dist.use_torch_fsdp2")
     if megatron and torch:
@@ -118,7 +118,7 @@ def wrapping_of(facts: SettingFacts) -> Wrapping:
 
 
 def need_first_version(facts: SettingFacts) -> None:
-    """Raise NotKnown if Megatron-FSDP is the second one, which head has beside the first."""
+    """Raise NotModelled if Megatron-FSDP is the second one, which head has beside the first."""
     version = facts.if_any("ddp.megatron_fsdp_version")
     if version not in (None, 1):
         raise NotModelled(f"ddp.megatron_fsdp_version is {version}, which is not modelled")
@@ -173,7 +173,7 @@ _CPU_OFFLOAD = "optimizer.optimizer_cpu_offload"
 class Precision:
     """Reads bytes for each parameter off settings that will run, for one way of wrapping and one megatron-core.
 
-    Every method raises NotKnown.
+    Every method raises NotModelled.
     """
 
     facts: SettingFacts
@@ -291,7 +291,7 @@ class Precision:
         return bool(self.facts.if_any(f"model.{bits}")) and bool(self.facts.if_any(f"model.{bits}_param"))
 
     def _need_trained(self) -> None:
-        """Raise NotKnown if weights are frozen: they have neither gradients nor main parameters."""
+        """Raise NotModelled if weights are frozen: they have neither gradients nor main parameters."""
         if self.facts.has("peft") and self.facts.get("peft") is not None:
             raise NotModelled("peft is set: how many parameters are trained is not modelled")
 

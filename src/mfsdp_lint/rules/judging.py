@@ -270,7 +270,10 @@ def _verdict(views: Views, questions: Agenda, above: Mapping[str, frozenset[str]
     ]
     for rule in questions.of_writes:
         findings += [_finding(rule, case, seen) for case, seen, _ in broken(rule, views, lambda _: True)]
-    return Verdict(tuple(sorted(findings, key=_worst_first)), _will_run(views.resolution))
+    return Verdict(
+        tuple(sorted(findings, key=lambda found: (SEVERITIES.index(found.severity), found.code, found.message))),
+        _will_run(views.resolution),
+    )
 
 
 def _finding(rule: Rule, case: Case, seen: Variant) -> Finding:
@@ -285,10 +288,6 @@ def _finding(rule: Rule, case: Case, seen: Variant) -> Finding:
         raises=case.error.of(seen) if case.error else None,
         enforced_by=case.enforcer,
     )
-
-
-def _worst_first(finding: Finding) -> tuple[int, str, str]:
-    return (SEVERITIES.index(finding.severity), finding.code, finding.message)
 
 
 def _will_run(resolution: Resolution) -> dict[str, Plain]:

@@ -32,7 +32,8 @@ def lookup(text: str, rules: Sequence[Rule]) -> LookupResult:
     if named:
         return LookupResult(named)
     pasted = _plain(text)
-    lengths = {rule.code: _matched(pasted, rule) for rule in rules}
+    # The characters of a rule's error text in the pasted text, or of the latter in the former; 0 for none.
+    lengths = {rule.code: max((_common(pasted, each) for each in errors(rule)), default=0) for rule in rules}
     longest = max(lengths.values(), default=0)
     if longest >= SHORTEST:
         return LookupResult(tuple(rule for rule in rules if lengths[rule.code] == longest))
@@ -42,11 +43,6 @@ def lookup(text: str, rules: Sequence[Rule]) -> LookupResult:
 def errors(rule: Rule) -> Iterator[ErrorText]:
     """Return upstream's error texts for a rule, in every version."""
     return (text for case in rule.cases for _, text in case.raises.entries)
-
-
-def _matched(pasted: str, rule: Rule) -> int:
-    """Count the characters of a rule's error text in the pasted text, or of the latter in the former; 0 for none."""
-    return max((_common(pasted, text) for text in errors(rule)), default=0)
 
 
 def _common(pasted: str, text: ErrorText) -> int:
