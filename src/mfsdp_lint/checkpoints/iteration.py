@@ -31,8 +31,8 @@ Format = Literal["torch_dist", "fsdp_dtensor", "torch_dcp", "torch", "zarr", "dc
 Weight = Literal["error", "warning", "info"]
 
 State = Literal["run", "no tracker", "no such iteration", "iteration", "hugging face", "folder above"]
-"""What a run meets at `checkpoint.load`: a run's folder, from which it loads; one without a tracker, or whose tracker
-names what is not there; an iteration instead of the run's folder; a published model; the folder above a run's."""
+"""The state of `checkpoint.load`: a run's folder, from which it loads; one without a tracker, or whose tracker names an
+iteration that is not there; an iteration instead of the run's folder; a published model; the folder above a run's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Iteration:
 
 
 Level = Literal["run", "iteration", "hugging face", "nothing"]
-"""What a folder is: of a run with its iterations (which `checkpoint.load` names), one iteration, a published model."""
+"""The level of a folder: a run with its iterations (which `checkpoint.load` names), an iteration, a published model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +158,8 @@ _MOST_METADATA = 64 * 2**20
 _MOST_CONFIGURATION = 2**16
 _DATA = re.compile(r"__(\d+)_\d+\.distcp")
 _LEGACY = re.compile(r"mp_rank_(\d+)(?:_(\d+))?(?:_(\d+))?")
-_SIZES = (
-    "model.tensor_model_parallel_size",
-    "model.pipeline_model_parallel_size",
-    "model.expert_model_parallel_size",
-)
-"""What the numbers of a rank's folder count (Megatron-LM, training/checkpointing.py, `get_checkpoint_name`)."""
+_SIZES = ("model.tensor_model_parallel_size", "model.pipeline_model_parallel_size", "model.expert_model_parallel_size")
+"""Sizes that the numbers of a rank's folder count (Megatron-LM, training/checkpointing.py, `get_checkpoint_name`)."""
 
 _MODELS = ("model_optim_rng.pt", "model_rng.pt")
 _MIXED = ("files of two formats lie side by side", "which one is loaded is not clear")

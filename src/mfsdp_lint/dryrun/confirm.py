@@ -104,10 +104,11 @@ def _tried(
             for violation in cause.violations
             if violation.recipe.front_end == judge.front_end and _same(violation.target, judge)
         ]
-        for key in tried:
-            wanted = {id(violation) for violation in asked.causes[key].violations}
-            at_hand = next((violation for violation in here if id(violation) in wanted), None)
-            tried = {**tried, key: at_hand or tried[key]}
+        at_hand = {id(violation) for violation in here}
+        tried = {
+            key: next((each for each in asked.causes[key].violations if id(each) in at_hand), violation)
+            for key, violation in tried.items()
+        }
         verdicts = _verdicts(list(tried.values()), here, judge, means, asked.tell)
     elsewhere = inconclusive(f"it is judged for other versions than {others}", tier="")
     return {key: verdicts.get(id(violation), elsewhere) for key, violation in tried.items()}

@@ -16,7 +16,7 @@ Ask = Callable[[PlainSettings], RunOutcome]
 """Asks validation about settings."""
 
 Judge = Callable[[PlainSettings], Sequence[Violation]]
-"""What the rules say of settings."""
+"""Returns the violations of settings."""
 
 _MOST_REFUSALS = 20
 
@@ -32,7 +32,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """All refusals, one after the other with each mistake taken out, and the settings that it came to in the end.
+    """All refusals, one after the other with each mistake taken out, and the settings at the end.
 
     `last` is the outcome with these.
     """

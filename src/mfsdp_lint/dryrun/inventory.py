@@ -28,17 +28,9 @@ from mfsdp_lint.megatron.versions.target import (
 
 _CORE_NEEDS = ("torch", "megatron-core", "numpy", "einops", "psutil", "packaging")
 _BRIDGE_NEEDS = (
-    "omegaconf",
-    "PyYAML",
-    "regex",
-    "six",
-    "tqdm",
-    "rich",
-    "hydra-core",
-    "typing-extensions",
-    "transformers",
+    *("omegaconf", "PyYAML", "regex", "six", "tqdm", "rich", "hydra-core", "typing-extensions", "transformers"),
 )
-"""What importing megatron-bridge asks for without a GPU, as the extra `bridge` has it."""
+"""Packages that importing megatron-bridge needs without a GPU, as the extra `bridge` has it."""
 
 BRIDGE = "megatron-bridge"
 TRANSFORMER_ENGINE = "transformer-engine"
@@ -230,7 +222,7 @@ class Device:
 CPU = Device("cpu", "gloo")
 
 A_CLUSTER = Device("cuda", "nccl", transformer_engine=True, capability=(9, 0))
-"""What a job is written for that runs on another machine: Hopper, in a container for training."""
+"""The device of a job for another machine: Hopper, in a container for training."""
 
 
 def why_broken(installed: Installed, timeout: float) -> str:

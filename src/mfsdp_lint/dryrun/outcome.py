@@ -16,36 +16,18 @@ OURS = ("start", "import", "build", "ended")
 """Stages in which only the dry run itself can fail."""
 
 _OF_THE_MACHINE = (
-    "not compiled with CUDA",
-    "from the 'CUDA' backend",
-    "No module named",
-    "CUDA_HOME environment variable is not set",
-    "Found no NVIDIA driver",
-    "CUDA out of memory",
-    "CUDA error: out of memory",
-    "CUDA error: initialization error",
-    "CUDA error: no kernel image is available",
-    "CUDA driver version is insufficient",
-    "CUDA-capable device(s) is/are busy or unavailable",
-    "CUBLAS_STATUS_ALLOC_FAILED",
-    "Device compute capability",
-    "Duplicate GPU detected",
-    "cannot open shared object file",
-    "No CUDA GPUs are available",
+    *("not compiled with CUDA", "from the 'CUDA' backend", "No module named"),
+    *("CUDA_HOME environment variable is not set", "Found no NVIDIA driver", "CUDA out of memory"),
+    *("CUDA error: out of memory", "CUDA error: initialization error", "CUDA error: no kernel image is available"),
+    *("CUDA driver version is insufficient", "CUDA-capable device(s) is/are busy or unavailable"),
+    *("CUBLAS_STATUS_ALLOC_FAILED", "Device compute capability", "Duplicate GPU detected"),
+    *("cannot open shared object file", "No CUDA GPUs are available"),
     "Cannot access accelerator device when none is available",
     "'_MeshEnv' object has no attribute",  # a torch newer than megatron-core 0.16.0rc0 knows
-    "can't allocate memory",
-    "Cannot allocate memory",
-    "std::bad_alloc",
-    "No space left on device",
-    "Disk quota exceeded",
-    "uses no network, and",
+    *("can't allocate memory", "Cannot allocate memory", "std::bad_alloc", "No space left on device"),
+    *("Disk quota exceeded", "uses no network, and"),
     "does not exist",  # a place that only the cluster has
-    "is not installed",
-    "Please install",
-    "please update TE version",
-    "is only stood in for",
-    "is only pretended",
+    *("is not installed", "Please install", "please update TE version", "is only stood in for", "is only pretended"),
 )
 _OF_THE_MACHINE_TYPES = (
     *("ModuleNotFoundError", "ImportError", "NameError", "MemoryError", "OutOfMemoryError", "Ended"),
@@ -58,7 +40,7 @@ _FOLLOW_UPS = (
     *("Connection reset by peer", "Connection closed by peer", "Timed out waiting", "another rank had failed"),
     *("remote process exited", "NCCL communicator was aborted"),
 )
-"""What the other ranks say once one has failed."""
+"""Words of the other ranks once one has failed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,10 +60,10 @@ ON_A_GPU: PlainSettings = {
     "model.seq_length": 128,
     "dist.distributed_backend": "nccl",
 }
-"""What of that is otherwise there."""
+"""The settings of BASE that a GPU has otherwise."""
 
 SECTIONS = frozenset({"ddp", "dist", "checkpoint", "mixed_precision", "comm_overlap", "peft"})
-"""Sections that are kept but for what is named below."""
+"""Sections that are kept, apart from the settings below."""
 
 KEPT = frozenset(
     {
@@ -80,7 +80,7 @@ KEPT = frozenset(
         "rng.data_parallel_random_init",
     }
 )
-"""What is kept of the other sections: the model's sizes, the data and the schedule are not."""
+"""Settings of the other sections that are kept: the model's sizes, the data and the schedule are not."""
 
 KEPT_ON_A_GPU = frozenset(
     {
@@ -100,7 +100,7 @@ KEPT_ON_A_GPU = frozenset(
         "env.TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK",
     }
 )
-"""What is kept of them on a GPU as well. Of the environment that is what Megatron, torch and NCCL look at."""
+"""Those that a GPU keeps as well. Of the environment, Megatron, torch and NCCL look at these variables."""
 
 LEFT_OUT = frozenset(
     {
@@ -109,7 +109,7 @@ LEFT_OUT = frozenset(
         *("dist.distributed_backend", "dist.local_rank", "dist.distributed_timeout_minutes"),
     }
 )
-"""What belongs to a launch, and each launch has its own."""
+"""Settings of a launch: each launch has its own."""
 
 NEVER: PlainSettings = {
     "dist.use_decentralized_pg": False,
@@ -125,7 +125,7 @@ NEVER: PlainSettings = {
     "checkpoint.non_persistent_ckpt_type": None,
     "checkpoint.non_persistent_save_interval": None,
 }
-"""What belongs to a cluster, or to the launcher's own loop."""
+"""Settings of a cluster, or of the launcher's own loop."""
 
 WITHOUT_A_GPU: PlainSettings = {
     "ddp.nccl_ub": False,
@@ -144,7 +144,7 @@ WITHOUT_A_GPU: PlainSettings = {
     "comm_overlap.delay_wgrad_compute": False,
     "comm_overlap.defer_embedding_wgrad_compute": False,  # which takes a fused kernel
 }
-"""What only a GPU can do, and what is done instead."""
+"""Settings for abilities that only a GPU has, with their replacements."""
 
 GPU_ONLY_MODEL: PlainSettings = {
     "model.cpu_offloading": False,
@@ -166,7 +166,7 @@ OF_TRANSFORMER_ENGINE = (
     "model.fine_grained_activation_offloading",
     "optimizer.use_precision_aware_optimizer",
 )
-"""What of these no GPU does without Transformer Engine."""
+"""Those of these that need Transformer Engine."""
 
 PLAIN: PlainSettings = {
     "dist.use_megatron_fsdp": False,
@@ -185,7 +185,7 @@ PLAIN: PlainSettings = {
     "checkpoint.ckpt_format": "torch_dist",
     "comm_overlap": None,
 }
-"""What makes a run one with plain DDP, with which every other has to agree."""
+"""Settings of a run with plain DDP, with which every other run has to agree."""
 
 DISTRIBUTED: PlainSettings = {"ddp.use_distributed_optimizer": True, "optimizer.use_distributed_optimizer": True}
 """For weights that plain DDP's own optimizer cannot step."""
@@ -202,4 +202,4 @@ IN_32_BITS: PlainSettings = {
     "optimizer.bf16": False,
     "optimizer.fp16": False,
 }
-"""What makes all of it compute in 32 bits."""
+"""Settings that make all of it compute in 32 bits."""

@@ -52,7 +52,7 @@ Answers = tuple[dict[str, RunOutcome], tuple[str, ...]]
 """The outcome of every question by its name, and the packages that are stood in for."""
 
 By = Callable[[Sequence[RunRequest], int, Tell], Answers]
-"""Who has questions answered, by so many ranks. Raises UsageError where no directory can be made."""
+"""Has questions answered, by so many ranks. Raises UsageError where no directory can be made."""
 
 
 def launched(
@@ -222,7 +222,7 @@ def _read(answers: Path, name: str, rank: int) -> Mapping[str, Any] | None:
 Launcher = Literal["torchrun", "srun"]
 
 AGENT = ("--standalone", "--max-restarts", "0")
-"""How torch's launcher is to work: alone on its machine, and giving up where a rank fails."""
+"""Options of torch's launcher: alone on its machine, and giving up where a rank fails."""
 
 
 def srun_line(command: Sequence[str], ranks: int, device: Device, seconds: float) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from mfsdp_lint.core.finding import Confirmation
-from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.dryrun import introspection, trials
 from mfsdp_lint.dryrun.containment import MEMORY, contained
 from mfsdp_lint.dryrun.control import TIER, controls_of, inconclusive, loads
@@ -18,7 +18,7 @@ from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome
 from mfsdp_lint.dryrun.ranks import Batch, By, Key, launched
 from mfsdp_lint.dryrun.subject import Examiner, Subject, without_environment
 from mfsdp_lint.dryrun.trials import FindingTrial, ProxyRuns, Result
-from mfsdp_lint.dryrun.validator import NoAnswer, StartupValidation, Tree, command_lines, validator
+from mfsdp_lint.dryrun.validator import NoAnswer, Tree, Validator, command_lines, validator
 from mfsdp_lint.megatron.versions.target import nearest
 from mfsdp_lint.rules.check import Violation
 
@@ -50,9 +50,9 @@ class Means:
     tree: Tree | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Told:
-    """Results of a dry run for a subject.
+    """Results of a dry run for a subject, filled in on the way. `trials` are those of its findings in training.
 
     `findings` are those that it tried, each with its verdict; `result` is that of its training, as it is or with
     `fixed` without its mistakes; `why` is there where nothing could be run. `seconds` are those of its runs, without
@@ -68,6 +68,7 @@ class Told:
     why: str = ""
     seconds: float = 0.0
     device: Device = CPU
+    trials: Sequence[FindingTrial] = ()
 
     @property
     def word(self) -> Word:
@@ -142,19 +143,6 @@ class DryRun:
     seconds: float = 0.0
 
 
-@dataclass(slots=True)
-class _Part:
-    """A subject on its way."""
-
-    subject: Subject
-    validation: Validation | None = None
-    findings: list[tuple[Violation, Confirmation]] = field(default_factory=list)
-    trials: list[FindingTrial] = field(default_factory=list)
-    trained: ProxyRuns | None = None
-    why: str = ""
-    seconds: float = 0.0
-
-
 def dry_run(
     subjects: Sequence[Subject], judge: Examiner, means: Means, tell: Tell = lambda _: None, by: By | None = None
 ) -> DryRun:
@@ -163,7 +151,7 @@ def dry_run(
     Raises UsageError where there is no room for a temporary directory.
     """
     started = time.monotonic()
-    parts = [_Part(subject) for subject in subjects]
+    parts = [Told(subject, None, (), fixed=means.fixed, device=means.device) for subject in subjects]
     stood_in, pretended = _introspect(parts, judge, means, tell) if parts else ((), ())
     if means.trains and means.tree is None:
         here = launched(means.python, timeout=means.timeout, keep=means.keep, memory=means.memory, device=means.device)
@@ -175,30 +163,16 @@ def dry_run(
             tell(f"{tier}: {len(batch)} runs of the proxy model")
             batch.run(lambda name: tell(f"{tier}: {name} has ended"))
             for part in parts:
-                part.findings += [(trial.violation, trials.confirm(trial, batch)) for trial in part.trials]
+                tried = ((trial.violation, trials.confirm(trial, batch)) for trial in part.trials)
+                part.findings = (*part.findings, *tried)
                 part.seconds += sum(batch.outcome(key).seconds for key in _keys(part))
             stood_in = batch.stood_in or stood_in
-        results = [trials.result(part.trained, batch) if part.trained else None for part in parts]
-    else:
-        results = [None] * len(parts)
-    told = tuple(
-        Told(
-            part.subject,
-            part.validation,
-            tuple(part.findings),
-            part.trained,
-            result,
-            means.fixed,
-            part.why,
-            part.seconds,
-            means.device,
-        )
-        for part, result in zip(parts, results, strict=True)
-    )
-    return DryRun(told, stood_in, pretended, time.monotonic() - started)
+        for part in parts:
+            part.result = trials.result(part.trained, batch) if part.trained else None
+    return DryRun(tuple(parts), stood_in, pretended, time.monotonic() - started)
 
 
-def _keys(part: _Part) -> set[Key]:
+def _keys(part: Told) -> set[Key]:
     """Return the runs that a part needs."""
     runs = [run for trial in part.trials for run in (trial.bad, trial.good) if run]
     runs += [part.trained] if part.trained else []
@@ -206,7 +180,7 @@ def _keys(part: _Part) -> set[Key]:
 
 
 def _introspect(
-    parts: Sequence[_Part], judge: Examiner, means: Means, tell: Tell
+    parts: Sequence[Told], judge: Examiner, means: Means, tell: Tell
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Ask validation about every part. Return the packages with stand-ins, and the pretended hardware and packages."""
     tell(f"introspect: importing {means.tree.label if means.tree else 'megatron-bridge'}")
@@ -225,11 +199,11 @@ def _introspect(
         for part in parts:
             if part.validation is None:
                 part.why = str(error)
-                part.findings = [(violation, inconclusive(str(error))) for violation in part.subject.tried(TIER)]
+                part.findings = tuple((violation, inconclusive(str(error))) for violation in part.subject.tried(TIER))
     return (), ()
 
 
-def _validate(part: _Part, asked: StartupValidation, judge: Examiner) -> None:
+def _validate(part: Told, asked: Validator, judge: Examiner) -> None:
     subject = part.subject
 
     def ask(settings: PlainSettings) -> RunOutcome:
@@ -238,19 +212,19 @@ def _validate(part: _Part, asked: StartupValidation, judge: Examiner) -> None:
         return outcome
 
     part.validation = introspection.validate(subject.given.settings, subject.violations, ask, judge.every)
-    part.findings = [
+    part.findings = tuple(
         (violation, introspection.confirm(violation, part.validation, ask)) for violation in subject.tried(TIER)
-    ]
+    )
 
 
-def _plan(part: _Part, batch: Batch, judge: Examiner, means: Means) -> None:
+def _plan(part: Told, batch: Batch, judge: Examiner, means: Means) -> None:
     """Plan the training of a part."""
     device = means.device
     tried = part.subject.tried(*device.decides)
     validation = part.validation
     if validation is None or not validation.last.passed:
         why = part.why or "start-up validation stops it, and nothing is known that would help"
-        part.findings += [(violation, inconclusive(why, tier=device.tier)) for violation in tried]
+        part.findings = (*part.findings, *((violation, inconclusive(why, tier=device.tier)) for violation in tried))
         return
     # Without a GPU nobody looks at it; with one it is part of what is tried.
     keeps = {path for violation in tried for path in violation.case.showing.keeps}

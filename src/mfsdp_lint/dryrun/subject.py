@@ -169,12 +169,12 @@ _ASKED: Mapping[str, Callable[[PlainSettings], Any]] = {
         4 if given.get("model.experimental_attention_variant") == "gated_delta_net" else None
     ),
 }
-"""What a setting has to be for the sake of others: a function of these, None where they ask for nothing."""
+"""Values that settings need for the sake of others: a function of these, None where they ask for nothing."""
 
 
 _FACTS = ("run.", "startup.", "write.")
 _BY_NAME = ("model.__class__", "peft.__class__", WORLD_SIZE)
-"""What is known of a variant, and only told to who asks for it."""
+"""Facts that a variant tells only where they are asked for by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import os
 import selectors
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any
 
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
@@ -33,24 +33,15 @@ class NoAnswer(Exception):
     """The process is gone, or was too slow; the message says which."""
 
 
-class StartupValidation(Protocol):
-    """Process that answers for start-up validation. `stood_in` and `pretended` are as those of Validator."""
-
-    @property
-    def stood_in(self) -> tuple[str, ...]: ...
-
-    @property
-    def pretended(self) -> tuple[str, ...]: ...
-
-    def ask(self, settings: PlainSettings, given: KnownSettings) -> RunOutcome:
-        """Ask validation about settings that were once those of `given`. Raises NoAnswer."""
-
-
 class Validator:
-    """Asks the process. `stood_in` are the packages that it does without, `pretended` what it takes to be there."""
+    """Asks the process. `stood_in` are the packages that it does without, `pretended` those that it takes to be there.
 
-    def __init__(self, process: Any, timeout: float, what: str = "megatron-bridge") -> None:
+    With `core`, the process has the command line of that Megatron-LM: it is asked in the names of its flags.
+    """
+
+    def __init__(self, process: Any, timeout: float, what: str, core: str) -> None:
         self._process = process
+        self._core = core
         self._timeout = timeout
         self._rest = b""
         self._asked = 0
@@ -62,10 +53,21 @@ class Validator:
             raise NoAnswer(f"{what} cannot be imported: {failure.message}{place}")
 
     def ask(self, settings: PlainSettings, given: KnownSettings) -> RunOutcome:
-        """Ask Megatron-Bridge's validation. Raises NoAnswer."""
-        return self.answer({"settings": dict(settings)}, given.world_size)
+        """Ask validation about settings that were once those of `given`. Raises NoAnswer."""
+        if not self._core:
+            return self._answer({"settings": dict(settings)}, given.world_size)
+        outcome = self._answer(question(settings, given.settings, self._core), given.world_size)
+        return replace(
+            outcome,
+            config={path: value for name, said in outcome.config.items() for path, value in _meant(name, said)},
+            changed={
+                path: [before, after]
+                for name, values in outcome.changed.items()
+                for (path, before), (_, after) in zip(*(list(_meant(name, value)) for value in values), strict=True)
+            },
+        )
 
-    def answer(self, asked: Mapping[str, Any], world_size: int) -> RunOutcome:
+    def _answer(self, asked: Mapping[str, Any], world_size: int) -> RunOutcome:
         """Ask the process, for so many ranks. Raises NoAnswer."""
         started = time.monotonic()
         self._asked += 1
@@ -104,24 +106,22 @@ class Validator:
         return answer
 
 
-@contextmanager
-def validator(launch: Contained, transformer_engine: str, timeout: float) -> Iterator[Validator]:
+def validator(launch: Contained, transformer_engine: str, timeout: float) -> AbstractContextManager[Validator]:
     """Start the process; the first answer takes as long as its imports. Raises NoAnswer.
 
     Where there is no Transformer Engine, validation is told that there is this version.
     """
-    with talking(launch, "introspect", transformer_engine, timeout=timeout) as process:
-        yield process
+    return talking(launch, "introspect", transformer_engine, timeout=timeout)
 
 
 @contextmanager
 def talking(
-    launch: Contained, module: str, *arguments: str, timeout: float, what: str = "megatron-bridge"
+    launch: Contained, module: str, *arguments: str, timeout: float, what: str = "megatron-bridge", core: str = ""
 ) -> Iterator[Validator]:
     """Start a module of the worker that validates with `what`. Raises NoAnswer."""
     process = launch.start(launch.command(module, *arguments), output=f"{module}.log", talk=True)
     try:
-        yield Validator(process, timeout, what)
+        yield Validator(process, timeout, what, core)
     finally:
         for pipe in (process.stdin, process.stdout):
             assert pipe is not None
@@ -163,37 +163,6 @@ def tree_at(directory: str, torch: str | None = None) -> Tree:
     if not core:
         raise UsageError(f"--megatron-lm: {directory}/{CORE} does not say which version it is")
     return Tree(directory, replace(with_core(core, directory), torch=torch and torch.partition("+")[0]))
-
-
-@dataclass(frozen=True, slots=True)
-class CommandLines:
-    """Asks the process, in the names of its flags, and answers in those of settings."""
-
-    process: Validator
-    core: str
-
-    @property
-    def stood_in(self) -> tuple[str, ...]:
-        """The packages that it does without."""
-        return self.process.stood_in
-
-    @property
-    def pretended(self) -> tuple[str, ...]:
-        """Return the hardware and packages that the process pretends to have."""
-        return self.process.pretended
-
-    def ask(self, settings: PlainSettings, given: KnownSettings) -> RunOutcome:
-        """Ask validation about settings that were once those of `given`. Raises NoAnswer."""
-        outcome = self.process.answer(question(settings, given.settings, self.core), given.world_size)
-        return replace(
-            outcome,
-            config={path: value for name, said in outcome.config.items() for path, value in _meant(name, said)},
-            changed={
-                path: [before, after]
-                for name, values in outcome.changed.items()
-                for (path, before), (_, after) in zip(*(list(_meant(name, value)) for value in values), strict=True)
-            },
-        )
 
 
 def question(settings: PlainSettings, original: PlainSettings, core: str) -> dict[str, Any]:
@@ -253,10 +222,7 @@ def _meant(attribute: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield f"args.{attribute}", value
 
 
-@contextmanager
-def command_lines(launch: Contained, tree: Tree, timeout: float) -> Iterator[CommandLines]:
+def command_lines(launch: Contained, tree: Tree, timeout: float) -> AbstractContextManager[Validator]:
     """Start the process; the first answer takes as long as its imports. Raises NoAnswer."""
-    transformer_engine = nearest(tree.target.bridge).te
-    arguments = (transformer_engine, os.path.abspath(tree.directory))
-    with talking(launch, "validate_args", *arguments, what=tree.label, timeout=timeout) as process:
-        yield CommandLines(process, tree.target.core)
+    arguments = nearest(tree.target.bridge).te, os.path.abspath(tree.directory)
+    return talking(launch, "validate_args", *arguments, timeout=timeout, what=tree.label, core=tree.target.core)

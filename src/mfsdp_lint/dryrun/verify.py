@@ -14,7 +14,6 @@ from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.evidence import matches
-from mfsdp_lint.dryrun.introspection import Refusal
 from mfsdp_lint.dryrun.inventory import Installed, Tier
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Subject, recipe_of, tier_of
@@ -114,7 +113,6 @@ def verify(
     tiers: tuple[Tier, ...] = ("introspect", "cpu", "gpu") if len(installed.gpus) >= _RANKS else ("introspect", "cpu")
     for tier in tiers:
         chosen = [case for case in cases if _tier(case) == tier]
-        subjects = [case.subject for case in chosen if case.subject]
         # What would be left of a bad example without its mistake is its control run, which is run anyway.
         device = installed.device(tier, _RANKS)
         most = len(installed.gpus) if device.is_gpu else None
@@ -127,8 +125,7 @@ def verify(
             fixed=True,
             checkpoint="as written",
         )
-        done = iter(dry_run(subjects, judge, means, tell).told if subjects else ())
-        tried += [_tried(case, next(done) if case.subject else None) for case in chosen]
+        tried += _tried(chosen, judge, means, tell)
     return [
         VerifiedRule(rule.code, rule.name, _lowest(found), tuple(each for each in tried if each.code == rule.code))
         for rule, found in here
@@ -136,11 +133,7 @@ def verify(
 
 
 def verify_command_line(
-    rules: Sequence[Rule],
-    tree: Tree,
-    python: str,
-    codes: Collection[str],
-    tell: Callable[[str], None] = lambda _: None,
+    rules: Sequence[Rule], tree: Tree, python: str, codes: Collection[str], tell: Callable[[str], None] = lambda _: None
 ) -> list[VerifiedRule]:
     """Try the examples of rules about refusals of Megatron-LM's command line at start-up, with a source tree. Raises
     UsageError.
@@ -150,9 +143,7 @@ def verify_command_line(
     refusing = [(rule, found) for rule, found in here if any(case.stage == "startup" for case in found.cases)]
     cases = [case for rule, found in refusing for case in _cases(rule, found, judge)]
     chosen = [case for case in cases if not (case.bad and case.subject) or _tier(case) == "introspect"]
-    subjects = [case.subject for case in chosen if case.subject]
-    done = iter(dry_run(subjects, judge, Means(python, fixed=True, tree=tree), tell).told if subjects else ())
-    tried = [_tried(case, next(done) if case.subject else None) for case in chosen]
+    tried = _tried(chosen, judge, Means(python, fixed=True, tree=tree), tell)
     return [
         VerifiedRule(rule.code, rule.name, "introspect", tuple(each for each in tried if each.code == rule.code))
         for rule, _ in refusing
@@ -207,7 +198,13 @@ def _recipe(example: Example, judge: Examiner) -> Recipe:
     return read_python([_FILE], sources, load_knowledge(judge.target)).recipes[0]
 
 
-def _tried(case: _Case, told: Told | None) -> TriedExample:
+def _tried(cases: Sequence[_Case], judge: Examiner, means: Means, tell: Callable[[str], None]) -> list[TriedExample]:
+    subjects = [case.subject for case in cases if case.subject]
+    done = iter(dry_run(subjects, judge, means, tell).told if subjects else ())
+    return [_example(case, next(done) if case.subject else None) for case in cases]
+
+
+def _example(case: _Case, told: Told | None) -> TriedExample:
     if told is None:
         verdict, seen = "inconclusive", case.why
     elif not case.bad:
@@ -228,7 +225,12 @@ def _good(rule: Rule, told: Told) -> tuple[str, str]:
     if validation is None:
         return "inconclusive", told.why
     # Once another mistake was taken out it is the example no more.
-    failures = [refusal.failure for refusal in validation.refusals[:1] if _may_be_of(rule, refusal)]
+    # Nor is a refusal the rule's where another rule explains it, for some have an error in common.
+    failures = [
+        refusal.failure
+        for refusal in validation.refusals[:1]
+        if refusal.violation is None or refusal.violation.rule.code == rule.code
+    ]
     if result is not None and result.outcome.failure and not failures:
         failures.append(result.outcome.failure)
     for failure in failures:
@@ -247,13 +249,6 @@ def _good(rule: Rule, told: Told) -> tuple[str, str]:
         alone = not any(tier_of(violation) in ("cpu", "gpu") for violation in told.subject.violations)
         return "failed" if alone else "inconclusive", result.told
     return ("passed", "") if result.fine else ("inconclusive", result.told)
-
-
-def _may_be_of(rule: Rule, refusal: Refusal) -> bool:
-    """Tell whether a refusal may be the rule's: not where another rule explains it, for some have an error
-    in common.
-    """
-    return refusal.violation is None or refusal.violation.rule.code == rule.code
 
 
 def _is_open(rule: Rule, told: Told) -> str:

@@ -22,7 +22,7 @@ from mfsdp_lint.snapshots.knowledge import shipped
 from mfsdp_lint.snapshots.snapshot import Snapshot
 
 _MOST_LAYERS = 10_000
-"""What has more is no model, and would take as long to count."""
+"""More than any model has; counting more would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,8 @@ class Stage:
     copies: bool = False
 
 
-def whole_model(facts: SettingFacts, by_layer: bool) -> Stage:
-    """Return the whole model as one stage, for one rank. Raises NotModelled."""
-    return _stages(facts, _kinds(facts, by_layer), 1)[0]
-
-
-def stages_of(facts: SettingFacts, by_layer: bool, pipeline: int) -> list[Stage]:
-    """Return every stage of a pipeline; `by_layer`: settings say which layers have experts. Raises NotModelled."""
-    return _stages(facts, _kinds(facts, by_layer), pipeline)
-
-
 def _stages(facts: SettingFacts, kinds: Sequence[bool], pipeline: int) -> list[Stage]:
+    """Return every stage of a pipeline; `kinds` tells which layers have experts. Raises NotModelled."""
     if pipeline > 1 and len(set(kinds)) > 1 and facts.get("model.virtual_pipeline_model_parallel_size") is not None:
         raise NotModelled("layers of two kinds are interleaved over pipeline stages: not modelled")
     predictions = facts.number("model.mtp_num_layers") if facts.if_any("model.mtp_num_layers") is not None else 0
@@ -215,8 +206,9 @@ def count_parameters(facts: SettingFacts, settings: Settings, layout: RankGroups
     if latent and not by_layer:
         raise NotModelled("model.multi_latent_attention is on, which the layers of this provider do not follow")
     parts = _Parts(ModelShape(facts, latent))
-    total = parts.sums(whole_model(facts, by_layer)).total()
-    held = [_held(parts.sums(stage), layout) for stage in stages_of(facts, by_layer, layout.pipeline)]
+    kinds = _kinds(facts, by_layer)
+    total = parts.sums(_stages(facts, kinds, 1)[0]).total()
+    held = [_held(parts.sums(stage), layout) for stage in _stages(facts, kinds, layout.pipeline)]
     fullest = max(range(len(held)), key=lambda stage: sum(held[stage]))
     return Count(total, *held[fullest], _told(total, held[fullest], fullest, layout))
 

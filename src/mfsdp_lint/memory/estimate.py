@@ -64,27 +64,16 @@ class WrappedModel:
 
     def footprint(self, runs: bool) -> Footprint:
         """Compute every part, or the reason why it is not known."""
+        read = self.precision
         return Footprint(
             key=self.wrapping.key,
             label=self.wrapping.label,
             runs=runs,
-            parameters=_amount(self._parameters),
-            gradients=_amount(self._gradients),
-            main_parameters=_amount(self._main_parameters),
-            optimizer_states=_amount(self._states),
+            parameters=_amount(lambda: self._part("parameters", (read.parameters(),))),
+            gradients=_amount(lambda: self._part("gradients", (read.gradients(),))),
+            main_parameters=_amount(lambda: self._part("optimizer", tuple(filter(None, (read.main_parameters(),))))),
+            optimizer_states=_amount(lambda: self._part("optimizer", read.states(), read.on_the_device())),
         )
-
-    def _parameters(self) -> Amount:
-        return self._part("parameters", (self.precision.parameters(),))
-
-    def _gradients(self) -> Amount:
-        return self._part("gradients", (self.precision.gradients(),))
-
-    def _main_parameters(self) -> Amount:
-        return self._part("optimizer", tuple(filter(None, (self.precision.main_parameters(),))))
-
-    def _states(self) -> Amount:
-        return self._part("optimizer", self.precision.states(), self.precision.on_the_device())
 
     def _part(self, part: str, each: tuple[int, ...], share: float = 1.0) -> Amount:
         if not each or not share:
@@ -191,13 +180,7 @@ def _count(
 
 
 def _footprint(
-    variant: Variant,
-    front_end: FrontEnd,
-    target: Target,
-    ranks: Ranks,
-    count: Count,
-    wrapping: Wrapping,
-    runs: bool,
+    variant: Variant, front_end: FrontEnd, target: Target, ranks: Ranks, count: Count, wrapping: Wrapping, runs: bool
 ) -> Footprint:
     """Estimate one way of wrapping. Start-up is resolved with it, since other settings depend on it."""
     wrapped = replace(variant, settings=Wrapped(variant.settings, wrapping))

@@ -117,7 +117,7 @@ class Memory:
 
 
 MemoryOf = Callable[[Recipe], Memory]
-"""What the memory of a recipe comes to."""
+"""Estimates the memory of a recipe."""
 
 
 _RELEASES = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
@@ -161,9 +161,7 @@ _READ = (
         (396, 399, 404, 422, 433, 445),
     ),
     _Read(
-        "Adam: two states for each parameter that is stepped",
-        "optimizer/__init__.py",
-        (402, 397, 581, 594, 594, 596),
+        "Adam: two states for each parameter that is stepped", "optimizer/__init__.py", (402, 397, 581, 594, 594, 596)
     ),
     _Read("precision-aware: dtypes of the states", "optimizer/__init__.py", (373, 368, 552, 565, 565, 567)),
     _Read(
@@ -194,7 +192,7 @@ LEFT_OUT = (
     "what pads buffers so that they divide among ranks",
     "communication buffers, workspaces, CUDA's own, the loss of fragmentation",
 )
-"""What else takes memory."""
+"""Other uses of memory, which are not estimated."""
 
 
 def sources_of(target: Target) -> tuple[FormulaSource, ...]:

@@ -25,7 +25,7 @@ SHARDED = {
     "optim_grads": frozenset({"optimizer", "gradients"}),
     "optim_grads_params": frozenset({"optimizer", "gradients", "parameters"}),
 }
-"""What each strategy of Megatron-FSDP shards; "optimizer" is the main parameters and the optimizer's states."""
+"""Parts that each strategy of Megatron-FSDP shards; "optimizer" is the main parameters and the optimizer's states."""
 
 _INSTANCES = "ddp.num_distributed_optimizer_instances"
 _STRATEGY = "ddp.data_parallel_sharding_strategy"

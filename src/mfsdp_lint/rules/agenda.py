@@ -172,7 +172,7 @@ def _clause(root: Node) -> Clause:
 
 
 _FIRST = ("ddp.use_megatron_fsdp", *SWITCHES, "checkpoint.ckpt_format", "ddp.data_parallel_sharding_strategy")
-"""What most rules depend on."""
+"""Settings that most rules depend on."""
 
 _MOST_VALUES = 12
 """Values of a setting that are tried."""

@@ -405,15 +405,12 @@ def _to_set(fix: FixSpec, assignment: Assignment | None) -> Iterable[tuple[str, 
         yield (assignment.path, assignment.after) if assignment and path == "write.path" else (path, value)
 
 
-Place = tuple[str, int]
-
-
 def completed(recipes: Sequence[Recipe], fired: Mapping[int, Sequence[Hit]]) -> dict[tuple[int, str], str]:
     """Find the launch scripts that keep a rule from firing in their recipe, by the recipe's id and the rule's code.
 
     The script has to set a value that makes the difference; an unknown value, for which no rule fires, is no cure.
     """
-    launches: dict[Place, list[Recipe]] = defaultdict(list)
+    launches: dict[tuple[str, int], list[Recipe]] = defaultdict(list)
     for recipe in recipes:
         for path, line, _ in recipe.pieces:
             launches[posixpath.normpath(path), line].append(recipe)
@@ -427,7 +424,7 @@ def completed(recipes: Sequence[Recipe], fired: Mapping[int, Sequence[Hit]]) -> 
     return found
 
 
-def _launches(recipe: Recipe, launches: Mapping[Place, Sequence[Recipe]]) -> Sequence[Recipe]:
+def _launches(recipe: Recipe, launches: Mapping[tuple[str, int], Sequence[Recipe]]) -> Sequence[Recipe]:
     line = 0 if recipe.kind == "overrides" else recipe.line
     return () if recipe.kind == "launch" else launches.get((posixpath.normpath(recipe.path), line), ())
 
@@ -444,10 +441,7 @@ def _says_otherwise(launch: Recipe, path: str, value: Value) -> bool:
     return bool(launch.variants) and all(
         isinstance(variant.value(path), Known)
         and variant.value(path) != value
-        and _is_written_in(variant.origin(path), said_in)
+        and (origin := variant.origin(path)) is not None
+        and any(span.path in said_in for span in origin.spans())
         for variant in launch.variants
     )
-
-
-def _is_written_in(origin: Origin | None, paths: Collection[str]) -> bool:
-    return origin is not None and any(span.path in paths for span in origin.spans())

@@ -24,7 +24,7 @@ from mfsdp_lint.readers import registry
 from mfsdp_lint.rules.model import ErrorText, MessageText
 
 Component = Literal["te", "torch"]
-"""What an example may give the version of."""
+"""Components of which an example may give the version."""
 
 SETTING = re.compile(r"\w+(\.\w+)+")
 _BRACE = re.compile(r"\{([^{}]*)\}?")

@@ -24,7 +24,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Scalar, Value
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.front_ends.load import front_end as front_end_named
-from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, Resolution
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.megatron.versions.target import Target, nearest, resolve_target
 from mfsdp_lint.rules.agenda import Agenda, agenda
 from mfsdp_lint.rules.load import load_rules
@@ -36,7 +36,7 @@ CONFIGURATION = "<configuration>"
 """The path of what lies in no file."""
 
 GIVEN = Origin(Span(CONFIGURATION, 1, 1, 1, 1), "assigned")
-"""Where all that is given is written."""
+"""The origin of every given setting."""
 
 ENVIRONMENT = "env."
 VARIABLES = "env_vars"
@@ -196,21 +196,13 @@ def plain_of(value: object, depth: int = 0) -> Value | None:
 def _container(value: Any, depth: int) -> Value | None:
     if depth >= _DEEPEST or len(value) > _MOST_ITEMS:
         return NOT_NONE
-    if isinstance(value, Mapping):
-        entries: dict[str, Plain] = {}
-        for key, item in value.items():
-            known = plain_of(item, depth + 1)
-            if not isinstance(known, Known):
-                return NOT_NONE
-            entries[str(key)] = known.value
-        return Known(entries)
     items: list[Plain] = []
-    for item in value:
+    for item in value.values() if isinstance(value, Mapping) else value:
         known = plain_of(item, depth + 1)
         if not isinstance(known, Known):
             return NOT_NONE
         items.append(known.value)
-    return Known(items)
+    return Known(dict(zip(map(str, value), items, strict=True)) if isinstance(value, Mapping) else items)
 
 
 def _named(kind: type) -> str:
@@ -272,7 +264,7 @@ def _verdict(views: Views, questions: Agenda, above: Mapping[str, frozenset[str]
         findings += [_finding(rule, case, seen) for case, seen, _ in broken(rule, views, lambda _: True)]
     return Verdict(
         tuple(sorted(findings, key=lambda found: (SEVERITIES.index(found.severity), found.code, found.message))),
-        _will_run(views.resolution),
+        {path: new.after.value for path, new in views.resolution.changed().items() if isinstance(new.after, Known)},
     )
 
 
@@ -290,17 +282,13 @@ def _finding(rule: Rule, case: Case, seen: Variant) -> Finding:
     )
 
 
-def _will_run(resolution: Resolution) -> dict[str, Plain]:
-    changed = resolution.changed()
-    return {path: change.after.value for path, change in changed.items() if isinstance(change.after, Known)}
-
-
 class Refused(ValueError):
     """A configuration that must not run. `findings` are why, the worst first; the message tells each."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         self.findings = tuple(findings)
-        super().__init__("\n".join([f"mfsdp-lint: {_count(self.findings)}", *map(_told, self.findings)]))
+        count = "1 problem" if len(findings) == 1 else f"{len(findings)} problems"
+        super().__init__("\n".join([f"mfsdp-lint: {count}", *map(_told, findings)]))
 
 
 def guard(
@@ -321,10 +309,6 @@ def guard(
     if found:
         raise Refused(found)
     return verdict
-
-
-def _count(findings: Sequence[Finding]) -> str:
-    return "1 problem" if len(findings) == 1 else f"{len(findings)} problems"
 
 
 def _told(finding: Finding) -> str:

@@ -32,7 +32,7 @@ startup.yaml."""
 STEP_VIEW = re.compile(r"(before|after) (\S.*)")
 
 Judges = Literal["settings", "writes", "text"]
-"""What a rule is about: the settings, the trace of assignments that made them, or the text of the file."""
+"""The subject of a rule: the settings, the trace of assignments that made them, or the text of the file."""
 
 Written = Literal["undeclared", "refused", "replaced"]
 """Which assignments a rule about writes is about: those to a name that is no field, those that start-up replaces."""
@@ -44,8 +44,8 @@ Confirm = Literal["none", "introspect", "cpu", "gpu"]
 """The lowest tier of a dry run that can decide a rule."""
 
 EnforcedBy = Literal["validation", "dataclass", "wrapper", "core", "nobody"]
-"""Who stops the run: the front-end's start-up validation, a configuration dataclass, the code that wraps the model,
-other code of megatron-core that was not made to check this, or nobody."""
+"""The part of the framework that stops the run: the front-end's start-up validation, a configuration dataclass, the
+code that wraps the model, other code of megatron-core that was not made to check this, or nobody."""
 
 T = TypeVar("T")
 
@@ -145,8 +145,7 @@ class Blame:
     def at(self, site: Site) -> Blame:
         """Restrict the settings to one site."""
         return Blame(
-            tuple(setting.at(site) for setting in self.value),
-            tuple(setting.at(site) for setting in self.enabled_by),
+            tuple(setting.at(site) for setting in self.value), tuple(setting.at(site) for setting in self.enabled_by)
         )
 
 

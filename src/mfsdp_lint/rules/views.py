@@ -31,7 +31,7 @@ class Views:
 
     def __init__(self, written: Variant, site: Site) -> None:
         self.open: list[Clause] = []
-        """What was asked and is not decided."""
+        """Clauses that were asked and are not decided."""
         self.written = written
         self.site = site
         self._changeable: frozenset[str] | None = None

@@ -118,7 +118,7 @@ def _upstream_names(data: str) -> frozenset[str]:
 
 
 _EXPLICIT = ("assigned", "argument")
-"""What somebody wrote down for this setting."""
+"""Origins of values that somebody wrote down for this setting."""
 
 
 @dataclass(frozen=True, slots=True)

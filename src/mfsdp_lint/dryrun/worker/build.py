@@ -51,7 +51,7 @@ _BASE: Settings = {
     "optimizer.lr": 1e-4,
     "tokenizer.tokenizer_type": "NullTokenizer",
 }
-"""What a configuration has to have, where a recipe leaves it out or nobody knows it."""
+"""Settings that a configuration needs, where a recipe leaves them out or nobody knows them."""
 
 
 @dataclasses.dataclass

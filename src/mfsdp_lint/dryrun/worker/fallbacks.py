@@ -8,7 +8,7 @@ import importlib
 from typing import Any
 
 _STACKS = ("megatron.core.ssm.mamba_block", "megatron.core.models.hybrid.hybrid_block")
-"""Where a stack of Mamba's layers is; the second from 0.18 on."""
+"""The modules that have a stack of Mamba's layers; the second from 0.18 on."""
 
 
 def mend() -> None:

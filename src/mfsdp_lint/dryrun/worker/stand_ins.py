@@ -18,17 +18,10 @@ from collections.abc import Sequence
 from typing import Any
 
 ROOTS = (
-    "transformer_engine",
-    "triton",
-    "datasets",
-    "modelopt",
-    "wandb",
-    "megatron.energon",
-    "nvidia_resiliency_ext",
-    "nemo_run",
-    "PIL",
+    *("transformer_engine", "triton", "datasets", "modelopt", "wandb", "megatron.energon", "nvidia_resiliency_ext"),
+    *("nemo_run", "PIL"),
 )
-"""What importing megatron-bridge 0.3.1 asks for and a laptop has not. Not apex or flash_attn: other packages would
+"""Packages that importing megatron-bridge 0.3.1 needs and a laptop lacks. Not apex or flash_attn: other packages would
 believe in them."""
 
 _CORE = (

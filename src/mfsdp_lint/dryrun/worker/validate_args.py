@@ -34,7 +34,7 @@ _NEEDED: dict[str, tuple[Any, tuple[str, ...]]] = {
     "micro_batch_size": (1, ()),
     "save_interval": (1000, ()),
 }
-"""What validation does not go on without, where a recipe leaves it out or nobody knows it: a value, and the attributes
+"""Attributes that validation needs, where a recipe leaves them out or nobody knows them: a value, and the attributes
 that say the same in another way."""
 
 _NEVER_GIVEN = frozenset({"yaml_cfg"})
@@ -135,10 +135,7 @@ def _with_modelopt(parser: Parser) -> Parser:
 
 
 def words_of(
-    parser: Parser,
-    settings: Mapping[str, Any],
-    attributes: Mapping[str, Sequence[str]],
-    foreign: Mapping[str, str],
+    parser: Parser, settings: Mapping[str, Any], attributes: Mapping[str, Sequence[str]], foreign: Mapping[str, str]
 ) -> Words:
     """Return the command line of the settings, and the settings that it cannot express."""
     found = Words()
@@ -188,7 +185,7 @@ def plain(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _DTYPES = {"torch.float32": "fp32", "torch.float16": "fp16", "torch.bfloat16": "bf16", "torch.uint8": "fp8"}
-"""What Megatron-LM's flags call data types (megatron/training/arguments.py, `dtype_map` in validate_args, 0.12 to
+"""Names of data types in Megatron-LM's flags (megatron/training/arguments.py, `dtype_map` in validate_args, 0.12 to
 head)."""
 
 
