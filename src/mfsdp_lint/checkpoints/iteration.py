@@ -202,10 +202,10 @@ def iteration(path: str, most: int = MOST_STEPS) -> Iteration:
 
 def _distributed(found: Iteration, names: Collection[str], most: int) -> Iteration:
     """Read a folder of torch_dist, zarr, or the format that torch.distributed.checkpoint writes by itself."""
-    backend = _Backend.of(found.path) if CONFIGURATION in names else None
-    if backend is not None and backend.name is None:
-        return _with(found, FolderTrouble("error", os.path.join(found.path, CONFIGURATION), backend.problem))
-    if backend is not None and backend.name == "zarr":
+    backend, problem = _backend(found.path) if CONFIGURATION in names else (None, "")
+    if problem:
+        return _with(found, FolderTrouble("error", os.path.join(found.path, CONFIGURATION), problem))
+    if backend == "zarr":
         return replace(found, format="zarr", evidence=f"{CONFIGURATION} says so", **_of_zarr(found.path, names))
     if METADATA not in names:
         cut = FolderTrouble("error", found.path, f"{METADATA} is missing: it was not saved to the end", _HALF)
@@ -246,26 +246,19 @@ def _of_zarr(path: str, names: Collection[str]) -> dict[str, Any]:
     return {"tensors": len(tensors), "optimizer": has_optimizer(tensors)}
 
 
-@dataclass(frozen=True, slots=True)
-class _Backend:
-    """The writer of a checkpoint, as metadata.json names it; `problem` says why it does not."""
-
-    name: Format | None
-    problem: str = ""
-
-    @staticmethod
-    def of(path: str) -> _Backend:
-        try:
-            said = json.loads(disk.read(os.path.join(path, CONFIGURATION), _MOST_CONFIGURATION))
-        except OSError as error:
-            return _Backend(None, f"cannot be read: {error.strerror}")
-        except (ValueError, RecursionError):
-            return _Backend(None, "cannot be read: it is no JSON")
-        match said.get("sharded_backend") if isinstance(said, dict) else None:
-            case "torch_dist" | "zarr" as name:
-                return _Backend(name)
-            case _:
-                return _Backend(None, "does not say what wrote the checkpoint (sharded_backend)")
+def _backend(path: str) -> tuple[Format | None, str]:
+    """Return the writer of a checkpoint as metadata.json names it, or the reason why it does not."""
+    try:
+        said = json.loads(disk.read(os.path.join(path, CONFIGURATION), _MOST_CONFIGURATION))
+    except OSError as error:
+        return None, f"cannot be read: {error.strerror}"
+    except (ValueError, RecursionError):
+        return None, "cannot be read: it is no JSON"
+    match said.get("sharded_backend") if isinstance(said, dict) else None:
+        case "torch_dist" | "zarr" as name:
+            return name, ""
+        case _:
+            return None, "does not say what wrote the checkpoint (sharded_backend)"
 
 
 def _evidence(said: Metadata) -> str:

@@ -50,7 +50,11 @@ def controls_of(violation: Violation) -> tuple[Control, ...]:
     fix = {**spec.set, **dict.fromkeys(spec.unset)} if spec else {}
     if found := {**fix, **rule.control}:
         return (Control(found),)
-    return tuple(dict.fromkeys(_guesses(violation)))
+    guesses: list[Control] = []
+    for guess in _guesses(violation):
+        if guess not in guesses:
+            guesses.append(guess)
+    return tuple(guesses)
 
 
 def _without_the_write(violation: Violation) -> Control:
@@ -66,20 +70,13 @@ def _without_the_write(violation: Violation) -> Control:
 def _guesses(violation: Violation) -> Iterator[Control]:
     rule = violation.rule
     if blamed := _paths(rule.blame.value, violation):
-        yield Control(_Frozen(), blamed)
+        yield Control({}, blamed)
     for example in rule.examples:
         settings = {path: example.settings[path] for path in violation.witnesses if path in example.settings}
         if example.severity is None and settings:
-            yield Control(_Frozen(settings))
+            yield Control(settings)
     if enabling := _paths(rule.blame.enabled_by, violation):
-        yield Control(_Frozen(), enabling)
-
-
-class _Frozen(dict[str, Any]):
-    """A mapping that nobody changes, and that can be told apart by what is in it."""
-
-    def __hash__(self) -> int:  # type: ignore[override]  # `dict` says None
-        return hash(repr(sorted(self.items())))
+        yield Control({}, enabling)
 
 
 def _paths(blamed: tuple[Condition, ...], violation: Violation) -> tuple[str, ...]:

@@ -247,7 +247,7 @@ def result(run: ProxyRuns, batch: Batch) -> Result:
     if not plain.passed:
         return Result(outcome, (), f"the run with plain DDP failed: {plain.failure.message if plain.failure else ''}")
     tolerance = tolerance_of(run.proxy)
-    found = symptoms(outcome, plain, tolerance=tolerance, sharded=_is_sharded(run.proxy))
+    found = symptoms(outcome, plain, tolerance=tolerance, sharded=any(run.proxy.settings.get(path) for path in _FSDP))
     if run.load is not None:
         found += after_a_load(outcome, batch.outcome(run.load), plain, tolerance=tolerance)
     return Result(outcome, found, "")
@@ -262,7 +262,3 @@ def tolerance_of(proxy: Proxy) -> Tolerance:
     if not any(settings.get(path) for path in _16_BITS) and settings.get("model.params_dtype") not in SHORT:
         return TOLERANCE
     return TOLERANCE_OF_EXPERTS if settings.get("model.num_moe_experts") else TOLERANCE_IN_16_BITS
-
-
-def _is_sharded(proxy: Proxy) -> bool:
-    return any(proxy.settings.get(path) for path in _FSDP)

@@ -193,7 +193,9 @@ def undecided(recipe: Recipe, views: Views, asked: Agenda, broken: Collection[st
     """Yield the undecided settings of a variant, after its rules were asked; rules in `broken` are reported anyway."""
     written = views.written
     told: set[Obstacle] = set()
-    for path in _open_settings(views):
+    paths = {path for clause in views.open for path in clause.paths}
+    # Those that decide most come first.
+    for path in (*(path for path in dict.fromkeys(_FIRST) if path in paths), *sorted(paths.difference(_FIRST))):
         if not isinstance(written.value(path), (Unknown, NotNone)):
             continue
         obstacle = written.settings.obstacle(path)
@@ -206,12 +208,6 @@ def undecided(recipe: Recipe, views: Views, asked: Agenda, broken: Collection[st
                 told.add(obstacle)
                 yield Undecided(recipe, path, obstacle, value, codes)
                 break
-
-
-def _open_settings(views: Views) -> list[str]:
-    """Return the settings in the undecided clauses, those that decide most first."""
-    paths = {path for clause in views.open for path in clause.paths}
-    return [*(path for path in dict.fromkeys(_FIRST) if path in paths), *sorted(paths.difference(_FIRST))]
 
 
 def _values(path: str, views: Views) -> Sequence[Plain]:

@@ -47,11 +47,6 @@ class Views:
                 return self.resolution.validation
             case "run":
                 return self.resolution.run
-            case _:
-                return self._at(sees)
-
-    def _at(self, sees: Sees) -> Variant:
-        """Return the settings before or after a step."""
         if sees not in self._at_steps:
             steps = steps_until(sees, self.site)
             self._at_steps[sees] = after(steps, self.written, self._world_size())

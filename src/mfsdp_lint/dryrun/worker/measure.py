@@ -52,17 +52,11 @@ def gradients(model: Any) -> int:
 
 def _weights(chunk: Any) -> int:
     if buffers := _fsdp(chunk):
-        return sum(_weights_of(group) for group in buffers)
+        # The buffer of a group, where Megatron-FSDP shards; with HSDP the instance's buffer contains it.
+        names = ("hsdp_wbuf", "hfsdp_helper_wbuf", "model_weight_buffer")
+        return sum(_first(group, *names) or sum(_size(local(each)) for each in group.params) for group in buffers)
     whole = sum(_size(buffer.param_data) for buffer in _ddp(chunk))
     return whole or sum(_size(local(parameter)) for parameter in chunk.parameters())
-
-
-def _weights_of(group: Any) -> int:
-    """Count the weights of a group of Megatron-FSDP: its buffer, where it shards; with HSDP the instance's buffer
-    contains it.
-    """
-    buffer = _first(group, "hsdp_wbuf", "hfsdp_helper_wbuf", "model_weight_buffer")
-    return buffer or sum(_size(local(parameter)) for parameter in group.params)
 
 
 def _main(part: Any) -> int:

@@ -164,30 +164,24 @@ def prepare_adapters(config: Any, base: str | None, at: Callable[[str], None]) -
 
     Without a base, nothing is read: validation insists on a place for the weights, which are the proxy's own.
     """
-    from megatron.bridge.training.setup import _apply_peft_transformation
+    from megatron.bridge.training.setup import _apply_peft_transformation, _create_peft_pre_wrap_hook
+    from megatron.bridge.training.state import GlobalState
 
     if base is not None:
-        _read_first(config, base, at)
+        # The launcher's own hook reads the base, and puts the adapters in.
+        state = GlobalState()
+        state.cfg = config
+        config.checkpoint.pretrained_checkpoint = base
+        launchers = _create_peft_pre_wrap_hook(config, state)
+
+        def hook(model: Any) -> Any:
+            at("load")
+            with_adapters = launchers(model)
+            at("wrap")
+            return with_adapters
+
+        config.model.register_pre_wrap_hook(hook)
         return
 
     config.checkpoint.pretrained_checkpoint = os.getcwd()
     config.model.register_pre_wrap_hook(lambda model: _apply_peft_transformation(config.peft, model))
-
-
-def _read_first(config: Any, base: str, at: Callable[[str], None]) -> None:
-    """Make the launcher's own hook read the base, and put the adapters in."""
-    from megatron.bridge.training.setup import _create_peft_pre_wrap_hook
-    from megatron.bridge.training.state import GlobalState
-
-    state = GlobalState()
-    state.cfg = config
-    config.checkpoint.pretrained_checkpoint = base
-    launchers = _create_peft_pre_wrap_hook(config, state)
-
-    def hook(model: Any) -> Any:
-        at("load")
-        with_adapters = launchers(model)
-        at("wrap")
-        return with_adapters
-
-    config.model.register_pre_wrap_hook(hook)
