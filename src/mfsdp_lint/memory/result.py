@@ -123,6 +123,7 @@ MemoryOf = Callable[[Recipe], Memory]
 _RELEASES = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
 _FSDP = "distributed/fsdp/src/megatron_fsdp/param_and_grad_buffer.py"
 _BUFFERS = "distributed/param_and_grad_buffer.py"
+_OPTIMIZER = "optimizer/__init__.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +161,10 @@ _READ = (
         "optimizer/distrib_optimizer.py",
         (396, 399, 404, 422, 433, 445),
     ),
+    _Read("Adam: two states for each parameter that is stepped", _OPTIMIZER, (402, 397, 581, 594, 594, 596)),
+    _Read("precision-aware: dtypes of the states", _OPTIMIZER, (373, 368, 552, 565, 565, 567)),
     _Read(
-        "Adam: two states for each parameter that is stepped", "optimizer/__init__.py", (402, 397, 581, 594, 594, 596)
-    ),
-    _Read("precision-aware: dtypes of the states", "optimizer/__init__.py", (373, 368, 552, 565, 565, 567)),
-    _Read(
-        "precision-aware with Megatron-FSDP: main parameters are FSDP's alone",
-        "optimizer/__init__.py",
-        (0, 0, 0, 1087, 1126, 1152),
+        "precision-aware with Megatron-FSDP: main parameters are FSDP's alone", _OPTIMIZER, (0, 0, 0, 1087, 1126, 1152)
     ),
     _Read(
         "offload: the optimizer's part up to a fraction of the parameters",

@@ -164,10 +164,10 @@ def prepare_adapters(config: Any, base: str | None, at: Callable[[str], None]) -
 
     Without a base, nothing is read: validation insists on a place for the weights, which are the proxy's own.
     """
-    from megatron.bridge.training.setup import _apply_peft_transformation, _create_peft_pre_wrap_hook
-    from megatron.bridge.training.state import GlobalState
-
     if base is not None:
+        from megatron.bridge.training.setup import _create_peft_pre_wrap_hook
+        from megatron.bridge.training.state import GlobalState
+
         # The launcher's own hook reads the base, and puts the adapters in.
         state = GlobalState()
         state.cfg = config
@@ -182,6 +182,7 @@ def prepare_adapters(config: Any, base: str | None, at: Callable[[str], None]) -
 
         config.model.register_pre_wrap_hook(hook)
         return
+    from megatron.bridge.training.setup import _apply_peft_transformation
 
     config.checkpoint.pretrained_checkpoint = os.getcwd()
     config.model.register_pre_wrap_hook(lambda model: _apply_peft_transformation(config.peft, model))
