@@ -111,7 +111,7 @@ def judging(file: str, target: str | None) -> None:
 
     from mfsdp_lint.commands import judge
     from mfsdp_lint.megatron.versions.target import resolve_target
-    from mfsdp_lint.rules.judging.verdict import bench
+    from mfsdp_lint.rules.judging import bench
 
     judged = bench(resolve_target(target))
     lines = Path(file).read_text(encoding="utf-8").splitlines()

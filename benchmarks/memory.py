@@ -25,11 +25,20 @@ from mfsdp_lint.core.recipe import Recipe, Variant  # noqa: E402
 from mfsdp_lint.core.settings import WrittenSettings  # noqa: E402
 from mfsdp_lint.core.values import Known  # noqa: E402
 from mfsdp_lint.dryrun.containment import contained  # noqa: E402
-from mfsdp_lint.dryrun.device import CPU  # noqa: E402
-from mfsdp_lint.dryrun.launchers import AGENT  # noqa: E402
-from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings  # noqa: E402
+from mfsdp_lint.dryrun.inventory import CPU  # noqa: E402
+from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome  # noqa: E402
 from mfsdp_lint.dryrun.proxy_settings import BASE  # noqa: E402
-from mfsdp_lint.dryrun.ranks import Answers, By, RunRequest, Tell, job, launched, limit, read  # noqa: E402
+from mfsdp_lint.dryrun.ranks import (  # noqa: E402
+    AGENT,
+    Answers,
+    By,
+    RunRequest,
+    Tell,
+    job,
+    launched,
+    limit,
+    read,
+)
 from mfsdp_lint.megatron.versions.target import resolve_target  # noqa: E402
 from mfsdp_lint.memory.estimate import memory  # noqa: E402
 from mfsdp_lint.memory.result import Footprint  # noqa: E402
@@ -148,7 +157,7 @@ def estimate(settings: PlainSettings, wrapping: Wrapping, ranks: int) -> Footpri
     return found.own
 
 
-def rows(settings: PlainSettings, wrapping: Wrapping, ranks: int, outcome: Outcome) -> Iterator[Row]:
+def rows(settings: PlainSettings, wrapping: Wrapping, ranks: int, outcome: RunOutcome) -> Iterator[Row]:
     """Yield the estimates beside the bytes on the fullest rank."""
     failure = outcome.failure
     why = failure.message.splitlines()[0][:100] if failure and failure.message else ""

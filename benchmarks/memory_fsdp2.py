@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> None:
     sys.path.insert(0, str(WORKER))
     start = importlib.import_module("start")
     start.load_package()
-    importlib.import_module(f"{start.PACKAGE}.contained").begin()
+    start.begin()
     training = importlib.import_module(f"{start.PACKAGE}.training")
     import_bridge = training.import_bridge
 

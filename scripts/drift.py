@@ -31,10 +31,9 @@ from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.versions.ranges import numbers
 from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.megatron.vocabulary import NAMES
-from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.evidenced import CORE, core_site
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.rules.model import ErrorText, Rule
 from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import DATA
 from tools.coverage.covered import Covered, covered

@@ -20,8 +20,7 @@ from real_upstream import RANKS, arguments, import_training, in_a_child, replace
 from mfsdp_lint.core.values import NOT_NONE, Known
 from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
-from mfsdp_lint.rules.judging.configuration import variant_of
-from mfsdp_lint.rules.judging.verdict import bench
+from mfsdp_lint.rules.judging import bench, variant_of
 from tests.idioms.suite import FOLDER, Idiom, Mark, idioms
 
 _SECONDS = 120

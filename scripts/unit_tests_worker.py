@@ -29,10 +29,9 @@ import typing_extensions
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from mfsdp_lint.dryrun.worker.failure import failure
-from mfsdp_lint.dryrun.worker.flat import flat
-from mfsdp_lint.dryrun.worker.pretend import pretend
-from mfsdp_lint.dryrun.worker.stubs import import_upstream
+from mfsdp_lint.dryrun.worker.answers import failure
+from mfsdp_lint.dryrun.worker.execute import flat
+from mfsdp_lint.dryrun.worker.stand_ins import import_upstream, pretend
 
 TESTS = ("test_config.py", "test_comm_overlap*.py", "test_mixed_precision*.py")
 

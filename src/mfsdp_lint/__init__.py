@@ -18,19 +18,17 @@ TYPE_CHECKING = False  # `typing` itself would cost a third of the time that --v
 if TYPE_CHECKING:
     from mfsdp_lint.engine.check import Checked, check
     from mfsdp_lint.inputs.options import UsageError
-    from mfsdp_lint.rules.judging.configuration import NotAConfiguration
-    from mfsdp_lint.rules.judging.guard import Refused, guard
-    from mfsdp_lint.rules.judging.verdict import Verdict, judge
+    from mfsdp_lint.rules.judging import NotAConfiguration, Refused, Verdict, guard, judge
 
 _IN = {
     "Checked": "engine.check",
     "check": "engine.check",
     "UsageError": "inputs.options",
-    "NotAConfiguration": "rules.judging.configuration",
-    "Refused": "rules.judging.guard",
-    "guard": "rules.judging.guard",
-    "Verdict": "rules.judging.verdict",
-    "judge": "rules.judging.verdict",
+    "NotAConfiguration": "rules.judging",
+    "Refused": "rules.judging",
+    "guard": "rules.judging",
+    "Verdict": "rules.judging",
+    "judge": "rules.judging",
 }
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.checkpoints.folder import NoFolder, checkpoint
-from mfsdp_lint.checkpoints.found import Found, Iteration
-from mfsdp_lint.checkpoints.iteration import iteration
+from mfsdp_lint.checkpoints.iteration import CheckpointFolder, Iteration, iteration
 
 WRITTEN = Path(__file__).parent / "written"
 FORMATS = ("torch_dist", "fsdp_dtensor", "torch_dcp", "torch", "zarr")
@@ -27,12 +26,12 @@ def copied(name: str, folder: Path) -> Path:
     return folder / name
 
 
-def only(found: Found) -> Iteration:
+def only(found: CheckpointFolder) -> Iteration:
     (iteration,) = found.iterations
     return iteration
 
 
-def told(found: Found) -> list[str]:
+def told(found: CheckpointFolder) -> list[str]:
     return [trouble.message for trouble in found.every_trouble if trouble.weight != "info"]
 
 

@@ -16,7 +16,7 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.megatron.versions.target import resolve_target
-from mfsdp_lint.rules.judging.configuration import variant_of
+from mfsdp_lint.rules.judging import variant_of
 
 WRITTEN = Path(__file__).parent / "written"
 FSDP: dict[str, Plain] = {"checkpoint.ckpt_format": "fsdp_dtensor", "dist.use_megatron_fsdp": True}

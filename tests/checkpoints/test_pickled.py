@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mfsdp_lint.checkpoints.pickled import Damaged, Made, Named, Table, TooLong, entries, read
+from mfsdp_lint.checkpoints.pickled import Damaged, Named, PickledCall, PickledDict, TooLong, entries, read
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(max_size=20)
 PLAIN = st.recursive(
@@ -28,7 +28,7 @@ PLAIN = st.recursive(
 
 def plain(value: Any) -> Any:
     """What was read, as Python has it."""
-    if isinstance(value, Table):
+    if isinstance(value, PickledDict):
         return {name: plain(each) for name, each in value.items}
     if isinstance(value, (list, tuple)):
         return type(value)(map(plain, value))
@@ -42,7 +42,7 @@ def test_plain_data_is_what_was_pickled(value: object, protocol: int) -> None:
 
 def test_an_object_is_told_by_its_class_its_arguments_and_its_state() -> None:
     made = read(pickle.dumps(OrderedDict(a=1), protocol=4))
-    assert isinstance(made, Made)
+    assert isinstance(made, PickledCall)
     assert made.of == Named("collections", "OrderedDict")
 
 
@@ -54,7 +54,7 @@ class Hostile:
 def test_nothing_that_it_says_is_done(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     made = read(pickle.dumps(Hostile(), protocol=4))
-    assert made == Made(Named("posix", "system"), ("touch planted",))
+    assert made == PickledCall(Named("posix", "system"), ("touch planted",))
     assert list(tmp_path.iterdir()) == []
 
 

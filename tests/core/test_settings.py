@@ -12,7 +12,7 @@ from mfsdp_lint.core.settings import Layer, WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
 from mfsdp_lint.megatron.startup.resolve import Resolved
 from mfsdp_lint.readers.overrides import OverriddenSettings, Override
-from mfsdp_lint.rules.judging.configuration import GivenSettings
+from mfsdp_lint.rules.judging import GivenSettings
 
 FIRST = Origin(Span("recipe.py", 3, 1, 3, 9), "argument")
 SECOND = Origin(Span("recipe.py", 5, 1, 5, 9), "assigned", earlier=FIRST, order=1)

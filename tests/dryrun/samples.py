@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mfsdp_lint.dryrun.outcome import DONE, Failure, Measured, Outcome, PlainSettings
-from mfsdp_lint.dryrun.plain import recipe_of
-from mfsdp_lint.dryrun.subject import Examiner, Subject
+from mfsdp_lint.dryrun.outcome import DONE, Failure, Measured, PlainSettings, RunOutcome
+from mfsdp_lint.dryrun.subject import Examiner, Subject, recipe_of
 from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.rules.load import load_rules
 
@@ -26,7 +25,7 @@ WRONG_FORMAT = "AssertionError: Megatron FSDP only supports fsdp_dtensor checkpo
 
 JUDGE = Examiner(resolve_target("0.3.1"), [rule for rule in load_rules() if rule.preset is None])
 
-PASSED = Outcome(DONE)
+PASSED = RunOutcome(DONE)
 
 
 def subject(settings: PlainSettings) -> Subject:
@@ -34,16 +33,16 @@ def subject(settings: PlainSettings) -> Subject:
     return JUDGE.subjects([recipe_of(settings)])[0]
 
 
-def failed(stage: str, message: str) -> Outcome:
+def failed(stage: str, message: str) -> RunOutcome:
     """A run that ended so."""
     kind, _, text = message.partition(": ")
-    return Outcome(stage, Failure(kind, text))
+    return RunOutcome(stage, Failure(kind, text))
 
 
-def refuses(check: Callable[[PlainSettings], str]) -> Callable[[PlainSettings], Outcome]:
+def refuses(check: Callable[[PlainSettings], str]) -> Callable[[PlainSettings], RunOutcome]:
     """A start-up validation that refuses what `check` has an error for."""
 
-    def ask(settings: PlainSettings) -> Outcome:
+    def ask(settings: PlainSettings) -> RunOutcome:
         message = check(settings)
         return failed("startup", message) if message else PASSED
 
@@ -64,9 +63,9 @@ def trained(
     sums: tuple[float, ...] = (250.0, 430.0),
     saved: Mapping[str, str] | None = None,
     loaded: Mapping[str, str] | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Ranks that ran through, two unless `sums` has one for each of another number."""
     ranks = tuple(
         Measured(losses, norms, {"weights": 50, "moments": moments}, total, saved or {}, loaded or {}) for total in sums
     )
-    return Outcome(DONE, None, ranks, "FullyShardedDataParallel")
+    return RunOutcome(DONE, None, ranks, "FullyShardedDataParallel")

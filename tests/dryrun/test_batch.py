@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from mfsdp_lint.dryrun.batch import Batch
-from mfsdp_lint.dryrun.outcome import DONE, Outcome
-from mfsdp_lint.dryrun.ranks import Answers, RunRequest, Tell
+from mfsdp_lint.dryrun.outcome import DONE, RunOutcome
+from mfsdp_lint.dryrun.ranks import Answers, Batch, RunRequest, Tell
 from tests.dryrun.samples import FSDP
 
 
@@ -19,7 +18,7 @@ def test_a_load_is_in_the_launch_of_its_save(recipes: int) -> None:
 
     def by(questions: Sequence[RunRequest], ranks: int, tell: Tell) -> Answers:
         launches.append(list(questions))
-        return {question.name: Outcome(DONE) for question in questions}, ()
+        return {question.name: RunOutcome(DONE) for question in questions}, ()
 
     batch = Batch(by)
     for number in range(recipes):

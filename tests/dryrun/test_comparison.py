@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from mfsdp_lint.dryrun.comparison import TOLERANCE, after_a_load, symptoms
-from mfsdp_lint.dryrun.outcome import DONE, Measured, Outcome
+from mfsdp_lint.dryrun.evidence import TOLERANCE, after_a_load, symptoms
+from mfsdp_lint.dryrun.outcome import DONE, Measured, RunOutcome
 from tests.dryrun.samples import trained
 
 PLAIN = trained(moments=200, sums=(680.0, 680.0))
 
 
-def told(outcome: Outcome, sharded: bool = True) -> str:
+def told(outcome: RunOutcome, sharded: bool = True) -> str:
     return "; ".join(symptoms(outcome, PLAIN, tolerance=TOLERANCE, sharded=sharded))
 
 
@@ -57,7 +57,7 @@ def loaded(loss: float = 4.9, norm: float = 1.2, **kept: str) -> str:
     """What is told of a run that went on with the last step of the plain one."""
     ranks = tuple(Measured((loss,), (norm,), loaded=kept) for _ in range(2))
     plain = trained(norms=(1.8, 1.0, 1.2))
-    return "; ".join(after_a_load(SAVER, Outcome(DONE, None, ranks), plain, tolerance=TOLERANCE))
+    return "; ".join(after_a_load(SAVER, RunOutcome(DONE, None, ranks), plain, tolerance=TOLERANCE))
 
 
 def test_a_load_that_goes_on_as_plain_ddp_did_has_no_symptom() -> None:

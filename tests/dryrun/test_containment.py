@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.dryrun.containment import contained
-from mfsdp_lint.dryrun.worker.contained import _refuse_network
+from mfsdp_lint.dryrun.worker.start import _refuse_network
 
 LEAVES_A_CHILD = """
 import os, subprocess, sys, time

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.introspection import Validation, confirm, validate
-from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
+from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome
 from tests.dryrun.samples import FSDP, JUDGE, PASSED, WRONG_FORMAT, failed, only_fsdp_dtensor, refuses, subject
 
 SAVES = {**FSDP, "checkpoint.save": "/results"}
@@ -14,7 +14,7 @@ WRONG = {**SAVES, "checkpoint.ckpt_format": "torch_dist"}
 
 
 def validated(
-    settings: PlainSettings, ask: Callable[[PlainSettings], Outcome]
+    settings: PlainSettings, ask: Callable[[PlainSettings], RunOutcome]
 ) -> tuple[Validation, dict[str, Confirmation]]:
     """What validation came to, and the verdict on every finding by its code."""
     asked = subject(settings)
@@ -81,6 +81,6 @@ def test_what_waits_for_a_save_is_tried_with_one_and_told_as_what_it_is() -> Non
 
 
 def test_a_setting_that_the_classes_do_not_have_decides_nothing() -> None:
-    passed = Outcome(PASSED.stage, no_field=("checkpoint.ckpt_format",))
+    passed = RunOutcome(PASSED.stage, no_field=("checkpoint.ckpt_format",))
     _, found = validated(WRONG, lambda _: passed)
     assert found["MFSDP101"].reason == "checkpoint.ckpt_format cannot be given to this version"

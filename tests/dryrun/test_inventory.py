@@ -11,9 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from mfsdp_lint.dryrun import setup
-from mfsdp_lint.dryrun.device import CPU, Device
-from mfsdp_lint.dryrun.inventory import BRIDGE, PACKAGES, Gpu, Installed
+from mfsdp_lint.dryrun import inventory
+from mfsdp_lint.dryrun.inventory import BRIDGE, CPU, PACKAGES, Device, Gpu, Installed
 from mfsdp_lint.dryrun.worker.inventory import gpus, version
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.versions.target import nearest
@@ -92,7 +91,7 @@ def test_the_nodes_of_a_cluster_have_the_gpus_that_are_asked_for() -> None:
     ],
 )
 def test_the_setup_says_what_the_tier_for_gpus_can_do(installed: Installed, said: str) -> None:
-    assert f"\ngpu         {said}\n" in setup.told(installed)
+    assert f"\ngpu         {said}\n" in inventory.setup_report(installed)
 
 
 def test_a_package_that_is_not_there_has_no_version() -> None:
@@ -129,16 +128,16 @@ def test_what_can_be_imported_is_asked_as_a_dry_run_asks_it(of_bridge: str, monk
         asked.append(transformer_engine)
         yield
 
-    monkeypatch.setattr(setup, "validator", validator)
+    monkeypatch.setattr(inventory, "validator", validator)
     installed = replace(NONE, python=sys.executable, packages={**NONE.packages, **VERSIONS, BRIDGE: of_bridge})
-    assert setup.broken(installed, 10.0) == ""
+    assert inventory.why_broken(installed, 10.0) == ""
     assert asked == [nearest(of_bridge).te]
-    assert "cpu         can run" in setup.told(installed)
+    assert "cpu         can run" in inventory.setup_report(installed)
 
 
 @pytest.mark.parametrize("of_bridge", ["17.0", "main", "2026-11-01", "0.3.1-dirty!"])
 def test_a_release_that_no_rules_are_known_for_cannot_be_tried(of_bridge: str) -> None:
     installed = replace(NONE, packages={**NONE.packages, **VERSIONS, BRIDGE: of_bridge})
-    broken = setup.broken(installed, 10.0)
+    broken = inventory.why_broken(installed, 10.0)
     assert broken.startswith(f"no rules are known for megatron-bridge {of_bridge} with megatron-core 0.16.1")
-    assert "cpu         cannot run" in setup.told(installed, broken)
+    assert "cpu         cannot run" in inventory.setup_report(installed, broken)

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from mfsdp_lint.dryrun.batch import Batch, Key
-from mfsdp_lint.dryrun.device import A_CLUSTER, Device
-from mfsdp_lint.dryrun.inventory import Installed
-from mfsdp_lint.dryrun.jobs import Job, answered, empty, writing
-from mfsdp_lint.dryrun.ranks import By
+from mfsdp_lint.dryrun.inventory import A_CLUSTER, Device, Installed
+from mfsdp_lint.dryrun.place import LaunchJob, answered, empty, writing
+from mfsdp_lint.dryrun.ranks import Batch, By, Key
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.reports import dry_run_jobs as jobs_report
 from tests.dryrun.samples import FSDP
@@ -33,13 +31,13 @@ def runs(by: By, device: Device = A_CLUSTER, strategy: str = "optim") -> tuple[B
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> list[Job]:
-    jobs: list[Job] = []
+def written(tmp_path: Path) -> list[LaunchJob]:
+    jobs: list[LaunchJob] = []
     runs(writing(empty(str(tmp_path / "jobs")), 60, A_CLUSTER, jobs))
     return jobs
 
 
-def answer(job: Job, name: str, versions: dict[str, str] = VERSIONS, **answers: Any) -> None:
+def answer(job: LaunchJob, name: str, versions: dict[str, str] = VERSIONS, **answers: Any) -> None:
     """What every rank says of a run."""
     folder = job.directory / "answers"
     (folder / "inventory.json").write_text(json.dumps({"versions": versions}))
@@ -53,7 +51,7 @@ def messages(batch: Batch, keys: Sequence[Key]) -> list[str]:
     return [each.failure.text if each.failure else each.stage for each in outcomes]
 
 
-def test_a_job_has_all_that_a_launch_takes(written: list[Job]) -> None:
+def test_a_job_has_all_that_a_launch_takes(written: list[LaunchJob]) -> None:
     two, four = written
     assert (two.runs, two.ranks, four.runs, four.ranks) == (2, 2, 1, 4)
     assert {path.name for path in two.directory.iterdir()} == {"answers", "job.json", "worker"}
@@ -65,7 +63,7 @@ def test_a_job_has_all_that_a_launch_takes(written: list[Job]) -> None:
     assert "CUDA_VISIBLE_DEVICES" not in document["environment"]
 
 
-def test_what_came_of_it_is_read_from_the_same_folder(written: list[Job]) -> None:
+def test_what_came_of_it_is_read_from_the_same_folder(written: list[LaunchJob]) -> None:
     two, _ = written
     answer(two, "run-1", losses=[4.8], peak=1000)
     by, device = answered(str(two.directory.parent), HERE)
@@ -76,7 +74,7 @@ def test_what_came_of_it_is_read_from_the_same_folder(written: list[Job]) -> Non
     assert messages(batch, keys)[1:] == [f"{job.directory} has no answer to it" for job in written]
 
 
-def test_answers_of_other_versions_say_nothing(written: list[Job]) -> None:
+def test_answers_of_other_versions_say_nothing(written: list[LaunchJob]) -> None:
     answer(written[0], "run-1", {**VERSIONS, "megatron-core": "0.17.0"})
     by, device = answered(str(written[0].directory.parent), HERE)
     batch, keys = runs(by, device)
@@ -84,14 +82,14 @@ def test_answers_of_other_versions_say_nothing(written: list[Job]) -> None:
     assert not batch.outcome(keys[0]).conclusive
 
 
-def test_answers_to_other_settings_say_nothing(written: list[Job]) -> None:
+def test_answers_to_other_settings_say_nothing(written: list[LaunchJob]) -> None:
     answer(written[0], "run-1")
     by, device = answered(str(written[0].directory.parent), HERE)
     batch, keys = runs(by, device, strategy="no_shard")
     assert messages(batch, keys)[0].endswith("it was written for other settings, or other options")
 
 
-def test_a_folder_that_has_something_in_it_is_left_alone(written: list[Job]) -> None:
+def test_a_folder_that_has_something_in_it_is_left_alone(written: list[LaunchJob]) -> None:
     with pytest.raises(UsageError, match="there is something in it"):
         empty(str(written[0].directory))
 
@@ -102,7 +100,7 @@ def test_a_folder_without_jobs_answers_nothing(tmp_path: Path) -> None:
 
 
 def test_what_is_printed() -> None:
-    job = Job(Path("/jobs/job-1"), 2, 2, A_CLUSTER, 240.0)
+    job = LaunchJob(Path("/jobs/job-1"), 2, 2, A_CLUSTER, 240.0)
     start = "/jobs/job-1/worker/start.py elsewhere /jobs/job-1"
     srun = "srun --nodes=1 --ntasks=2 --gpus-per-node=2 --time=4 --kill-on-bad-exit=1 python3"
     assert jobs_report.text([job], ["mfsdp-lint", "dry-run", "a b.py", "--answers", "/jobs"]) == (

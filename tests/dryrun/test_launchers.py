@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mfsdp_lint.dryrun.device import A_CLUSTER, CPU
-from mfsdp_lint.dryrun.jobs import Job
+from mfsdp_lint.dryrun.inventory import A_CLUSTER, CPU
+from mfsdp_lint.dryrun.place import LaunchJob
 
-GPUS = Job(Path("/jobs/job-1"), 3, 2, A_CLUSTER, 720.0)
-WITHOUT = Job(Path("/jobs/job-2"), 1, 4, CPU, 241.0)
+GPUS = LaunchJob(Path("/jobs/job-1"), 3, 2, A_CLUSTER, 720.0)
+WITHOUT = LaunchJob(Path("/jobs/job-2"), 1, 4, CPU, 241.0)
 
 START = "/jobs/job-1/worker/start.py elsewhere /jobs/job-1"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mfsdp_lint.dryrun.worker.observer import Observer
+from mfsdp_lint.dryrun.worker.measure import Observer
 
 
 @dataclass

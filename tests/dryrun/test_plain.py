@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from mfsdp_lint.dryrun.plain import given
-from mfsdp_lint.rules.judging.configuration import variant_of
+from mfsdp_lint.dryrun.subject import given
+from mfsdp_lint.rules.judging import variant_of
 
 TENSOR, PIPELINE = "model.tensor_model_parallel_size", "model.pipeline_model_parallel_size"
 EXPERT = "model.expert_model_parallel_size"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mfsdp_lint.dryrun.device import Device
+from mfsdp_lint.dryrun.inventory import Device
 from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.dryrun.proxy import base_of, proxy_of
 from tests.dryrun.samples import FSDP

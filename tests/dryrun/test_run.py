@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.introspection import Refusal, Validation
-from mfsdp_lint.dryrun.outcome import Failure, Outcome
+from mfsdp_lint.dryrun.outcome import Failure, RunOutcome
 from mfsdp_lint.dryrun.run import Told
 from mfsdp_lint.dryrun.trials import Result
 from tests.dryrun.samples import FSDP, PASSED, failed, subject, trained
@@ -57,7 +57,7 @@ def test_a_machine_that_cannot_run_it_decides_nothing() -> None:
 
 def test_a_refusal_that_no_rule_foresaw_failed() -> None:
     failure = Failure("ValueError", "the moon is full")
-    seen = Validation((Refusal(failure, None, {}),), {}, Outcome("startup", failure))
+    seen = Validation((Refusal(failure, None, {}),), {}, RunOutcome("startup", failure))
     assert Told(ASKED, seen, ()).word == "failed"
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from mfsdp_lint.dryrun.worker.spelling import NoFlag, NoSpelling, spelled
-from mfsdp_lint.dryrun.worker.validate_args import plain, words_of
+from mfsdp_lint.dryrun.worker.validate_args import NoFlag, NoSpelling, plain, spelled, words_of
 
 
 class Backend(enum.Enum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mfsdp_lint.dryrun.plain import stand_ins
+from mfsdp_lint.dryrun.subject import stand_ins
 from tests.dryrun.samples import FSDP
 
 EXPERTS = "model.num_moe_experts"

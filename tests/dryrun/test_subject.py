@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.dryrun.plain import recipe_of
-from mfsdp_lint.dryrun.subject import saving
+from mfsdp_lint.dryrun.subject import recipe_of, saving
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ import pytest
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun import trials
-from mfsdp_lint.dryrun.batch import Batch
-from mfsdp_lint.dryrun.device import CPU, Device
-from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
-from mfsdp_lint.dryrun.ranks import launched
+from mfsdp_lint.dryrun.control import confirmed, supposed
+from mfsdp_lint.dryrun.inventory import CPU, Device
+from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome
+from mfsdp_lint.dryrun.ranks import Batch, launched
 from mfsdp_lint.dryrun.subject import tier_of
-from mfsdp_lint.dryrun.supposed import confirmed, supposed
 from tests.dryrun.samples import FSDP, JUDGE, failed, subject, trained
 
 PLAIN = trained(moments=200, sums=(680.0, 680.0))
@@ -26,7 +25,7 @@ UNREDUCED = {**FSDP, "ddp.data_parallel_sharding_strategy": "no_shard", "ddp.ove
 
 def verdicts(
     settings: PlainSettings,
-    megatron: Callable[[PlainSettings], Outcome],
+    megatron: Callable[[PlainSettings], RunOutcome],
     *,
     ranks: int = 2,
     device: Device = CPU,
@@ -43,7 +42,7 @@ def verdicts(
 
 
 def test_an_error_at_its_stage_and_a_control_run_that_trains_confirm() -> None:
-    def megatron(settings: PlainSettings) -> Outcome:
+    def megatron(settings: PlainSettings) -> RunOutcome:
         wrong = settings["ddp.data_parallel_sharding_strategy"] == "zero3"
         return failed("wrap", INVALID) if wrong else trained()
 
@@ -51,7 +50,7 @@ def test_an_error_at_its_stage_and_a_control_run_that_trains_confirm() -> None:
 
 
 def test_the_same_error_at_another_stage_is_inconclusive() -> None:
-    def megatron(settings: PlainSettings) -> Outcome:
+    def megatron(settings: PlainSettings) -> RunOutcome:
         wrong = settings["ddp.data_parallel_sharding_strategy"] == "zero3"
         return failed("first-step", INVALID) if wrong else trained()
 
@@ -75,7 +74,7 @@ def test_a_rank_that_had_to_be_stopped_decides_nothing() -> None:
 
 
 def test_what_nothing_raises_is_confirmed_by_comparison_with_plain_ddp() -> None:
-    def megatron(settings: PlainSettings) -> Outcome:
+    def megatron(settings: PlainSettings) -> RunOutcome:
         unreduced = not settings["ddp.overlap_grad_reduce"] and (
             settings["ddp.data_parallel_sharding_strategy"] == "no_shard"
         )
@@ -90,7 +89,7 @@ def test_what_nothing_raises_is_looked_for_in_32_bits() -> None:
     """In 16 bits numbers may be off by more than what is wrong with them."""
     seen = []
 
-    def megatron(settings: PlainSettings) -> Outcome:
+    def megatron(settings: PlainSettings) -> RunOutcome:
         seen.append(settings["mixed_precision"])
         return trained(norms=(1.81, 1.0, 0.9)) if not settings["ddp.overlap_grad_reduce"] else trained()
 
@@ -124,7 +123,7 @@ def test_hybrid_sharding_takes_more_ranks_than_there_may_be() -> None:
 def test_a_gpu_decides_what_a_cpu_cannot() -> None:
     offloaded = {**FSDP, "optimizer.optimizer_cpu_offload": True}
 
-    def megatron(settings: PlainSettings) -> Outcome:
+    def megatron(settings: PlainSettings) -> RunOutcome:
         return failed("first-step", "RuntimeError: boom") if settings["optimizer.optimizer_cpu_offload"] else trained()
 
     assert "MFSDP450" not in verdicts(offloaded, megatron)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.dryrun.inventory import Installed
-from mfsdp_lint.dryrun.verify import Row, Tried
+from mfsdp_lint.dryrun.verify import TriedExample, VerifiedRule
 from mfsdp_lint.reports.verified import table
 
 INSTALLED = Installed("python", "3.11", {"megatron-bridge": "0.3.1", "megatron-core": "0.16.1", "torch": "2.13.0"})
 
 
-def row(*verdicts: str) -> Row:
+def row(*verdicts: str) -> VerifiedRule:
     """A row by its verdicts; those that are for bad examples come first."""
     bad = ("confirmed", "refuted")
-    tried = [Tried("MFSDP101", number, each in bad, each, "seen", 0.5) for number, each in enumerate(verdicts, 1)]
-    return Row("MFSDP101", "fsdp-checkpoint-format", "introspect", tuple(tried))
+    tried = [
+        TriedExample("MFSDP101", number, each in bad, each, "seen", 0.5) for number, each in enumerate(verdicts, 1)
+    ]
+    return VerifiedRule("MFSDP101", "fsdp-checkpoint-format", "introspect", tuple(tried))
 
 
 @pytest.mark.parametrize(

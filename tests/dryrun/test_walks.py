@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mfsdp_lint.core.values import NOT_NONE, Known
-from mfsdp_lint.dryrun.worker.flat import flat
-from mfsdp_lint.rules.judging.configuration import variant_of
+from mfsdp_lint.dryrun.worker.execute import flat
+from mfsdp_lint.rules.judging import variant_of
 
 
 class Scope(Enum):

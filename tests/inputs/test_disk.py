@@ -28,7 +28,7 @@ OTHERS = {
     "engine/cache.py": "looks after its own files",
     "readers/python/eval/written.py": "a part of the tool",
     "readers/python/entries/started.py": "a part of the tool",
-    "rules/extend.py": "a team's rules are looked at by engine/cache.py",
+    "rules/selection.py": "a team's rules are looked at by engine/cache.py",
 }
 """Who may look by other means, and why."""
 

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import UNKNOWN, Known, OneOf, Plain
 from mfsdp_lint.megatron.versions.target import resolve_target
-from mfsdp_lint.memory.counting import counted
+from mfsdp_lint.memory.counting import count_parameters
 from mfsdp_lint.memory.estimate import memory
-from mfsdp_lint.memory.facts import Facts, NotKnown
-from mfsdp_lint.memory.layout import layout_of
+from mfsdp_lint.memory.facts import NotModelled, SettingFacts, layout_of
 from mfsdp_lint.memory.result import Count
 from tests.memory.test_estimate import BF16, MILLION, recipe
 
@@ -85,8 +84,8 @@ def count(*changes: dict[str, Any]) -> Count:
     for each in changes:
         values |= each
     known = WrittenSettings.of({path: Known(value) for path, value in values.items()})
-    facts = Facts(known)
-    return counted(facts, known, layout_of(facts), resolve_target("0.3.1"))
+    facts = SettingFacts(known)
+    return count_parameters(facts, known, layout_of(facts), resolve_target("0.3.1"))
 
 
 def test_published_models_have_as_many_parameters_as_is_published() -> None:
@@ -145,7 +144,7 @@ def test_of_pipeline_stages_it_is_the_fullest(changes: dict[str, Any], fullest: 
     ],
 )
 def test_what_is_not_understood_is_named(changes: dict[str, Any], reason: str) -> None:
-    with pytest.raises(NotKnown) as raised:
+    with pytest.raises(NotModelled) as raised:
         count(SMALL, changes)
     assert reason in str(raised.value)
 

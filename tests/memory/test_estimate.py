@@ -11,7 +11,7 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, OneOf, Value
 from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.memory.estimate import memory
-from mfsdp_lint.memory.result import Given, Memory
+from mfsdp_lint.memory.result import GivenParameters, Memory
 
 BF16: dict[str, Any] = {
     "mixed_precision": None,
@@ -57,7 +57,7 @@ FSDP = {
     "ddp.use_megatron_fsdp": True,
     "ddp.data_parallel_sharding_strategy": "optim_grads_params",
 }
-MILLION = Given(1_000_000)
+MILLION = GivenParameters(1_000_000)
 
 
 def recipe(*settings: dict[str, Any]) -> Recipe:
@@ -74,7 +74,7 @@ def estimated(
     settings: dict[str, Any] | None = None,
     *,
     ranks: int | None = 8,
-    given: Given | None = MILLION,
+    given: GivenParameters | None = MILLION,
     bridge: str = "0.3.1",
 ) -> Memory:
     return memory(recipe(settings or {}), resolve_target(bridge), ranks, given)
@@ -135,7 +135,7 @@ def test_context_parallel_ranks_share_weights_too_and_tensor_and_pipeline_ones_s
 
 def test_experts_are_split_and_shared_by_groups_of_their_own() -> None:
     found = estimated(
-        {"model.num_moe_experts": 8, "model.expert_model_parallel_size": 4}, given=Given(1_000_000, 800_000)
+        {"model.num_moe_experts": 8, "model.expert_model_parallel_size": 4}, given=GivenParameters(1_000_000, 800_000)
     )
     assert (found.shards, found.expert_shards) == (8, 2)
     assert bytes_of(found, "distributed_optimizer")[2] == 4 * (200_000 // 8 + 200_000 // 2)
@@ -271,7 +271,7 @@ def test_how_many_parameters_are_in_experts_has_to_be_known_where_these_are_spli
 
 def test_a_megatron_core_that_shards_experts_over_ranks_with_other_ones_is_told() -> None:
     split = {"model.num_moe_experts": 8, "model.expert_model_parallel_size": 4}
-    given = Given(1_000_000, 800_000)
+    given = GivenParameters(1_000_000, 800_000)
     assert "over ranks that have other experts" in why(
         estimated(split, given=given), "megatron_fsdp:optim:x2", "main parameters"
     )

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from mfsdp_lint.rules.errortext import ErrorText
+from mfsdp_lint.rules.model import ErrorText
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,8 @@ from textwrap import dedent
 import pytest
 
 from mfsdp_lint.megatron.conditions.applicability import ByVersion
-from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.rules.model import Backing, Evidence, Rule
+from mfsdp_lint.rules.model import Backing, ErrorText, Evidence, Rule
 from tools.coverage.callgraph import Source, reached
 from tools.coverage.checks import Check, checks_of
 from tools.coverage.covered import Covered, Reason, covered, read_reasons

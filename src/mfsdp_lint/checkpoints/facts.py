@@ -20,7 +20,7 @@ from mfsdp_lint.core.values import CWD, Known
 from mfsdp_lint.inputs import disk
 
 if TYPE_CHECKING:
-    from mfsdp_lint.checkpoints.found import Found, State
+    from mfsdp_lint.checkpoints.iteration import CheckpointFolder, State
 
 FOLDER, FORMAT = "found.checkpoint", "found.checkpoint_format"
 _LOAD = "checkpoint.load"
@@ -32,7 +32,7 @@ def finder() -> Callable[[Recipe], Recipe]:
     return lambda recipe: _beside(recipe, look)
 
 
-def _beside(recipe: Recipe, look: Callable[[str], Found | None]) -> Recipe:
+def _beside(recipe: Recipe, look: Callable[[str], CheckpointFolder | None]) -> Recipe:
     variants, exposed = (tuple(_with(each, look) for each in some) for some in (recipe.variants, recipe.exposed))
     before = (*recipe.variants, *recipe.exposed)
     if all(now is then for now, then in zip((*variants, *exposed), before, strict=True)):
@@ -40,7 +40,7 @@ def _beside(recipe: Recipe, look: Callable[[str], Found | None]) -> Recipe:
     return replace(recipe, variants=variants, exposed=exposed)
 
 
-def _with(variant: Variant, look: Callable[[str], Found | None]) -> Variant:
+def _with(variant: Variant, look: Callable[[str], CheckpointFolder | None]) -> Variant:
     load = variant.value(_LOAD)
     if not isinstance(load, Known) or not isinstance(load.value, str) or not load.value:
         return variant
@@ -56,7 +56,7 @@ def _with(variant: Variant, look: Callable[[str], Found | None]) -> Variant:
     return replace(variant, settings=settings)
 
 
-def _look(path: str) -> Found | None:
+def _look(path: str) -> CheckpointFolder | None:
     place = path.replace(CWD, os.curdir, 1)  # a run is started where it is linted, as far as anybody knows
     if not disk.is_folder(place):
         return None
@@ -72,7 +72,7 @@ def _fact(path: str, value: str, origin: Origin | None) -> Setting:
     return Setting(path, Known(value), origin)
 
 
-def _state(found: Found) -> State | None:
+def _state(found: CheckpointFolder) -> State | None:
     """Return the state of the folder that a run meets; None where it is unknown, as where a run has yet to save."""
     if found.level == "hugging face":
         return "hugging face"
@@ -80,7 +80,7 @@ def _state(found: Found) -> State | None:
     return "run" if met is None and found.level == "run" else met
 
 
-def _format(found: Found) -> str | None:
+def _format(found: CheckpointFolder) -> str | None:
     """Return the format of all iterations: `checkpoint.ckpt_step` may load another one than the tracker names.
 
     None where the formats differ, or where one is unknown or `dcp`.

@@ -17,14 +17,78 @@ import os
 import re
 import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from mfsdp_lint.checkpoints import pickled
-from mfsdp_lint.checkpoints.found import Format, Iteration, Trouble
 from mfsdp_lint.checkpoints.pickled import MOST_STEPS, Damaged
 from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs import disk
+
+Format = Literal["torch_dist", "fsdp_dtensor", "torch_dcp", "torch", "zarr", "dcp"]
+"""As Megatron spells them. `dcp` is written by torch.distributed.checkpoint, and it is not known by whom."""
+
+Weight = Literal["error", "warning", "info"]
+
+State = Literal["run", "no tracker", "no such iteration", "iteration", "hugging face", "folder above"]
+"""The state of `checkpoint.load`: a run's folder, from which it loads; one without a tracker, or whose tracker names an
+iteration that is not there; an iteration instead of the run's folder; a published model; the folder above a run's."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderTrouble:
+    """A problem with a folder, its place, and its consequence.
+
+    `state` is the state that a run meets when it loads the folder.
+    """
+
+    weight: Weight
+    path: str
+    message: str
+    consequence: str = ""
+    state: State | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """A checkpoint saved at one step. `format` is None where no file reveals it.
+
+    `evidence` says how the format is known. `ranks` is the least number of ranks that wrote it, `sizes` are the
+    parallel sizes that its files name, by setting. `tensors` counts the names in it, `optimizer` says whether any is
+    the optimizer's.
+    """
+
+    path: str
+    name: str
+    format: Format | None
+    evidence: str
+    ranks: int | None = None
+    sizes: tuple[tuple[str, int], ...] = ()
+    tensors: int | None = None
+    optimizer: bool | None = None
+    complete: bool | None = None
+    troubles: tuple[FolderTrouble, ...] = ()
+
+
+Level = Literal["run", "iteration", "hugging face", "nothing"]
+"""The level of a folder: a run with its iterations (which `checkpoint.load` names), an iteration, a published model."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointFolder:
+    """A folder, and what it holds. `latest` is what the tracker names: a number, or `release`."""
+
+    path: str
+    level: Level
+    iterations: tuple[Iteration, ...] = ()
+    latest: str | None = None
+    troubles: tuple[FolderTrouble, ...] = ()
+
+    @property
+    def every_trouble(self) -> tuple[FolderTrouble, ...]:
+        """Return the problems of the folder and of its iterations."""
+        return (*self.troubles, *(each for iteration in self.iterations for each in iteration.troubles))
+
 
 _MEGATRON_FSDP = re.compile(r"model\.module\.|optimizer\.(state\.(module\.)+|param_to_group_meta\.)")
 """Megatron-FSDP wraps the model, and names what is in it by the wrapper (core 0.14.0 to head)."""
@@ -94,12 +158,8 @@ _MOST_METADATA = 64 * 2**20
 _MOST_CONFIGURATION = 2**16
 _DATA = re.compile(r"__(\d+)_\d+\.distcp")
 _LEGACY = re.compile(r"mp_rank_(\d+)(?:_(\d+))?(?:_(\d+))?")
-_SIZES = (
-    "model.tensor_model_parallel_size",
-    "model.pipeline_model_parallel_size",
-    "model.expert_model_parallel_size",
-)
-"""What the numbers of a rank's folder count (Megatron-LM, training/checkpointing.py, `get_checkpoint_name`)."""
+_SIZES = ("model.tensor_model_parallel_size", "model.pipeline_model_parallel_size", "model.expert_model_parallel_size")
+"""Sizes that the numbers of a rank's folder count (Megatron-LM, training/checkpointing.py, `get_checkpoint_name`)."""
 
 _MODELS = ("model_optim_rng.pt", "model_rng.pt")
 _MIXED = ("files of two formats lie side by side", "which one is loaded is not clear")
@@ -124,9 +184,11 @@ def iteration(path: str, most: int = MOST_STEPS) -> Iteration:
     try:
         names = {entry.name for entry in disk.entries(path)}
     except OSError as error:
-        return _with(found, Trouble("error", path, f"cannot be read: {error.strerror}"))
+        return _with(found, FolderTrouble("error", path, f"cannot be read: {error.strerror}"))
     if not names:
-        return replace(found, complete=False, troubles=(Trouble("error", path, "empty: nothing was saved", _HALF),))
+        return replace(
+            found, complete=False, troubles=(FolderTrouble("error", path, "empty: nothing was saved", _HALF),)
+        )
     if {METADATA, CONFIGURATION} & names:
         found = _distributed(found, names, most)
     if any(map(_LEGACY.fullmatch, names)):
@@ -134,19 +196,19 @@ def iteration(path: str, most: int = MOST_STEPS) -> Iteration:
     if found.format is None and not found.troubles:
         what = f"{COMMON} alone" if COMMON in names else "data without .metadata" if is_iteration(names) else ""
         told = f"{what}: it was not saved to the end" if what else "holds no checkpoint that Megatron writes"
-        return replace(found, complete=False, troubles=(Trouble("error", path, told, _HALF),))
+        return replace(found, complete=False, troubles=(FolderTrouble("error", path, told, _HALF),))
     return found
 
 
 def _distributed(found: Iteration, names: Collection[str], most: int) -> Iteration:
     """Read a folder of torch_dist, zarr, or the format that torch.distributed.checkpoint writes by itself."""
-    backend = _Backend.of(found.path) if CONFIGURATION in names else None
-    if backend is not None and backend.name is None:
-        return _with(found, Trouble("error", os.path.join(found.path, CONFIGURATION), backend.problem))
-    if backend is not None and backend.name == "zarr":
+    backend, problem = _backend(found.path) if CONFIGURATION in names else (None, "")
+    if problem:
+        return _with(found, FolderTrouble("error", os.path.join(found.path, CONFIGURATION), problem))
+    if backend == "zarr":
         return replace(found, format="zarr", evidence=f"{CONFIGURATION} says so", **_of_zarr(found.path, names))
     if METADATA not in names:
-        cut = Trouble("error", found.path, f"{METADATA} is missing: it was not saved to the end", _HALF)
+        cut = FolderTrouble("error", found.path, f"{METADATA} is missing: it was not saved to the end", _HALF)
         return _with(found, cut, format="torch_dist", evidence=f"{CONFIGURATION} says so", complete=False)
     place = os.path.join(found.path, METADATA)
     ranks = [int(match[1]) for match in map(_DATA.fullmatch, names) if match]
@@ -157,7 +219,7 @@ def _distributed(found: Iteration, names: Collection[str], most: int) -> Iterati
         said = metadata(disk.read(place, _MOST_METADATA), most)
     except (Damaged, OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        return _with(found, Trouble("error", place, f"cannot be read: {reason}"), complete=False)
+        return _with(found, FolderTrouble("error", place, f"cannot be read: {reason}"), complete=False)
     if backend is None:
         found = replace(found, format=said.format, evidence=_evidence(said))
     if not said.whole:
@@ -165,7 +227,7 @@ def _distributed(found: Iteration, names: Collection[str], most: int) -> Iterati
     missing = tuple(_missing(found.path, said.reaches))
     common = os.path.join(found.path, COMMON)
     if COMMON in names and not is_whole(common):
-        missing += (Trouble("error", common, _CUT, _HALF),)
+        missing += (FolderTrouble("error", common, _CUT, _HALF),)
     return replace(
         found,
         tensors=len(said.names),
@@ -184,26 +246,19 @@ def _of_zarr(path: str, names: Collection[str]) -> dict[str, Any]:
     return {"tensors": len(tensors), "optimizer": has_optimizer(tensors)}
 
 
-@dataclass(frozen=True, slots=True)
-class _Backend:
-    """The writer of a checkpoint, as metadata.json names it; `problem` says why it does not."""
-
-    name: Format | None
-    problem: str = ""
-
-    @staticmethod
-    def of(path: str) -> _Backend:
-        try:
-            said = json.loads(disk.read(os.path.join(path, CONFIGURATION), _MOST_CONFIGURATION))
-        except OSError as error:
-            return _Backend(None, f"cannot be read: {error.strerror}")
-        except (ValueError, RecursionError):
-            return _Backend(None, "cannot be read: it is no JSON")
-        match said.get("sharded_backend") if isinstance(said, dict) else None:
-            case "torch_dist" | "zarr" as name:
-                return _Backend(name)
-            case _:
-                return _Backend(None, "does not say what wrote the checkpoint (sharded_backend)")
+def _backend(path: str) -> tuple[Format | None, str]:
+    """Return the writer of a checkpoint as metadata.json names it, or the reason why it does not."""
+    try:
+        said = json.loads(disk.read(os.path.join(path, CONFIGURATION), _MOST_CONFIGURATION))
+    except OSError as error:
+        return None, f"cannot be read: {error.strerror}"
+    except (ValueError, RecursionError):
+        return None, "cannot be read: it is no JSON"
+    match said.get("sharded_backend") if isinstance(said, dict) else None:
+        case "torch_dist" | "zarr" as name:
+            return name, ""
+        case _:
+            return None, "does not say what wrote the checkpoint (sharded_backend)"
 
 
 def _evidence(said: Metadata) -> str:
@@ -216,22 +271,22 @@ def _evidence(said: Metadata) -> str:
             return "torch.distributed.checkpoint wrote it"
 
 
-def _missing(path: str, reaches: Mapping[str, int]) -> Iterator[Trouble]:
+def _missing(path: str, reaches: Mapping[str, int]) -> Iterator[FolderTrouble]:
     """Yield a problem for each data file that is missing, or ends too early."""
     for name, reach in sorted(reaches.items()):
         place = os.path.join(path, name)
         if os.path.basename(name) != name:
-            yield Trouble("error", path, f"{METADATA} names a file elsewhere")
+            yield FolderTrouble("error", path, f"{METADATA} names a file elsewhere")
         elif not disk.is_file(place):
-            yield Trouble("error", place, f"missing, though {METADATA} names it", _HALF)
+            yield FolderTrouble("error", place, f"missing, though {METADATA} names it", _HALF)
         elif (size := disk.size(place)) < reach:
-            yield Trouble("error", place, f"ends too early: {size} bytes, where {METADATA} names {reach}", _HALF)
+            yield FolderTrouble("error", place, f"ends too early: {size} bytes, where {METADATA} names {reach}", _HALF)
 
 
 def _legacy(found: Iteration, names: Collection[str]) -> Iteration:
     """Read the folders of Megatron-LM's `torch` format, one for every model-parallel rank."""
     if found.format is not None or found.troubles:
-        return _with(found, Trouble("error", found.path, *_MIXED), complete=False)
+        return _with(found, FolderTrouble("error", found.path, *_MIXED), complete=False)
     matches = [match for match in map(_LEGACY.fullmatch, names) if match]
     ranks = {tuple(int(number) for number in match.groups() if number is not None) for match in matches}
     kinds = {len(each) for each in ranks}
@@ -240,19 +295,19 @@ def _legacy(found: Iteration, names: Collection[str]) -> Iteration:
         sizes = tuple(max(column) + 1 for column in zip(*ranks, strict=True))
         found = replace(found, sizes=tuple(zip(_SIZES, sizes, strict=False)))
         if math.prod(sizes) != len(ranks):
-            found = _with(found, Trouble("error", found.path, "folders of some ranks are missing", _HALF))
+            found = _with(found, FolderTrouble("error", found.path, "folders of some ranks are missing", _HALF))
     broken = [each for match in matches for each in _broken(os.path.join(found.path, match[0]))]
     return replace(found, complete=not (found.troubles or broken), troubles=(*found.troubles, *broken))
 
 
-def _broken(folder: str) -> Iterator[Trouble]:
+def _broken(folder: str) -> Iterator[FolderTrouble]:
     """Yield a problem for each file of a rank's folder that is missing, or not whole."""
     if not any(disk.is_file(os.path.join(folder, name)) for name in _MODELS):
-        yield Trouble("error", folder, f"{_MODELS[0]} is missing", _HALF)
+        yield FolderTrouble("error", folder, f"{_MODELS[0]} is missing", _HALF)
     for name in _MODELS:
         place = os.path.join(folder, name)
         if disk.is_file(place) and not is_whole(place):
-            yield Trouble("error", place, _CUT, _HALF)
+            yield FolderTrouble("error", place, _CUT, _HALF)
 
 
 def is_whole(path: str) -> bool:
@@ -266,5 +321,5 @@ def is_whole(path: str) -> bool:
         return zipfile.is_zipfile(file)
 
 
-def _with(found: Iteration, trouble: Trouble, **changes: Any) -> Iteration:
+def _with(found: Iteration, trouble: FolderTrouble, **changes: Any) -> Iteration:
     return replace(found, **changes, troubles=(*found.troubles, trouble))

@@ -19,7 +19,7 @@ import shlex
 from collections.abc import Callable, Iterator
 
 from mfsdp_lint.checkpoints.folder import name_of
-from mfsdp_lint.checkpoints.found import Found, Iteration
+from mfsdp_lint.checkpoints.iteration import CheckpointFolder, Iteration
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, describe, join
@@ -44,7 +44,7 @@ _SIZES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ConversionStep:
     """A step of a conversion, and its command ("" where a person has to know how).
 
     Words in capitals are to be filled in.
@@ -55,15 +55,15 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
+class CheckpointConversion:
     """The steps, what is lost, and the settings that the run then needs."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ConversionStep, ...]
     lost: str
     settings: tuple[tuple[str, str], ...] = ()
 
 
-def conversion(given: str, wanted: str, site: Site, read: Read, path: str) -> Conversion | None:
+def conversion(given: str, wanted: str, site: Site, read: Read, path: str) -> CheckpointConversion | None:
     """Return the way from one format to another at a site; None where there is none.
 
     `path` is the iteration's folder, or the Hugging Face model's.
@@ -75,9 +75,13 @@ def conversion(given: str, wanted: str, site: Site, read: Read, path: str) -> Co
             return _from_fsdp(read, os.path.dirname(path))
         case "hf", "fsdp_dtensor" if _HAS_EXPORT.truth(site):
             imported = _exporter("import", read, hf_model=path, megatron_path="NEW_RUN")
-            return Conversion((Step("import the model", imported),), "nothing but weights is there", _LOADED_AS_FSDP)
+            return CheckpointConversion(
+                (ConversionStep("import the model", imported),), "nothing but weights is there", _LOADED_AS_FSDP
+            )
         case "hf", "torch_dist":
-            return Conversion((_imported(path),), "nothing but weights is there", (("checkpoint.load", "NEW_RUN"),))
+            return CheckpointConversion(
+                (_imported(path),), "nothing but weights is there", (("checkpoint.load", "NEW_RUN"),)
+            )
         case _:
             return None
 
@@ -85,68 +89,61 @@ def conversion(given: str, wanted: str, site: Site, read: Read, path: str) -> Co
 _LOADED_AS_FSDP = (("checkpoint.load", "NEW_RUN"), ("checkpoint.ckpt_format", "fsdp_dtensor"))
 
 
-def _to_fsdp(site: Site, read: Read, path: str) -> Conversion:
+def _to_fsdp(site: Site, read: Read, path: str) -> CheckpointConversion:
     steps = [*_map(site), *_converted(site, read, path)]
-    return Conversion(
+    return CheckpointConversion(
         tuple(steps),
         "the state of random numbers, and what layers keep beside their weights (_extra_state)",
         (*_LOADED_AS_FSDP, ("checkpoint.load_rng", "False"), ("checkpoint.exit_on_missing_checkpoint", "True")),
     )
 
 
-def _map(site: Site) -> Iterator[Step]:
+def _map(site: Site) -> Iterator[ConversionStep]:
     """Yield the steps that write down the optimizer's group of every parameter, which the checkpoint lacks."""
     if not _HAS_MAP.truth(site):
         return
-    yield Step(
+    yield ConversionStep(
         "run a step of Megatron-LM with the same model and without Megatron-FSDP, to write down the optimizer's groups",
         "… --use-distributed-optimizer --dump-param-to-param-group-map MAP",
     )
-    yield Step("make that readable", f"python {_INSPECTOR} print-torch-dcp-in-json MAP")
+    yield ConversionStep("make that readable", f"python {_INSPECTOR} print-torch-dcp-in-json MAP")
 
 
-def _converted(site: Site, read: Read, path: str) -> Iterator[Step]:
+def _converted(site: Site, read: Read, path: str) -> Iterator[ConversionStep]:
     name = os.path.basename(path)
     gated = read("model.gated_linear_unit")
     swiglu = {True: " --swiglu", False: ""}.get(gated.value is True) if isinstance(gated, Known) else " [--swiglu]"
     groups = " --param-to-param-group-map-json MAP/param_to_param_group_map.json" if _HAS_MAP.truth(site) else ""
     only_if = "" if isinstance(gated, Known) else " (--swiglu where the model's MLPs are gated: nothing else tells)"
-    yield Step(
+    yield ConversionStep(
         f"convert, on the GPUs that it takes to hold the model{only_if}",
-        f"torchrun --nproc_per_node=GPUS {_INSPECTOR} convert-torch-dist-to-fsdp-dtensor{swiglu} {_quoted(path)} "
+        f"torchrun --nproc_per_node=GPUS {_INSPECTOR} convert-torch-dist-to-fsdp-dtensor{swiglu} {shlex.quote(path)} "
         f"NEW_RUN/{name}{groups}",
     )
     number = name.removeprefix("iter_").lstrip("0") or "0"
     tracker = f"printf {number} > NEW_RUN/latest_checkpointed_iteration.txt"
-    yield Step("write the tracker, which the converter does not", tracker)
+    yield ConversionStep("write the tracker, which the converter does not", tracker)
 
 
-def _from_fsdp(read: Read, path: str) -> Conversion:
+def _from_fsdp(read: Read, path: str) -> CheckpointConversion:
     exported = _exporter("export", read, hf_model="MODEL", megatron_path=path, hf_path="HF_MODEL")
-    return Conversion(
-        (Step("export the weights; there is no converter back", exported), _imported("HF_MODEL")),
+    return CheckpointConversion(
+        (ConversionStep("export the weights; there is no converter back", exported), _imported("HF_MODEL")),
         "the optimizer, the schedule and the state of random numbers: only weights are taken along",
         (("checkpoint.load", "NEW_RUN"), ("checkpoint.finetune", "True")),
     )
 
 
-def _imported(model: str) -> Step:
+def _imported(model: str) -> ConversionStep:
     call = f'from megatron.bridge import AutoBridge; AutoBridge.import_ckpt({json.dumps(model)}, "NEW_RUN")'
-    return Step("import them as torch_dist", f"python -c {shlex.quote(call)}")
+    return ConversionStep("import them as torch_dist", f"python -c {shlex.quote(call)}")
 
 
 def _exporter(what: str, read: Read, **paths: str) -> str:
-    named = " ".join(f"--{name.replace('_', '-')} {_quoted(path)}" for name, path in paths.items())
-    sizes = " ".join(f"{flag} {_size(read(setting))}" for flag, setting in _SIZES.items())
+    named = " ".join(f"--{name.replace('_', '-')} {shlex.quote(path)}" for name, path in paths.items())
+    known = {flag: read(setting) for flag, setting in _SIZES.items()}
+    sizes = " ".join(f"{flag} {size.value if isinstance(size, Known) else 'SIZE'}" for flag, size in known.items())
     return f"torchrun --nproc_per_node=GPUS {_EXPORTER} {what} {named} {sizes} --ckpt-format fsdp_dtensor"
-
-
-def _size(value: Value) -> str:
-    return str(value.value) if isinstance(value, Known) else "SIZE"
-
-
-def _quoted(path: str) -> str:
-    return shlex.quote(path)
 
 
 _ASSERTS = parse_applicability(">=0.4")
@@ -162,13 +159,18 @@ class Answer:
 
     loads: bool | None
     why: str
-    conversion: Conversion | None = None
+    conversion: CheckpointConversion | None = None
 
 
-def answer(found: Found, recipe: Recipe, target: Target) -> Answer:
+def answer(found: CheckpointFolder, recipe: Recipe, target: Target) -> Answer:
     """Tell whether a recipe, as it will run at a target, can load a checkpoint."""
-    run = _Run(will_run(recipe, target))
-    wanted = run.value("checkpoint.ckpt_format")
+    variants = will_run(recipe, target).variants
+
+    def read(path: str) -> Value:
+        """Return the value that all execution paths agree on."""
+        return join(variant.value(path) for variant in variants) if variants else UNKNOWN
+
+    wanted = read("checkpoint.ckpt_format")
     iteration = loaded(found)
     which = "hf" if found.level == "hugging face" else iteration.format if iteration else None
     if which is None:
@@ -180,9 +182,7 @@ def answer(found: Found, recipe: Recipe, target: Target) -> Answer:
     if wanted.value == which:
         return Answer(True, f"both are {which}; whether the model is the same is not compared")
     site = Site(target, recipe.front_end)
-    how = conversion(
-        which, wanted.value, site, run.value, os.path.normpath(iteration.path if iteration else found.path)
-    )
+    how = conversion(which, wanted.value, site, read, os.path.normpath(iteration.path if iteration else found.path))
     told = f"it is {which}, and the recipe runs with checkpoint.ckpt_format {wanted.value!r}"
     if not recipe.front_end.is_a(_BRIDGE):
         return Answer(None, f"{told}; only Megatron-Bridge is known to compare them", how)
@@ -192,24 +192,14 @@ def answer(found: Found, recipe: Recipe, target: Target) -> Answer:
     return Answer(False, f"{told}: {what}", how)
 
 
-class _Run:
-    """The settings of a recipe that all of its execution paths agree on."""
-
-    def __init__(self, recipe: Recipe) -> None:
-        self._variants = recipe.variants
-
-    def value(self, path: str) -> Value:
-        return join(variant.value(path) for variant in self._variants) if self._variants else UNKNOWN
-
-
-def loaded(found: Found) -> Iteration | None:
+def loaded(found: CheckpointFolder) -> Iteration | None:
     """Return the iteration that a run loads: the one that the tracker names. None without it."""
     if found.level == "iteration":
         return found.iterations[0]
     return next((each for each in found.iterations if each.name == name_of(found.latest or "")), None)
 
 
-def _nothing_to_load(found: Found) -> tuple[bool | None, str]:
+def _nothing_to_load(found: CheckpointFolder) -> tuple[bool | None, str]:
     if found.level == "nothing" or not found.iterations:
         return False, "there is no checkpoint to load"
     if found.latest is None:

@@ -2,7 +2,7 @@
 
 torch.distributed.checkpoint pickles the names and places of all tensors (`.metadata`). Unpickling runs what the file
 says. Here the stack machine of the format is followed with plain data: a class or function is its name, a call of one
-is a `Made` with the arguments.
+is a `PickledCall` with the arguments.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Named:
 
 
 @dataclass(slots=True)
-class Made:
+class PickledCall:
     """The result of a call that is not made: its function, its arguments, and the state that is set afterwards."""
 
     of: object
@@ -47,7 +47,7 @@ class Made:
 
 
 @dataclass(slots=True)
-class Table:
+class PickledDict:
     """A dictionary; its keys may be anything."""
 
     items: list[tuple[object, object]] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Table:
 
 
 def read(data: bytes, most: int = MOST_STEPS) -> object:
-    """Read a pickle as texts, numbers, lists, tuples, `Table`, `Named` and `Made`. Raises Damaged and TooLong."""
+    """Read a pickle as texts, numbers, lists, tuples, and the classes above. Raises Damaged and TooLong."""
     machine = _Machine()
     try:
         for number, (opcode, argument, _) in enumerate(pickletools.genops(data)):
@@ -130,29 +130,34 @@ class _Machine:
 
     def made(self, _: Any) -> None:
         of, arguments = self.last(2)
-        self.stack.append(Made(of, arguments))
+        self.stack.append(PickledCall(of, arguments))
 
     def built(self, _: Any) -> None:
         (state,) = self.last(1)
         owner = self.stack[-1]
-        if isinstance(owner, Made):
+        if isinstance(owner, PickledCall):
             owner.state = state
 
     def added(self, items: list[Any]) -> None:
         owner = self.stack[-1]
         if isinstance(owner, list):
             owner.extend(items)
-        elif not isinstance(owner, Made):
+        elif not isinstance(owner, PickledCall):
             raise ValueError("no list")
 
     def entered(self, items: list[Any]) -> None:
         if len(items) % 2:
             raise ValueError("a key without a value")
         owner = self.stack[-1]
-        if isinstance(owner, Table):
+        if isinstance(owner, PickledDict):
             owner.items.extend(zip(items[::2], items[1::2], strict=True))
-        elif not isinstance(owner, Made):
+        elif not isinstance(owner, PickledCall):
             raise ValueError("no table")
+
+    def new_dict(self, _: Any) -> None:
+        items = self.since_mark()
+        self.stack.append(PickledDict())
+        self.entered(items)
 
     def stop(self, _: Any) -> None:
         (self.result,) = self.last(1)
@@ -173,7 +178,7 @@ _CONSTANTS: Mapping[str, Callable[[], object]] = {
     "EMPTY_TUPLE": tuple,
     "EMPTY_LIST": list,
     "EMPTY_SET": list,
-    "EMPTY_DICT": Table,
+    "EMPTY_DICT": PickledDict,
     "MARK": lambda: _MARK,
 }
 _IDLE = frozenset(("PROTO", "FRAME"))
@@ -194,7 +199,7 @@ _STEPS: Mapping[str, Callable[[_Machine, Any], object]] = {
     "TUPLE3": lambda machine, _: machine.stack.append(machine.last(3)),
     "LIST": lambda machine, _: machine.stack.append(machine.since_mark()),
     "FROZENSET": lambda machine, _: machine.stack.append(machine.since_mark()),
-    "DICT": lambda machine, _: _new_table(machine),
+    "DICT": _Machine.new_dict,
     "APPEND": lambda machine, _: machine.added(list(machine.last(1))),
     "APPENDS": lambda machine, _: machine.added(machine.since_mark()),
     "ADDITEMS": lambda machine, _: machine.added(machine.since_mark()),
@@ -204,20 +209,14 @@ _STEPS: Mapping[str, Callable[[_Machine, Any], object]] = {
     "STACK_GLOBAL": _Machine.named,
     "REDUCE": _Machine.made,
     "NEWOBJ": _Machine.made,
-    "NEWOBJ_EX": lambda machine, _: machine.stack.append(Made(*machine.last(3)[:2])),
+    "NEWOBJ_EX": lambda machine, _: machine.stack.append(PickledCall(*machine.last(3)[:2])),
     "BUILD": _Machine.built,
     "STOP": _Machine.stop,
 }
 
 
-def _new_table(machine: _Machine) -> None:
-    items = machine.since_mark()
-    machine.stack.append(Table())
-    machine.entered(items)
-
-
 def entries(value: object) -> Iterator[tuple[object, object]]:
     """Yield the entries of a dictionary, or of the dictionary that is an object's state; none for other values."""
-    table = value.state if isinstance(value, Made) else value
-    if isinstance(table, Table):
+    table = value.state if isinstance(value, PickledCall) else value
+    if isinstance(table, PickledDict):
         yield from table.items

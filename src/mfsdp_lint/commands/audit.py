@@ -18,7 +18,7 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.memory.result import Given, MemoryOf
+from mfsdp_lint.memory.result import GivenParameters, MemoryOf
 from mfsdp_lint.reports.cells import problems_in_files, recipes_in_files, unfollowed_in_files
 
 SUMMARY = "Shows what every recipe really configures, defaults and helpers included."
@@ -127,10 +127,10 @@ def memory_with(target: Target, arguments: argparse.Namespace) -> MemoryOf:
 _MULTIPLES = {"M": 10**6, "B": 10**9, "T": 10**12}
 
 
-def _parameters(text: str) -> Given:
+def _parameters(text: str) -> GivenParameters:
     """Parse `8030261248`, `8.03e9`, `46.7B,45.1B`."""
     total, _, experts = text.partition(",")
-    found = Given(_number(total), _number(experts) if experts else None)
+    found = GivenParameters(_number(total), _number(experts) if experts else None)
     if found.experts is not None and found.experts > found.total:
         raise argparse.ArgumentTypeError(f"{experts} in experts, of {total}")
     return found

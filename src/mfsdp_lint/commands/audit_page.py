@@ -11,7 +11,7 @@ from mfsdp_lint.commands.output import write
 from mfsdp_lint.engine.audited import audited
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.rules.about_files import UNREADABLE
-from mfsdp_lint.rules.extend import rules_for
+from mfsdp_lint.rules.selection import rules_for
 
 
 def main(arguments: argparse.Namespace) -> int:

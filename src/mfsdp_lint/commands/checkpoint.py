@@ -12,7 +12,7 @@ from mfsdp_lint.commands.why import only
 from mfsdp_lint.inputs.options import UsageError
 
 if TYPE_CHECKING:
-    from mfsdp_lint.checkpoints.found import Found
+    from mfsdp_lint.checkpoints.iteration import CheckpointFolder
     from mfsdp_lint.checkpoints.loading import Answer
 
 SUMMARY = (
@@ -64,7 +64,7 @@ def main(arguments: argparse.Namespace) -> int:
     return int(broken or any(each.loads is False for each in answers))
 
 
-def _answers(arguments: argparse.Namespace, found: Sequence[Found]) -> tuple[Answer, ...]:
+def _answers(arguments: argparse.Namespace, found: Sequence[CheckpointFolder]) -> tuple[Answer, ...]:
     """Tell of each checkpoint whether the recipe can load it. Raises UsageError."""
     from mfsdp_lint.checkpoints.loading import answer
     from mfsdp_lint.engine.read import question, read

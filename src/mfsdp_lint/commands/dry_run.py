@@ -19,10 +19,10 @@ from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.progress import progress
 
 if TYPE_CHECKING:
-    from mfsdp_lint.dryrun.command_line import Tree
     from mfsdp_lint.dryrun.execution import Executed
-    from mfsdp_lint.dryrun.place import Place, Wanted
+    from mfsdp_lint.dryrun.place import LaunchPlace, Wanted
     from mfsdp_lint.dryrun.run import Means
+    from mfsdp_lint.dryrun.validator import Tree
 
 SUMMARY = (
     "Tries recipes out on a tiny model, with the Megatron that is installed, on a CPU or on GPUs: their settings go "
@@ -123,10 +123,10 @@ def main(arguments: argparse.Namespace) -> int:
     """
     installed = look(arguments.python)
     if arguments.check_setup:
-        from mfsdp_lint.dryrun import setup
+        from mfsdp_lint.dryrun import inventory
 
-        broken = setup.broken(installed, arguments.timeout)
-        terminal.show(setup.told(installed, broken))
+        broken = inventory.why_broken(installed, arguments.timeout)
+        terminal.show(inventory.setup_report(installed, broken))
         return 0 if installed.tiers and not broken else 2
     if not arguments.paths:
         raise UsageError("name the recipes to run: path.py::function, a file, a directory")
@@ -139,7 +139,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 def _tree(arguments: argparse.Namespace, installed: Installed) -> Tree:
     """Return the source tree that is named; no code of it is trained. Raises UsageError."""
-    from mfsdp_lint.dryrun.command_line import tree_at
+    from mfsdp_lint.dryrun.validator import tree_at
 
     if arguments.tier not in ("auto", "introspect"):
         raise UsageError(
@@ -198,7 +198,7 @@ def _recipes(
     return recipes, code
 
 
-def _means(arguments: argparse.Namespace, installed: Installed, here: Place, tree: Tree | None) -> Means:
+def _means(arguments: argparse.Namespace, installed: Installed, here: LaunchPlace, tree: Tree | None) -> Means:
     from mfsdp_lint.dryrun.run import Means
 
     return Means(
@@ -299,8 +299,8 @@ def _options(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _mapping(path: str) -> Recipe:
     """Read the settings in a file of JSON. Raises UsageError."""
-    from mfsdp_lint.dryrun.plain import recipe_of
-    from mfsdp_lint.rules.judging.configuration import NotAConfiguration
+    from mfsdp_lint.dryrun.subject import recipe_of
+    from mfsdp_lint.rules.judging import NotAConfiguration
 
     try:
         return recipe_of(json.loads(files.text(path)), path)

@@ -81,7 +81,7 @@ def _frameworks() -> dict[str, Profile]:
 def _settings(word: str, found: Lookup) -> str:
     from mfsdp_lint.megatron.vocabulary import table
     from mfsdp_lint.reports.entry import render, render_flag
-    from mfsdp_lint.rules.subjects import rules_about
+    from mfsdp_lint.rules.lookup import rules_about
 
     told = [render(entry, table(), rules_about(entry.path)) for entry in found.entries]
     if found.removed:

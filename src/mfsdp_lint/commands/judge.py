@@ -22,8 +22,7 @@ from mfsdp_lint.megatron.front_ends import every_front_end
 from mfsdp_lint.megatron.versions.ranges import VersionError, numbers
 from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, core_version, gpu_kind, resolve_target
 from mfsdp_lint.reports.settings import json_value
-from mfsdp_lint.rules.judging.configuration import variant_of
-from mfsdp_lint.rules.judging.verdict import Verdict, bench
+from mfsdp_lint.rules.judging import Verdict, bench, variant_of
 
 _KEYS = frozenset({"id", "settings", "world_size"})
 

@@ -114,7 +114,7 @@ def _rendered(name: str, outcome: Outcome, options: Options, *, color: bool) -> 
             return json.render(findings, summary, outcome.unfollowed, fixes=outcome.fixes, recipes=outcome.recipes)
         case "sarif":
             from mfsdp_lint.reports import sarif
-            from mfsdp_lint.rules.extend import rules_for
+            from mfsdp_lint.rules.selection import rules_for
 
             rules = rules_for(options.extend_rules)
             return sarif.render(findings, rules, outcome.written, directory=_directory_in_repository())

@@ -44,8 +44,7 @@ def main(arguments: argparse.Namespace) -> int:
     from mfsdp_lint.inputs.configuration import read_configuration
     from mfsdp_lint.inputs.options import merge
     from mfsdp_lint.reports.rule import table
-    from mfsdp_lint.rules.extend import rules_for
-    from mfsdp_lint.rules.selection import resolved, selected
+    from mfsdp_lint.rules.selection import resolved, rules_for, selected
 
     every = rules_for(merge({}, read_configuration(arguments.config)).extend_rules)
     codes = selected([rule.code for rule in every], resolved(arguments.select, names_of(every), "select"), ())
@@ -65,8 +64,8 @@ def _verify(rules: Sequence[Rule], codes: Collection[str], arguments: argparse.N
     """Exit code 1 where an example contradicts its rule. Raises UsageError where nothing can be run."""
     import json
 
-    from mfsdp_lint.dryrun.command_line import tree_at
     from mfsdp_lint.dryrun.inventory import look
+    from mfsdp_lint.dryrun.validator import tree_at
     from mfsdp_lint.dryrun.verify import verify, verify_command_line
     from mfsdp_lint.progress import progress
     from mfsdp_lint.reports import verified

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from mfsdp_lint.core.finding import Confirmation, Finding
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.dryrun.command_line import tree_at
-from mfsdp_lint.dryrun.device import Device
-from mfsdp_lint.dryrun.introspection import inconclusive
-from mfsdp_lint.dryrun.inventory import Installed, look
+from mfsdp_lint.dryrun.control import inconclusive
+from mfsdp_lint.dryrun.inventory import Device, look
 from mfsdp_lint.dryrun.run import Means, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Subject, can_be_tried
+from mfsdp_lint.dryrun.validator import tree_at
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
@@ -38,13 +37,13 @@ def confirmed(
     """
     by_fingerprint = {cause.finding.fingerprint: cause for cause in causes if cause.finding.suppressed is None}
     asked = [finding.fingerprint for finding in findings if finding.fingerprint in by_fingerprint]
-    here = _Asked(asked, by_fingerprint, rules, python, tell)
+    here = _FindingsToTry(asked, by_fingerprint, rules, python, tell)
     verdicts = _with_bridge(here) | _with_a_tree(here, megatron_lm)
     return [replace(each, confirmation=verdicts.get(each.fingerprint, each.confirmation)) for each in findings]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _FindingsToTry:
     """The findings that a verdict is wanted on, by their fingerprints, what stands behind all, and what is at hand."""
 
     findings: Sequence[str]
@@ -63,11 +62,14 @@ class _Asked:
         }
 
 
-def _with_bridge(asked: _Asked) -> dict[str, Confirmation]:
+def _with_bridge(asked: _FindingsToTry) -> dict[str, Confirmation]:
     if not asked.read_by(BRIDGE, *ON_A_GPU):
         return {}
     installed = look(asked.python)
-    means = _means(installed)
+    means = Means(installed.python, recipes=False)
+    device = installed.device("auto", means.ranks)
+    if device.is_gpu:  # where there are enough
+        means = replace(means, device=device, most=len(installed.gpus), memory=0)
     decides = means.device.decides
     tried = asked.read_by(BRIDGE, *decides)
     if not tried:
@@ -77,7 +79,7 @@ def _with_bridge(asked: _Asked) -> dict[str, Confirmation]:
     return _tried(tried, asked, judge, means, f"those that are installed: {installed.label}")
 
 
-def _with_a_tree(asked: _Asked, megatron_lm: str | None) -> dict[str, Confirmation]:
+def _with_a_tree(asked: _FindingsToTry, megatron_lm: str | None) -> dict[str, Confirmation]:
     tried = asked.read_by(MEGATRON_LM)
     if megatron_lm is None or not tried:
         why = "a source tree of Megatron-LM decides it, which --megatron-lm names"
@@ -89,7 +91,7 @@ def _with_a_tree(asked: _Asked, megatron_lm: str | None) -> dict[str, Confirmati
 
 
 def _tried(
-    tried: Mapping[str, Violation], asked: _Asked, judge: Examiner | None, means: Means, others: str
+    tried: Mapping[str, Violation], asked: _FindingsToTry, judge: Examiner | None, means: Means, others: str
 ) -> dict[str, Confirmation]:
     """Return the verdicts of findings judged for the versions at hand, which `others` names; the rest are
     inconclusive.
@@ -102,24 +104,14 @@ def _tried(
             for violation in cause.violations
             if violation.recipe.front_end == judge.front_end and _same(violation.target, judge)
         ]
-        tried = {key: _at_hand(asked.causes[key], here) or violation for key, violation in tried.items()}
+        at_hand = {id(violation) for violation in here}
+        tried = {
+            key: next((each for each in asked.causes[key].violations if id(each) in at_hand), violation)
+            for key, violation in tried.items()
+        }
         verdicts = _verdicts(list(tried.values()), here, judge, means, asked.tell)
     elsewhere = inconclusive(f"it is judged for other versions than {others}", tier="")
     return {key: verdicts.get(id(violation), elsewhere) for key, violation in tried.items()}
-
-
-def _means(installed: Installed) -> Means:
-    """Choose GPUs for the runs where there are enough."""
-    means = Means(installed.python, recipes=False)
-    device = installed.device("auto", means.ranks)
-    if not device.is_gpu:
-        return means
-    return replace(means, device=device, most=len(installed.gpus), memory=0)
-
-
-def _at_hand(cause: Cause, here: Sequence[Violation]) -> Violation | None:
-    wanted = {id(violation) for violation in cause.violations}
-    return next((violation for violation in here if id(violation) in wanted), None)
 
 
 def _verdicts(

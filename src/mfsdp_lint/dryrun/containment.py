@@ -25,23 +25,14 @@ WORKER = Path(__file__).with_name("worker")
 MEMORY = 4 << 30
 """How many bytes of data one process may hold, unless somebody says otherwise."""
 
-_PASSED_ON = (
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "LD_LIBRARY_PATH",
-    "PYTHONPATH",
-    "VIRTUAL_ENV",
-)
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 """The environment variables of the user that a launch gets; of these it needs some to find what is installed."""
 
 _OF_THE_DEVICES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_HOME", "CUDA_PATH")
 """Those of a launch that sees the GPUs: which these are, and where extensions find the compiler."""
 
 _OF_THE_CLUSTER = ("SLURM_", "SLURMD_", "PYXIS_", "ENROOT_", "XDG_RUNTIME_DIR")
-"""How those begin by which srun finds its cluster, the allocation, and a container's image."""
+"""Beginnings of the variables by which srun finds its cluster, the allocation, and a container's image."""
 
 _LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
@@ -96,12 +87,7 @@ class Contained:
 
 @contextmanager
 def contained(
-    python: str,
-    *,
-    keep: str | None = None,
-    memory: int = MEMORY,
-    devices: bool = False,
-    cluster: bool = False,
+    python: str, *, keep: str | None = None, memory: int = MEMORY, devices: bool = False, cluster: bool = False
 ) -> Iterator[Contained]:
     """Open a launch. When the block ends, its processes are gone, and its directory unless `keep` names where to put
     it.

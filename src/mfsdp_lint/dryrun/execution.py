@@ -14,12 +14,12 @@ from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.dryrun.containment import MEMORY, contained
-from mfsdp_lint.dryrun.outcome import Failure, failure_from
-from mfsdp_lint.dryrun.plain import given
+from mfsdp_lint.dryrun.outcome import failure_from
+from mfsdp_lint.dryrun.subject import given
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.readers.python.read import NOT_KNOWN
-from mfsdp_lint.rules.judging.configuration import NotAConfiguration, variant_of
+from mfsdp_lint.rules.judging import NotAConfiguration, variant_of
 
 _QUESTION = "execute.json"
 _ANSWERS = "answers/execute.json"
@@ -133,9 +133,10 @@ def _read(answers: Path, ended: str, count: int) -> list[Mapping[str, Any]]:
 def _executed(recipe: Recipe, answer: Mapping[str, Any]) -> Executed:
     failure = failure_from(answer["error"])
     if failure is not None:
-        return Executed(recipe, why=_told(failure, answer["stage"]))
+        where = f" ({failure.where[-1]})" if failure.where else ""
+        return Executed(recipe, why=f"{answer['stage']} failed: {failure.message}{where}")
     # What is only known to be there is an object of which nothing is known.
-    settings = {**dict.fromkeys(answer["set"], _Something()), **answer["known"]}
+    settings = {**dict.fromkeys(answer["set"], object()), **answer["known"]}
     try:
         variant = variant_of(settings, partial_environment=True)
     except NotAConfiguration as error:
@@ -143,12 +144,3 @@ def _executed(recipe: Recipe, answer: Mapping[str, Any]) -> Executed:
     before = dict.fromkeys(path for each in recipe.variants for path in given(each).unknown)
     learnt = tuple(path for path in before or answer["known"] if path in answer["known"])
     return Executed(replace(recipe, variants=(variant,), exposed=(), partial=False), was_run=True, learnt=learnt)
-
-
-class _Something:
-    """A value that has no spelling."""
-
-
-def _told(failure: Failure, stage: str) -> str:
-    where = f" ({failure.where[-1]})" if failure.where else ""
-    return f"{stage} failed: {failure.message}{where}"

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.dryrun import seen
-from mfsdp_lint.dryrun.control import controls_of, pinned
-from mfsdp_lint.dryrun.matching import is_of
-from mfsdp_lint.dryrun.outcome import Failure, Outcome, PlainSettings
-from mfsdp_lint.dryrun.supposed import confirmed, with_a_checkpoint
+from mfsdp_lint.dryrun import evidence
+from mfsdp_lint.dryrun.control import TIER, confirmed, controls_of, inconclusive, pinned, with_a_checkpoint
+from mfsdp_lint.dryrun.evidence import is_of
+from mfsdp_lint.dryrun.outcome import Failure, PlainSettings, RunOutcome
 from mfsdp_lint.rules.check import Violation
 
-Ask = Callable[[PlainSettings], Outcome]
+Ask = Callable[[PlainSettings], RunOutcome]
 """Asks validation about settings."""
 
 Judge = Callable[[PlainSettings], Sequence[Violation]]
-"""What the rules say of settings."""
-
-TIER: Literal["introspect"] = "introspect"
+"""Returns the violations of settings."""
 
 _MOST_REFUSALS = 20
 
@@ -36,14 +32,14 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """All refusals, one after the other with each mistake taken out, and the settings that it came to in the end.
+    """All refusals, one after the other with each mistake taken out, and the settings at the end.
 
     `last` is the outcome with these.
     """
 
     refusals: tuple[Refusal, ...]
     settings: PlainSettings
-    last: Outcome
+    last: RunOutcome
 
 
 def validate(settings: PlainSettings, violations: Sequence[Violation], ask: Ask, judge: Judge) -> Validation:
@@ -55,27 +51,19 @@ def validate(settings: PlainSettings, violations: Sequence[Violation], ask: Ask,
         # The classes' defaults may be what is wrong, of which the settings say nothing.
         known = [*violations, *judge({**outcome.config, **settings})]
         foreseen = [violation for violation in known if is_of(violation, failure)]
-        found = _first_out(foreseen, failure, settings, violations, ask)
-        refusals.append(Refusal(failure, found[0] if found else next(iter(foreseen), None), settings))
-        if found is None:
+        # The first of these findings that can be removed.
+        tries = ((violation, _without(violation, failure, settings, violations, ask)) for violation in foreseen)
+        violation, without = next(((each, found) for each, found in tries if found), (next(iter(foreseen), None), None))
+        refusals.append(Refusal(failure, violation, settings))
+        if without is None:
             break
-        _, settings, outcome = found
+        settings, outcome = without
     return Validation(tuple(refusals), settings, outcome)
-
-
-def _first_out(
-    foreseen: Sequence[Violation], failure: Failure, settings: PlainSettings, others: Sequence[Violation], ask: Ask
-) -> tuple[Violation, PlainSettings, Outcome] | None:
-    """Return the first of these findings that can be removed, the settings without it, and validation's new outcome."""
-    for violation in foreseen:
-        if without := _without(violation, failure, settings, others, ask):
-            return violation, *without
-    return None
 
 
 def _without(
     violation: Violation, failure: Failure, settings: PlainSettings, others: Sequence[Violation], ask: Ask
-) -> tuple[PlainSettings, Outcome] | None:
+) -> tuple[PlainSettings, RunOutcome] | None:
     """Return the settings without a mistake, and validation's new outcome; the other mistakes stay in, if possible."""
     mistakes = {path for other in others if other.rule is not violation.rule for path in other.witnesses}
     controls = sorted(controls_of(violation), key=lambda control: len(control.paths & mistakes))
@@ -99,14 +87,14 @@ def confirm(violation: Violation, came_to: Validation, ask: Ask) -> Confirmation
     if refusal is not None and came_to.last.passed:
         return Confirmation("confirmed", TIER, refusal.failure.message)
     if refusal is not None:
-        return inconclusive(f"the control run failed too: {_told(came_to.last)}", refusal.failure.message)
+        return inconclusive(f"the control run failed too: {came_to.last.told}", refusal.failure.message)
     if not came_to.last.passed:
-        return inconclusive(f"something else stops it before: {_told(came_to.last)}")
+        return inconclusive(f"something else stops it before: {came_to.last.told}")
     # Another fix has removed it on the way, or it waits for a save.
     settings = with_a_checkpoint(violation, pinned(violation, came_to.settings))
     outcome = ask(settings)
     if not outcome.conclusive:
-        return inconclusive(_told(outcome))
+        return inconclusive(outcome.told)
     if not_given := sorted(outcome.not_given & set(violation.witnesses)):
         return inconclusive(f"{not_given[0]} cannot be given to this version")
     if outcome.failure is None:
@@ -115,25 +103,16 @@ def confirm(violation: Violation, came_to: Validation, ask: Ask) -> Confirmation
         return inconclusive(f"it ends otherwise: {outcome.failure.message}")
     without = _without(violation, outcome.failure, settings, (), ask)
     if without is None or not without[1].passed:
-        return inconclusive(f"the control run failed too: {_told(without[1] if without else outcome)}", _told(outcome))
+        return inconclusive(f"the control run failed too: {(without[1] if without else outcome).told}", outcome.told)
     return confirmed(violation, TIER, outcome.failure.message)
 
 
 def _by_what_is_seen(violation: Violation, before: Validation, ask: Ask) -> Confirmation:
     """Decide a finding that raises nothing: by validation with the mistake, and without."""
     if not before.last.passed:
-        return inconclusive(f"something else stops it before: {_told(before.last)}")
+        return inconclusive(f"something else stops it before: {before.last.told}")
     bad = pinned(violation, before.settings)
     good = next((control.applied(bad) for control in controls_of(violation)), bad)
     if good == bad:
         return inconclusive("nothing is known that would take the mistake out")
-    return seen.confirm(violation, TIER, (bad, ask(bad)), (good, ask(good)))
-
-
-def inconclusive(reason: str, seen: str = "", tier: str = TIER) -> Confirmation:
-    """Make an inconclusive verdict: nothing seen can be relied on."""
-    return Confirmation("inconclusive", tier, seen, reason)
-
-
-def _told(outcome: Outcome) -> str:
-    return outcome.failure.message if outcome.failure else "it ran through"
+    return evidence.confirm_by_observation(violation, TIER, (bad, ask(bad)), (good, ask(good)))

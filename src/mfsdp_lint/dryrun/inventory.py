@@ -1,4 +1,4 @@
-"""Packages and GPUs of a Python, the tiers that they allow, and the commands that install the others."""
+"""Packages and GPUs of a Python, the tiers and devices that they allow, and the commands that install the others."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.dryrun.containment import WORKER
-from mfsdp_lint.dryrun.device import A_CLUSTER, CPU, Device, Tier
+from mfsdp_lint.dryrun.containment import WORKER, contained
+from mfsdp_lint.dryrun.validator import NoAnswer, validator
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.versions.releases import NEWEST_ON_THE_INDEX
-from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, bridge_version, core_version, resolve_target
+from mfsdp_lint.megatron.versions.target import (
+    Target,
+    UnknownVersion,
+    bridge_version,
+    core_version,
+    nearest,
+    resolve_target,
+)
 
 _CORE_NEEDS = ("torch", "megatron-core", "numpy", "einops", "psutil", "packaging")
 _BRIDGE_NEEDS = (
-    "omegaconf",
-    "PyYAML",
-    "regex",
-    "six",
-    "tqdm",
-    "rich",
-    "hydra-core",
-    "typing-extensions",
-    "transformers",
+    *("omegaconf", "PyYAML", "regex", "six", "tqdm", "rich", "hydra-core", "typing-extensions", "transformers"),
 )
-"""What importing megatron-bridge asks for without a GPU, as the extra `bridge` has it."""
+"""Packages that importing megatron-bridge needs without a GPU, as the extra `bridge` has it."""
 
 BRIDGE = "megatron-bridge"
 TRANSFORMER_ENGINE = "transformer-engine"
@@ -177,3 +178,108 @@ def look(python: str | None) -> Installed:
         raise UsageError(f"--python: {chosen} cannot be asked what it has: {error}") from None
     gpus = tuple(Gpu(gpu["name"], tuple(gpu["capability"])) for gpu in said["gpus"])
     return Installed(chosen, said["python"], said["versions"], gpus, said["no_gpu"])
+
+
+Tier = Literal["introspect", "cpu", "gpu"]
+Trains = Literal["cpu", "gpu"]
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """`backend` is that of torch.distributed, `capability` the GPUs' compute capability."""
+
+    kind: Literal["cpu", "cuda"]
+    backend: Literal["gloo", "nccl"]
+    transformer_engine: bool = False
+    capability: tuple[int, int] = (0, 0)
+
+    @property
+    def tier(self) -> Trains:
+        """The tier that trains on it."""
+        return "cpu" if self.kind == "cpu" else "gpu"
+
+    @property
+    def decides(self) -> tuple[Trains, ...]:
+        """Training here decides what these tiers decide."""
+        return ("cpu", "gpu") if self.is_gpu else ("cpu",)
+
+    @property
+    def is_gpu(self) -> bool:
+        """Tell whether CUDA is real here."""
+        return self.kind == "cuda"
+
+    @property
+    def computes_in_8_bits(self) -> bool:
+        """Tell whether Transformer Engine has kernels for fp8 here: on Ada, Hopper and later GPUs."""
+        return self.transformer_engine and self.capability >= (8, 9)
+
+    @property
+    def computes_in_blocks(self) -> bool:
+        """Tell whether it has kernels that scale by blocks of 32 or 16 numbers (mxfp8, nvfp4): on Blackwell."""
+        return self.transformer_engine and self.capability >= (10, 0)
+
+
+CPU = Device("cpu", "gloo")
+
+A_CLUSTER = Device("cuda", "nccl", transformer_engine=True, capability=(9, 0))
+"""The device of a job for another machine: Hopper, in a container for training."""
+
+
+def why_broken(installed: Installed, timeout: float) -> str:
+    """Say why what is installed cannot be tried: no rules are known for it, or it cannot be imported.
+
+    "" where it can, or where something is missing. Raises UsageError where there is no room for a temporary directory.
+    """
+    if installed.missing:
+        return ""
+    target = installed.target()
+    if target is None:
+        return f"no rules are known for {installed.label}"
+    try:
+        # As a dry run starts it: what fails here would fail there, and nothing else.
+        with contained(installed.python) as launch, validator(launch, nearest(target.bridge).te, timeout):
+            return ""
+    except NoAnswer as error:
+        return str(error)
+
+
+def setup_report(installed: Installed, broken: str = "") -> str:
+    """Return a line for each package and each tier; `broken` explains why none can run though everything is there."""
+    lines = [f"python      {installed.python} ({installed.version})"]
+    lines += [
+        f"{name:<20}{version or 'missing'}"
+        for name, version in installed.packages.items()
+        if version or name != TRANSFORMER_ENGINE
+    ]
+    lines.append("")
+    for tier in ("introspect", "cpu"):
+        can = tier in installed.tiers and not broken
+        lines.append(f"{tier:<12}{'can run' if can else 'cannot run'}")
+    lines.append(f"{'gpu':<12}{'cannot run' if broken else _gpu(installed)}")
+    if broken:
+        lines += ["", broken]
+    if installed.missing:
+        lines += ["", "install what is missing with", *(f"  {line}" for line in installed.install_lines())]
+    return "\n".join(lines) + "\n"
+
+
+def _gpu(installed: Installed) -> str:
+    if not installed.gpus:
+        return f"cannot run: {installed.no_gpu}"
+    if "gpu" not in installed.tiers:
+        return f"cannot run; there {'is' if len(installed.gpus) == 1 else 'are'} {_counted(installed)}"
+    count = len(installed.gpus)
+    ranks = "--ranks 1 alone" if count == 1 else f"up to {count} ranks"
+    return f"can run with {ranks} on {_counted(installed)}, {_limits(installed)}"
+
+
+def _counted(installed: Installed) -> str:
+    names = Counter(f"{gpu.name} ({'.'.join(map(str, gpu.capability))})" for gpu in installed.gpus)
+    return " and ".join(f"{count} {name}" for name, count in names.items())
+
+
+def _limits(installed: Installed) -> str:
+    device = installed.device("gpu", 1)
+    if not device.transformer_engine:
+        return f"megatron-core's own layers, for {TRANSFORMER_ENGINE} is missing: nothing in 8 bits, and no offloading"
+    return f"layers of Transformer Engine{'' if device.computes_in_8_bits else ', nothing in 8 bits'}"

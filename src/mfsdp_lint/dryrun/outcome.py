@@ -16,36 +16,18 @@ OURS = ("start", "import", "build", "ended")
 """Stages in which only the dry run itself can fail."""
 
 _OF_THE_MACHINE = (
-    "not compiled with CUDA",
-    "from the 'CUDA' backend",
-    "No module named",
-    "CUDA_HOME environment variable is not set",
-    "Found no NVIDIA driver",
-    "CUDA out of memory",
-    "CUDA error: out of memory",
-    "CUDA error: initialization error",
-    "CUDA error: no kernel image is available",
-    "CUDA driver version is insufficient",
-    "CUDA-capable device(s) is/are busy or unavailable",
-    "CUBLAS_STATUS_ALLOC_FAILED",
-    "Device compute capability",
-    "Duplicate GPU detected",
-    "cannot open shared object file",
-    "No CUDA GPUs are available",
+    *("not compiled with CUDA", "from the 'CUDA' backend", "No module named"),
+    *("CUDA_HOME environment variable is not set", "Found no NVIDIA driver", "CUDA out of memory"),
+    *("CUDA error: out of memory", "CUDA error: initialization error", "CUDA error: no kernel image is available"),
+    *("CUDA driver version is insufficient", "CUDA-capable device(s) is/are busy or unavailable"),
+    *("CUBLAS_STATUS_ALLOC_FAILED", "Device compute capability", "Duplicate GPU detected"),
+    *("cannot open shared object file", "No CUDA GPUs are available"),
     "Cannot access accelerator device when none is available",
     "'_MeshEnv' object has no attribute",  # a torch newer than megatron-core 0.16.0rc0 knows
-    "can't allocate memory",
-    "Cannot allocate memory",
-    "std::bad_alloc",
-    "No space left on device",
-    "Disk quota exceeded",
-    "uses no network, and",
+    *("can't allocate memory", "Cannot allocate memory", "std::bad_alloc", "No space left on device"),
+    *("Disk quota exceeded", "uses no network, and"),
     "does not exist",  # a place that only the cluster has
-    "is not installed",
-    "Please install",
-    "please update TE version",
-    "is only stood in for",
-    "is only pretended",
+    *("is not installed", "Please install", "please update TE version", "is only stood in for", "is only pretended"),
 )
 _OF_THE_MACHINE_TYPES = (
     *("ModuleNotFoundError", "ImportError", "NameError", "MemoryError", "OutOfMemoryError", "Ended"),
@@ -58,7 +40,7 @@ _FOLLOW_UPS = (
     *("Connection reset by peer", "Connection closed by peer", "Timed out waiting", "another rank had failed"),
     *("remote process exited", "NCCL communicator was aborted"),
 )
-"""What the other ranks say once one has failed."""
+"""Words of the other ranks once one has failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +89,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """Outcome of one run. `stage` is the one that failed, DONE if none did.
 
     `no_field` are settings that this version's classes have no field for, `left_out` those whose value cannot be given
@@ -132,6 +114,11 @@ class Outcome:
     def passed(self) -> bool:
         """Tell whether the run passed every stage."""
         return self.failure is None and self.stage == DONE
+
+    @property
+    def told(self) -> str:
+        """The error, or that there was none."""
+        return self.failure.message if self.failure else "it ran through"
 
     @property
     def conclusive(self) -> bool:
@@ -170,7 +157,7 @@ def measured_from(document: Mapping[str, Any]) -> Measured:
     )
 
 
-def together(answers: list[Mapping[str, Any] | None]) -> Outcome:
+def together(answers: list[Mapping[str, Any] | None]) -> RunOutcome:
     """Return the outcome of a run from the answers of its ranks (None: no answer). The first rank to fail gives the
     reason.
     """
@@ -185,7 +172,7 @@ def together(answers: list[Mapping[str, Any] | None]) -> Outcome:
     given = [answer for answer in answers if answer]
     first: Mapping[str, Any] = given[0] if given else {}
     stage, failure = failures[0] if failures else (DONE, None)
-    return Outcome(
+    return RunOutcome(
         stage=stage,
         failure=failure,
         ranks=tuple(map(measured_from, given)),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.dryrun.device import CPU, Device
+from mfsdp_lint.dryrun.inventory import CPU, Device
 from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.dryrun.proxy_settings import (
     BASE,

@@ -60,102 +60,56 @@ ON_A_GPU: PlainSettings = {
     "model.seq_length": 128,
     "dist.distributed_backend": "nccl",
 }
-"""What of that is otherwise there."""
+"""The settings of BASE that a GPU has otherwise."""
 
 SECTIONS = frozenset({"ddp", "dist", "checkpoint", "mixed_precision", "comm_overlap", "peft"})
-"""Sections that are kept but for what is named below."""
+"""Sections that are kept, apart from the settings below."""
 
 KEPT = frozenset(
     {
-        "mixed_precision",
-        "comm_overlap",
-        "peft",
-        "model.__class__",
-        "model.multi_latent_attention",
-        "model.experimental_attention_variant",
-        "model.bf16",
-        "model.fp16",
-        "model.params_dtype",
-        "model.pipeline_dtype",
-        "model.calculate_per_token_loss",
-        "model.init_model_with_meta_device",
-        "model.gated_linear_unit",
-        "model.activation_func",
-        "model.normalization",
-        "model.qk_layernorm",
-        "model.add_bias_linear",
-        "model.add_qkv_bias",
-        "model.share_embeddings_and_output_weights",
-        "model.recompute_granularity",
-        "model.recompute_method",
+        *("mixed_precision", "comm_overlap", "peft"),
+        *("model.__class__", "model.multi_latent_attention", "model.experimental_attention_variant", "model.bf16"),
+        *("model.fp16", "model.params_dtype", "model.pipeline_dtype", "model.calculate_per_token_loss"),
+        *("model.init_model_with_meta_device", "model.gated_linear_unit", "model.activation_func"),
+        *("model.normalization", "model.qk_layernorm", "model.add_bias_linear", "model.add_qkv_bias"),
+        *("model.share_embeddings_and_output_weights", "model.recompute_granularity", "model.recompute_method"),
         "model.recompute_modules",
-        "optimizer.optimizer",
-        "optimizer.use_distributed_optimizer",
-        "optimizer.bf16",
-        "optimizer.fp16",
-        "optimizer.clip_grad",
-        "optimizer.loss_scale",
-        "optimizer.overlap_param_gather",
+        *("optimizer.optimizer", "optimizer.use_distributed_optimizer", "optimizer.bf16", "optimizer.fp16"),
+        *("optimizer.clip_grad", "optimizer.loss_scale", "optimizer.overlap_param_gather"),
         "optimizer.overlap_param_gather_with_optimizer_step",
         "rng.data_parallel_random_init",
     }
 )
-"""What is kept of the other sections: the model's sizes, the data and the schedule are not."""
+"""Settings of the other sections that are kept: the model's sizes, the data and the schedule are not."""
 
 KEPT_ON_A_GPU = frozenset(
     {
-        "model.cpu_offloading",
-        "model.cpu_offloading_activations",
-        "model.cpu_offloading_weights",
-        "model.cpu_offloading_double_buffering",
-        "model.fine_grained_activation_offloading",
-        "model.offload_modules",
-        "model.cuda_graph_impl",
-        "model.cuda_graph_scope",
-        "model.cuda_graph_warmup_steps",
-        "model.enable_cuda_graph",
-        "model.external_cuda_graph",
-        "model.use_te_rng_tracker",
-        "model.fp8",
-        "model.fp8_recipe",
-        "model.fp4",
-        "model.fp4_recipe",
-        "model.overlap_moe_expert_parallel_comm",
-        "model.delay_wgrad_compute",
-        "optimizer.optimizer_cpu_offload",
-        "optimizer.optimizer_offload_fraction",
-        "optimizer.overlap_cpu_optimizer_d2h_h2d",
-        "optimizer.use_precision_aware_optimizer",
-        "optimizer.main_grads_dtype",
-        "optimizer.main_params_dtype",
-        "optimizer.exp_avg_dtype",
+        *("model.cpu_offloading", "model.cpu_offloading_activations", "model.cpu_offloading_weights"),
+        *("model.cpu_offloading_double_buffering", "model.fine_grained_activation_offloading"),
+        *("model.offload_modules", "model.cuda_graph_impl", "model.cuda_graph_scope"),
+        *("model.cuda_graph_warmup_steps", "model.enable_cuda_graph", "model.external_cuda_graph"),
+        *("model.use_te_rng_tracker", "model.fp8", "model.fp8_recipe", "model.fp4", "model.fp4_recipe"),
+        *("model.overlap_moe_expert_parallel_comm", "model.delay_wgrad_compute"),
+        *("optimizer.optimizer_cpu_offload", "optimizer.optimizer_offload_fraction"),
+        *("optimizer.overlap_cpu_optimizer_d2h_h2d", "optimizer.use_precision_aware_optimizer"),
+        *("optimizer.main_grads_dtype", "optimizer.main_params_dtype", "optimizer.exp_avg_dtype"),
         "optimizer.exp_avg_sq_dtype",
         "rng.te_rng_tracker",
-        "env.CUDA_DEVICE_MAX_CONNECTIONS",
-        "env.NCCL_ALGO",
-        "env.NCCL_COLLNET_ENABLE",
-        "env.NCCL_NVLS_ENABLE",
-        "env.NVTE_CPU_OFFLOAD_V1",
-        "env.PYTORCH_ALLOC_CONF",
-        "env.PYTORCH_CUDA_ALLOC_CONF",
+        *("env.CUDA_DEVICE_MAX_CONNECTIONS", "env.NCCL_ALGO", "env.NCCL_COLLNET_ENABLE", "env.NCCL_NVLS_ENABLE"),
+        *("env.NVTE_CPU_OFFLOAD_V1", "env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"),
         "env.TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK",
     }
 )
-"""What is kept of them on a GPU as well. Of the environment that is what Megatron, torch and NCCL look at."""
+"""Those that a GPU keeps as well. Of the environment, Megatron, torch and NCCL look at these variables."""
 
 LEFT_OUT = frozenset(
     {
-        "checkpoint.save",
-        "checkpoint.load",
-        "checkpoint.pretrained_checkpoint",
-        "checkpoint.non_persistent_local_ckpt_dir",
-        "checkpoint.non_persistent_global_ckpt_dir",
-        "dist.distributed_backend",
-        "dist.local_rank",
-        "dist.distributed_timeout_minutes",
+        *("checkpoint.save", "checkpoint.load", "checkpoint.pretrained_checkpoint"),
+        *("checkpoint.non_persistent_local_ckpt_dir", "checkpoint.non_persistent_global_ckpt_dir"),
+        *("dist.distributed_backend", "dist.local_rank", "dist.distributed_timeout_minutes"),
     }
 )
-"""What belongs to a launch, and each launch has its own."""
+"""Settings of a launch: each launch has its own."""
 
 NEVER: PlainSettings = {
     "dist.use_decentralized_pg": False,
@@ -171,7 +125,7 @@ NEVER: PlainSettings = {
     "checkpoint.non_persistent_ckpt_type": None,
     "checkpoint.non_persistent_save_interval": None,
 }
-"""What belongs to a cluster, or to the launcher's own loop."""
+"""Settings of a cluster, or of the launcher's own loop."""
 
 WITHOUT_A_GPU: PlainSettings = {
     "ddp.nccl_ub": False,
@@ -190,7 +144,7 @@ WITHOUT_A_GPU: PlainSettings = {
     "comm_overlap.delay_wgrad_compute": False,
     "comm_overlap.defer_embedding_wgrad_compute": False,  # which takes a fused kernel
 }
-"""What only a GPU can do, and what is done instead."""
+"""Settings for abilities that only a GPU has, with their replacements."""
 
 GPU_ONLY_MODEL: PlainSettings = {
     "model.cpu_offloading": False,
@@ -212,7 +166,7 @@ OF_TRANSFORMER_ENGINE = (
     "model.fine_grained_activation_offloading",
     "optimizer.use_precision_aware_optimizer",
 )
-"""What of these no GPU does without Transformer Engine."""
+"""Those of these that need Transformer Engine."""
 
 PLAIN: PlainSettings = {
     "dist.use_megatron_fsdp": False,
@@ -231,7 +185,7 @@ PLAIN: PlainSettings = {
     "checkpoint.ckpt_format": "torch_dist",
     "comm_overlap": None,
 }
-"""What makes a run one with plain DDP, with which every other has to agree."""
+"""Settings of a run with plain DDP, with which every other run has to agree."""
 
 DISTRIBUTED: PlainSettings = {"ddp.use_distributed_optimizer": True, "optimizer.use_distributed_optimizer": True}
 """For weights that plain DDP's own optimizer cannot step."""
@@ -248,4 +202,4 @@ IN_32_BITS: PlainSettings = {
     "optimizer.bf16": False,
     "optimizer.fp16": False,
 }
-"""What makes all of it compute in 32 bits."""
+"""Settings that make all of it compute in 32 bits."""

@@ -1,21 +1,25 @@
-"""The tiers that train: ranks started by a launcher, which answer a list of questions one after the other."""
+"""The tiers that train: ranks started by a launcher, which answer a list of questions one after the other.
+
+Many runs share few launches: each run is asked for once, and all that need as many ranks are in one launch.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from mfsdp_lint.core import files
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.dryrun.containment import MEMORY, WORKER, Contained, contained
-from mfsdp_lint.dryrun.device import CPU, Device
-from mfsdp_lint.dryrun.launchers import AGENT, Launcher, srun_line
-from mfsdp_lint.dryrun.outcome import Failure, Outcome, PlainSettings, failure_from, together
+from mfsdp_lint.dryrun.inventory import CPU, Device
+from mfsdp_lint.dryrun.outcome import Failure, PlainSettings, RunOutcome, failure_from, together
+from mfsdp_lint.dryrun.proxy import base_of
 
 STEPS = 4
 """A run that saves does so before the last of them, which is the one that a run trains that loads."""
@@ -44,11 +48,11 @@ class RunRequest:
 Tell = Callable[[str], None]
 """Hears of each question that was answered, by its name."""
 
-Answers = tuple[dict[str, Outcome], tuple[str, ...]]
+Answers = tuple[dict[str, RunOutcome], tuple[str, ...]]
 """The outcome of every question by its name, and the packages that are stood in for."""
 
 By = Callable[[Sequence[RunRequest], int, Tell], Answers]
-"""Who has questions answered, by so many ranks. Raises UsageError where no directory can be made."""
+"""Has questions answered, by so many ranks. Raises UsageError where no directory can be made."""
 
 
 def launched(
@@ -72,7 +76,7 @@ def launched(
 def torch_line(launch: Contained, ranks: int) -> list[str]:
     """Return the command by which torch's own launcher starts the ranks."""
     return launch.command(
-        "agent",
+        "torch.distributed.run",
         *(*AGENT, "--local-addr", "127.0.0.1", "--nproc-per-node", str(ranks)),
         *("--log-dir", str(launch.directory / "ranks"), "--redirects", "3"),
         *(str(WORKER / "start.py"), "rank", str(launch.directory / "job.json"), str(launch.directory / "answers")),
@@ -90,7 +94,22 @@ def job(
         "limit": limit(questions, timeout, device),
         "imports": timeout,
         **more,
-        "questions": [_document(question, checkpoints, ranks, timeout, device) for question in questions],
+        "questions": [
+            {
+                "id": question.name,
+                "settings": dict(question.settings),
+                "base": dict(question.base),
+                "world_size": ranks,
+                "timeout": timeout,
+                "backend": device.backend,
+                "steps": STEPS,
+                "is_base": question.is_base,
+                "watched": list(question.watched),
+                **({"save": f"{checkpoints}/{question.save}"} if question.save else {}),
+                **({"load": f"{checkpoints}/{question.load}"} if question.load else {}),
+            }
+            for question in questions
+        ],
     }
 
 
@@ -138,30 +157,11 @@ def read(answers: Path, names: Sequence[str], ranks: int, why: str = "") -> Answ
         given = [_read(answers, name, rank) for rank in range(ranks)]
         if broken or not any(given):
             text = why or "the launch ended without an answer"
-            outcomes[name] = Outcome("import", broken or Failure("Ended", text))
+            outcomes[name] = RunOutcome("import", broken or Failure("Ended", text))
         else:
             outcomes[name] = together(given)
     stood_in = tuple(next((start["stood_in"] for start in starts if start), ()))
     return outcomes, stood_in
-
-
-def _document(question: RunRequest, checkpoints: str, ranks: int, timeout: float, device: Device) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "id": question.name,
-        "settings": dict(question.settings),
-        "base": dict(question.base),
-        "world_size": ranks,
-        "timeout": timeout,
-        "backend": device.backend,
-        "steps": STEPS,
-        "is_base": question.is_base,
-        "watched": list(question.watched),
-    }
-    for name in ("save", "load"):
-        checkpoint = getattr(question, name)
-        if checkpoint:
-            document[name] = f"{checkpoints}/{checkpoint}"
-    return document
 
 
 def _wait(
@@ -217,3 +217,110 @@ def _read(answers: Path, name: str, rank: int) -> Mapping[str, Any] | None:
     except (OSError, ValueError):
         return None
     return found
+
+
+Launcher = Literal["torchrun", "srun"]
+
+AGENT = ("--standalone", "--max-restarts", "0")
+"""Options of torch's launcher: alone on its machine, and giving up where a rank fails."""
+
+
+def srun_line(command: Sequence[str], ranks: int, device: Device, seconds: float) -> list[str]:
+    """Return Slurm's command: it starts every rank itself, as a task; all on one node. After `seconds` it ends them."""
+    return [
+        "srun",
+        "--nodes=1",
+        f"--ntasks={ranks}",
+        *([f"--gpus-per-node={ranks}"] if device.is_gpu else []),
+        f"--time={math.ceil(seconds / 60)}",
+        "--kill-on-bad-exit=1",
+        *command,
+    ]
+
+
+def torchrun_line(command: Sequence[str], ranks: int) -> list[str]:
+    """Return the command of torch's own launcher, where it is on the PATH."""
+    return ["torchrun", *AGENT, "--nproc-per-node", str(ranks), *command]
+
+
+Key = tuple[int, str]
+"""A run: the ranks it takes, and its name."""
+
+_MOST_IN_A_LAUNCH = 100
+
+
+@dataclass(slots=True)
+class Batch:
+    """Runs that are wanted, and after `run` what came of them.
+
+    `by` does them, on `device`; `most` is how many ranks there can be, None for any number.
+    """
+
+    by: By
+    device: Device = CPU
+    most: int | None = None
+    stood_in: tuple[str, ...] = ()
+    _wanted: dict[tuple[int, str], RunRequest] = field(default_factory=dict)
+    _keys: dict[str, Key] = field(default_factory=dict)
+    _outcomes: dict[Key, RunOutcome] = field(default_factory=dict)
+
+    def want(
+        self,
+        settings: PlainSettings,
+        ranks: int,
+        *,
+        save: bool = False,
+        load: Key | None = None,
+        is_base: bool = False,
+        watched: Sequence[str] = (),
+    ) -> Key:
+        """Ask for a run, with a save, or with a load of another run's save. The same run has the same key.
+
+        The loaded checkpoint may be the base of its adapters. The run reports whether the `watched` settings were
+        read.
+        """
+        same = json.dumps([sorted(settings.items()), ranks, save, load, is_base, sorted(watched)], default=str)
+        if same not in self._keys:
+            name = f"run-{len(self._keys) + 1}"
+            key = self._keys[same] = (ranks, name)
+            self._wanted[key] = RunRequest(
+                name,
+                settings,
+                base_of(self.device),
+                name if save else None,
+                load[1] if load else None,
+                is_base,
+                tuple(watched),
+            )
+        return self._keys[same]
+
+    def __len__(self) -> int:
+        return len(self._wanted)
+
+    def run(self, tell: Callable[[str], None]) -> None:
+        """Run everything that is wanted. Raises UsageError where no directory can be made."""
+        for ranks in sorted({key[0] for key in self._wanted}):
+            for chunk in _in_chunks([question for key, question in self._wanted.items() if key[0] == ranks]):
+                outcomes, stood_in = self.by(chunk, ranks, tell)
+                self._outcomes |= {(ranks, name): outcome for name, outcome in outcomes.items()}
+                self.stood_in = self.stood_in or stood_in
+        self._wanted.clear()
+
+    def outcome(self, key: Key) -> RunOutcome:
+        """Return the outcome of a run."""
+        return self._outcomes[key]
+
+
+def _in_chunks(questions: list[RunRequest]) -> list[list[RunRequest]]:
+    """Split questions into chunks of limited size; a load stays with the save that it needs, whatever else was asked
+    for between them.
+    """
+    together: dict[str, list[RunRequest]] = {}
+    for question in questions:
+        together.setdefault(question.load or question.name, []).append(question)
+    chunks: list[list[RunRequest]] = [[]]
+    for group in together.values():
+        if len(chunks[-1]) + len(group) > _MOST_IN_A_LAUNCH:
+            chunks.append([])
+        chunks[-1] += group
+    return [chunk for chunk in chunks if chunk]

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import Literal
 
 from mfsdp_lint.core.finding import Confirmation
-from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.dryrun import introspection, trials
-from mfsdp_lint.dryrun.batch import Batch, Key
-from mfsdp_lint.dryrun.command_line import Tree, command_lines
-from mfsdp_lint.dryrun.containment import MEMORY, Contained, contained
-from mfsdp_lint.dryrun.control import controls_of
-from mfsdp_lint.dryrun.device import CPU, Device
-from mfsdp_lint.dryrun.introspection import Validation, inconclusive
-from mfsdp_lint.dryrun.matching import is_of
-from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
-from mfsdp_lint.dryrun.ranks import By, launched
+from mfsdp_lint.dryrun.containment import MEMORY, contained
+from mfsdp_lint.dryrun.control import TIER, controls_of, inconclusive, loads
+from mfsdp_lint.dryrun.evidence import is_of
+from mfsdp_lint.dryrun.introspection import Validation
+from mfsdp_lint.dryrun.inventory import CPU, Device
+from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome
+from mfsdp_lint.dryrun.ranks import Batch, By, Key, launched
 from mfsdp_lint.dryrun.subject import Examiner, Subject, without_environment
-from mfsdp_lint.dryrun.supposed import loads
-from mfsdp_lint.dryrun.trials import Result, Run, Trial
-from mfsdp_lint.dryrun.validator import Asked, NoAnswer, validator
+from mfsdp_lint.dryrun.trials import FindingTrial, ProxyRuns, Result
+from mfsdp_lint.dryrun.validator import NoAnswer, Tree, Validator, command_lines, validator
 from mfsdp_lint.megatron.versions.target import nearest
 from mfsdp_lint.rules.check import Violation
 
@@ -54,9 +50,9 @@ class Means:
     tree: Tree | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Told:
-    """Results of a dry run for a subject.
+    """Results of a dry run for a subject, filled in on the way. `trials` are those of its findings in training.
 
     `findings` are those that it tried, each with its verdict; `result` is that of its training, as it is or with
     `fixed` without its mistakes; `why` is there where nothing could be run. `seconds` are those of its runs, without
@@ -66,12 +62,13 @@ class Told:
     subject: Subject
     validation: Validation | None
     findings: tuple[tuple[Violation, Confirmation], ...]
-    trained: Run | None = None
+    trained: ProxyRuns | None = None
     result: Result | None = None
     fixed: bool = False
     why: str = ""
     seconds: float = 0.0
     device: Device = CPU
+    trials: Sequence[FindingTrial] = ()
 
     @property
     def word(self) -> Word:
@@ -146,19 +143,6 @@ class DryRun:
     seconds: float = 0.0
 
 
-@dataclass(slots=True)
-class _Part:
-    """A subject on its way."""
-
-    subject: Subject
-    validation: Validation | None = None
-    findings: list[tuple[Violation, Confirmation]] = field(default_factory=list)
-    trials: list[Trial] = field(default_factory=list)
-    trained: Run | None = None
-    why: str = ""
-    seconds: float = 0.0
-
-
 def dry_run(
     subjects: Sequence[Subject], judge: Examiner, means: Means, tell: Tell = lambda _: None, by: By | None = None
 ) -> DryRun:
@@ -167,10 +151,11 @@ def dry_run(
     Raises UsageError where there is no room for a temporary directory.
     """
     started = time.monotonic()
-    parts = [_Part(subject) for subject in subjects]
+    parts = [Told(subject, None, (), fixed=means.fixed, device=means.device) for subject in subjects]
     stood_in, pretended = _introspect(parts, judge, means, tell) if parts else ((), ())
     if means.trains and means.tree is None:
-        batch = Batch(by or _here(means), means.device, means.most)
+        here = launched(means.python, timeout=means.timeout, keep=means.keep, memory=means.memory, device=means.device)
+        batch = Batch(by or here, means.device, means.most)
         for part in parts:
             _plan(part, batch, judge, means)
         if len(batch):
@@ -178,34 +163,16 @@ def dry_run(
             tell(f"{tier}: {len(batch)} runs of the proxy model")
             batch.run(lambda name: tell(f"{tier}: {name} has ended"))
             for part in parts:
-                part.findings += [(trial.violation, trials.confirm(trial, batch)) for trial in part.trials]
+                tried = ((trial.violation, trials.confirm(trial, batch)) for trial in part.trials)
+                part.findings = (*part.findings, *tried)
                 part.seconds += sum(batch.outcome(key).seconds for key in _keys(part))
             stood_in = batch.stood_in or stood_in
-        results = [trials.result(part.trained, batch) if part.trained else None for part in parts]
-    else:
-        results = [None] * len(parts)
-    told = tuple(
-        Told(
-            part.subject,
-            part.validation,
-            tuple(part.findings),
-            part.trained,
-            result,
-            means.fixed,
-            part.why,
-            part.seconds,
-            means.device,
-        )
-        for part, result in zip(parts, results, strict=True)
-    )
-    return DryRun(told, stood_in, pretended, time.monotonic() - started)
+        for part in parts:
+            part.result = trials.result(part.trained, batch) if part.trained else None
+    return DryRun(tuple(parts), stood_in, pretended, time.monotonic() - started)
 
 
-def _here(means: Means) -> By:
-    return launched(means.python, timeout=means.timeout, keep=means.keep, memory=means.memory, device=means.device)
-
-
-def _keys(part: _Part) -> set[Key]:
+def _keys(part: Told) -> set[Key]:
     """Return the runs that a part needs."""
     runs = [run for trial in part.trials for run in (trial.bad, trial.good) if run]
     runs += [part.trained] if part.trained else []
@@ -213,14 +180,16 @@ def _keys(part: _Part) -> set[Key]:
 
 
 def _introspect(
-    parts: Sequence[_Part], judge: Examiner, means: Means, tell: Tell
+    parts: Sequence[Told], judge: Examiner, means: Means, tell: Tell
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Ask validation about every part. Return the packages with stand-ins, and the pretended hardware and packages."""
     tell(f"introspect: importing {means.tree.label if means.tree else 'megatron-bridge'}")
     try:
         with (
             contained(means.python, keep=means.keep, memory=means.memory or MEMORY) as launch,
-            _validator(launch, judge, means) as asked,
+            command_lines(launch, means.tree, means.timeout)
+            if means.tree is not None
+            else validator(launch, nearest(judge.target.bridge).te, means.timeout) as asked,
         ):
             for number, part in enumerate(parts, 1):
                 tell(f"introspect: {number} of {len(parts)}: {part.subject.label}")
@@ -230,41 +199,32 @@ def _introspect(
         for part in parts:
             if part.validation is None:
                 part.why = str(error)
-                part.findings = [
-                    (violation, inconclusive(str(error))) for violation in part.subject.tried(introspection.TIER)
-                ]
+                part.findings = tuple((violation, inconclusive(str(error))) for violation in part.subject.tried(TIER))
     return (), ()
 
 
-def _validator(launch: Contained, judge: Examiner, means: Means) -> AbstractContextManager[Asked]:
-    if means.tree is not None:
-        return command_lines(launch, means.tree, means.timeout)
-    return validator(launch, nearest(judge.target.bridge).te, means.timeout)
-
-
-def _validate(part: _Part, asked: Asked, judge: Examiner) -> None:
+def _validate(part: Told, asked: Validator, judge: Examiner) -> None:
     subject = part.subject
 
-    def ask(settings: PlainSettings) -> Outcome:
+    def ask(settings: PlainSettings) -> RunOutcome:
         outcome = asked.ask(settings, subject.given)
         part.seconds += outcome.seconds
         return outcome
 
     part.validation = introspection.validate(subject.given.settings, subject.violations, ask, judge.every)
-    part.findings = [
-        (violation, introspection.confirm(violation, part.validation, ask))
-        for violation in subject.tried(introspection.TIER)
-    ]
+    part.findings = tuple(
+        (violation, introspection.confirm(violation, part.validation, ask)) for violation in subject.tried(TIER)
+    )
 
 
-def _plan(part: _Part, batch: Batch, judge: Examiner, means: Means) -> None:
+def _plan(part: Told, batch: Batch, judge: Examiner, means: Means) -> None:
     """Plan the training of a part."""
     device = means.device
     tried = part.subject.tried(*device.decides)
     validation = part.validation
     if validation is None or not validation.last.passed:
         why = part.why or "start-up validation stops it, and nothing is known that would help"
-        part.findings += [(violation, inconclusive(why, tier=device.tier)) for violation in tried]
+        part.findings = (*part.findings, *((violation, inconclusive(why, tier=device.tier)) for violation in tried))
         return
     # Without a GPU nobody looks at it; with one it is part of what is tried.
     keeps = {path for violation in tried for path in violation.case.showing.keeps}
@@ -274,7 +234,7 @@ def _plan(part: _Part, batch: Batch, judge: Examiner, means: Means) -> None:
         return
     if means.fixed:
         errors = [violation for violation in part.subject.violations if violation.severity == "error"]
-        settings = trials.without(settings, [*part.subject.tried(introspection.TIER), *tried, *errors])
+        settings = trials.without(settings, [*part.subject.tried(TIER), *tried, *errors])
     elif validation.refusals:  # as it is it never gets that far
         return
     if why := trials.too_many(batch, settings, means.ranks):

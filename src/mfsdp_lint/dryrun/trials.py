@@ -7,26 +7,25 @@ from collections.abc import Sequence
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.dryrun import seen
-from mfsdp_lint.dryrun.batch import Batch, Key
-from mfsdp_lint.dryrun.comparison import (
+from mfsdp_lint.dryrun import evidence
+from mfsdp_lint.dryrun.control import LOADS, confirmed, controls_of, inconclusive, loads, pinned, with_a_checkpoint
+from mfsdp_lint.dryrun.evidence import (
     TOLERANCE,
     TOLERANCE_IN_8_BITS,
     TOLERANCE_IN_16_BITS,
     TOLERANCE_OF_EXPERTS,
     Tolerance,
     after_a_load,
+    is_of,
     losses_of,
     symptoms,
 )
-from mfsdp_lint.dryrun.control import controls_of, pinned
-from mfsdp_lint.dryrun.device import Device
-from mfsdp_lint.dryrun.introspection import Judge, inconclusive
-from mfsdp_lint.dryrun.matching import is_of
-from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
+from mfsdp_lint.dryrun.introspection import Judge
+from mfsdp_lint.dryrun.inventory import Device
+from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome
 from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
 from mfsdp_lint.dryrun.proxy_settings import IN_32_BITS, SHORT
-from mfsdp_lint.dryrun.supposed import LOADS, confirmed, loads, with_a_checkpoint
+from mfsdp_lint.dryrun.ranks import Batch, Key
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.model import Showing
@@ -38,7 +37,7 @@ _FSDP = ("dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "dist.use_torch_fsdp
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ProxyRuns:
     """A run of the proxy, one of the same with plain DDP, and one that loads what it saved, if it saves."""
 
     proxy: Proxy
@@ -48,14 +47,14 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class FindingTrial:
     """Trial of a finding: the run with the mistake alone, and the control run. `why` is the reason if it cannot be
     tried at all.
     """
 
     violation: Violation
-    bad: Run | None = None
-    good: Run | None = None
+    bad: ProxyRuns | None = None
+    good: ProxyRuns | None = None
     why: str = ""
 
 
@@ -76,7 +75,7 @@ def want(
     load: bool = False,
     showing: Showing = _NOTHING_MORE,
     watched: Sequence[str] = (),
-) -> Run:
+) -> ProxyRuns:
     """Ask for a run of a recipe's settings, with a save, and for one that loads the save, as the settings do.
 
     The loaded checkpoint may be saved with other settings, as `showing` says.
@@ -91,12 +90,12 @@ def want(
     plain = batch.want(proxy.plain, proxy.ranks)
     is_base = saver is not proxy and settings.get("checkpoint.load") is None
     loader = batch.want(proxy.settings, proxy.ranks, load=run, is_base=is_base, watched=watched) if load else None
-    return Run(proxy, run, plain, loader)
+    return ProxyRuns(proxy, run, plain, loader)
 
 
 def plan(
     batch: Batch, settings: PlainSettings, violations: Sequence[Violation], ranks: int, judge: Judge
-) -> list[Trial]:
+) -> list[FindingTrial]:
     """Ask for the runs that these findings need, each with the mistakes of the others taken out."""
     trials = []
     for violation in violations:
@@ -104,16 +103,16 @@ def plan(
         bad: PlainSettings = with_a_checkpoint(violation, pinned(violation, alone))
         good = without(bad, [violation])
         if why := too_many(batch, bad, ranks) or too_many(batch, good, ranks):
-            trials.append(Trial(violation, why=why))
+            trials.append(FindingTrial(violation, why=why))
         elif not _is_in(violation, bad, ranks, judge, batch.device):
-            trials.append(Trial(violation, why="the small model cannot have this mistake"))
+            trials.append(FindingTrial(violation, why="the small model cannot have this mistake"))
         elif _is_in(violation, good, ranks, judge, batch.device):
-            trials.append(Trial(violation, why="nothing is known that would take the mistake out"))
+            trials.append(FindingTrial(violation, why="nothing is known that would take the mistake out"))
         else:
             if violation.case.error is None and violation.case.showing.shows is None:
                 bad, good = _sharper(violation, bad, good, ranks, judge, batch.device)
             first, second = (_wanted(batch, violation, each, ranks) for each in (bad, good))
-            trials.append(Trial(violation, first, second))
+            trials.append(FindingTrial(violation, first, second))
     return trials
 
 
@@ -131,11 +130,11 @@ def _sharper(
     return (sharp[0], sharp[1]) if in_bad and not in_good else (bad, good)
 
 
-def _wanted(batch: Batch, violation: Violation, settings: PlainSettings, ranks: int) -> Run:
+def _wanted(batch: Batch, violation: Violation, settings: PlainSettings, ranks: int) -> ProxyRuns:
     """Ask for the run that a finding's stage needs: a load needs a save before it, unless nothing is loaded."""
     stage = violation.case.stage
     load = stage == "load" and loads(settings)
-    showing, watched = violation.case.showing, seen.watched(violation)
+    showing, watched = violation.case.showing, evidence.watched(violation)
     return want(batch, settings, ranks, save=stage == "save" or load, load=load, showing=showing, watched=watched)
 
 
@@ -159,7 +158,7 @@ def _is_in(violation: Violation, settings: PlainSettings, ranks: int, judge: Jud
     return any(found.rule.code == violation.rule.code for found in judge(proxy))
 
 
-def confirm(trial: Trial, batch: Batch) -> Confirmation:
+def confirm(trial: FindingTrial, batch: Batch) -> Confirmation:
     """Decide one finding by its runs."""
     tier = batch.device.tier
     if trial.bad is None or trial.good is None:
@@ -167,7 +166,7 @@ def confirm(trial: Trial, batch: Batch) -> Confirmation:
     case = trial.violation.case
     if case.showing.shows is not None:
         bad_run, good_run = ((run.proxy.settings, _last(run, batch)) for run in (trial.bad, trial.good))
-        return seen.confirm(trial.violation, tier, bad_run, good_run)
+        return evidence.confirm_by_observation(trial.violation, tier, bad_run, good_run)
     bad = result(trial.bad, batch)
     if bad.why or not bad.outcome.conclusive:
         return inconclusive(bad.told, tier=tier)
@@ -187,7 +186,7 @@ def confirm(trial: Trial, batch: Batch) -> Confirmation:
     return confirmed(trial.violation, tier, bad.told)
 
 
-def _last(run: Run, batch: Batch) -> Outcome:
+def _last(run: ProxyRuns, batch: Batch) -> RunOutcome:
     """Return the outcome of the run that loads, or of the one that failed before it could; else of the one run that
     there is.
     """
@@ -209,7 +208,7 @@ def _shows_nothing(violation: Violation, ranks: int) -> str:
 class Result:
     """Result of a run: its outcome, its silent faults, and the reason why these cannot be determined."""
 
-    outcome: Outcome
+    outcome: RunOutcome
     symptoms: tuple[str, ...]
     why: str
 
@@ -233,7 +232,7 @@ class Result:
         return "; ".join(self.symptoms) or self.why or fine
 
 
-def result(run: Run, batch: Batch) -> Result:
+def result(run: ProxyRuns, batch: Batch) -> Result:
     """Return the result of a run, compared with plain DDP."""
     outcome, plain = batch.outcome(run.run), batch.outcome(run.plain)
     if run.load is not None and outcome.passed:
@@ -248,7 +247,7 @@ def result(run: Run, batch: Batch) -> Result:
     if not plain.passed:
         return Result(outcome, (), f"the run with plain DDP failed: {plain.failure.message if plain.failure else ''}")
     tolerance = tolerance_of(run.proxy)
-    found = symptoms(outcome, plain, tolerance=tolerance, sharded=_is_sharded(run.proxy))
+    found = symptoms(outcome, plain, tolerance=tolerance, sharded=any(run.proxy.settings.get(path) for path in _FSDP))
     if run.load is not None:
         found += after_a_load(outcome, batch.outcome(run.load), plain, tolerance=tolerance)
     return Result(outcome, found, "")
@@ -263,7 +262,3 @@ def tolerance_of(proxy: Proxy) -> Tolerance:
     if not any(settings.get(path) for path in _16_BITS) and settings.get("model.params_dtype") not in SHORT:
         return TOLERANCE
     return TOLERANCE_OF_EXPERTS if settings.get("model.num_moe_experts") else TOLERANCE_IN_16_BITS
-
-
-def _is_sharded(proxy: Proxy) -> bool:
-    return any(proxy.settings.get(path) for path in _FSDP)

@@ -13,15 +13,11 @@ from typing import Literal
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.dryrun.command_line import Tree
-from mfsdp_lint.dryrun.device import Tier
-from mfsdp_lint.dryrun.introspection import Refusal
-from mfsdp_lint.dryrun.inventory import Installed
-from mfsdp_lint.dryrun.matching import matches
-from mfsdp_lint.dryrun.outcome import Failure
-from mfsdp_lint.dryrun.plain import recipe_of
+from mfsdp_lint.dryrun.evidence import matches
+from mfsdp_lint.dryrun.inventory import Installed, Tier
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
-from mfsdp_lint.dryrun.subject import Examiner, Subject, tier_of
+from mfsdp_lint.dryrun.subject import Examiner, Subject, recipe_of, tier_of
+from mfsdp_lint.dryrun.validator import Tree
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.versions.target import Target
@@ -38,7 +34,7 @@ _FILE = "example.py"
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TriedExample:
     """An example and what came of it: the verdict of a dry run, and what was seen.
 
     A bad one is confirmed, refuted or inconclusive; a good one passed, failed or inconclusive.
@@ -58,13 +54,13 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VerifiedRule:
     """A rule: the lowest tier that decides it, and what became of its examples."""
 
     code: str
     name: str
     tier: Confirm
-    tried: tuple[Tried, ...]
+    tried: tuple[TriedExample, ...]
 
     @property
     def agreement(self) -> Agreement:
@@ -104,7 +100,7 @@ def verify(
     target: Target,
     codes: Collection[str],
     tell: Callable[[str], None] = lambda _: None,
-) -> list[Row]:
+) -> list[VerifiedRule]:
     """Try the examples of the rules in `codes` that apply at the installed versions; all `rules` judge them.
 
     Raises UsageError.
@@ -112,10 +108,11 @@ def verify(
     judge = Examiner(target, rules)
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(target))]
     cases = [case for rule, found in here for case in _cases(rule, found, judge)]
-    tried: list[Tried] = []
-    for tier in _tiers(installed):
+    tried: list[TriedExample] = []
+    # Rules that the CPU decides are tried there, with GPUs or without.
+    tiers: tuple[Tier, ...] = ("introspect", "cpu", "gpu") if len(installed.gpus) >= _RANKS else ("introspect", "cpu")
+    for tier in tiers:
         chosen = [case for case in cases if _tier(case) == tier]
-        subjects = [case.subject for case in chosen if case.subject]
         # What would be left of a bad example without its mistake is its control run, which is run anyway.
         device = installed.device(tier, _RANKS)
         most = len(installed.gpus) if device.is_gpu else None
@@ -128,21 +125,16 @@ def verify(
             fixed=True,
             checkpoint="as written",
         )
-        done = iter(dry_run(subjects, judge, means, tell).told if subjects else ())
-        tried += [_tried(case, next(done) if case.subject else None) for case in chosen]
+        tried += _tried(chosen, judge, means, tell)
     return [
-        Row(rule.code, rule.name, _lowest(found), tuple(each for each in tried if each.code == rule.code))
+        VerifiedRule(rule.code, rule.name, _lowest(found), tuple(each for each in tried if each.code == rule.code))
         for rule, found in here
     ]
 
 
 def verify_command_line(
-    rules: Sequence[Rule],
-    tree: Tree,
-    python: str,
-    codes: Collection[str],
-    tell: Callable[[str], None] = lambda _: None,
-) -> list[Row]:
+    rules: Sequence[Rule], tree: Tree, python: str, codes: Collection[str], tell: Callable[[str], None] = lambda _: None
+) -> list[VerifiedRule]:
     """Try the examples of rules about refusals of Megatron-LM's command line at start-up, with a source tree. Raises
     UsageError.
     """
@@ -151,18 +143,11 @@ def verify_command_line(
     refusing = [(rule, found) for rule, found in here if any(case.stage == "startup" for case in found.cases)]
     cases = [case for rule, found in refusing for case in _cases(rule, found, judge)]
     chosen = [case for case in cases if not (case.bad and case.subject) or _tier(case) == "introspect"]
-    subjects = [case.subject for case in chosen if case.subject]
-    done = iter(dry_run(subjects, judge, Means(python, fixed=True, tree=tree), tell).told if subjects else ())
-    tried = [_tried(case, next(done) if case.subject else None) for case in chosen]
+    tried = _tried(chosen, judge, Means(python, fixed=True, tree=tree), tell)
     return [
-        Row(rule.code, rule.name, "introspect", tuple(each for each in tried if each.code == rule.code))
+        VerifiedRule(rule.code, rule.name, "introspect", tuple(each for each in tried if each.code == rule.code))
         for rule, _ in refusing
     ]
-
-
-def _tiers(installed: Installed) -> tuple[Tier, ...]:
-    """Return the tiers that can be tried here; rules that the CPU decides are tried there, with GPUs or without."""
-    return ("introspect", "cpu", "gpu") if len(installed.gpus) >= _RANKS else ("introspect", "cpu")
 
 
 def _tier(case: _Case) -> Confirm:
@@ -213,7 +198,13 @@ def _recipe(example: Example, judge: Examiner) -> Recipe:
     return read_python([_FILE], sources, load_knowledge(judge.target)).recipes[0]
 
 
-def _tried(case: _Case, told: Told | None) -> Tried:
+def _tried(cases: Sequence[_Case], judge: Examiner, means: Means, tell: Callable[[str], None]) -> list[TriedExample]:
+    subjects = [case.subject for case in cases if case.subject]
+    done = iter(dry_run(subjects, judge, means, tell).told if subjects else ())
+    return [_example(case, next(done) if case.subject else None) for case in cases]
+
+
+def _example(case: _Case, told: Told | None) -> TriedExample:
     if told is None:
         verdict, seen = "inconclusive", case.why
     elif not case.bad:
@@ -225,7 +216,7 @@ def _tried(case: _Case, told: Told | None) -> Tried:
         seen = confirmation.reason or confirmation.seen
     else:
         verdict, seen = "inconclusive", told.why
-    return Tried(case.rule.code, case.number, case.bad, verdict, seen, told.seconds if told else 0.0)
+    return TriedExample(case.rule.code, case.number, case.bad, verdict, seen, told.seconds if told else 0.0)
 
 
 def _good(rule: Rule, told: Told) -> tuple[str, str]:
@@ -234,11 +225,16 @@ def _good(rule: Rule, told: Told) -> tuple[str, str]:
     if validation is None:
         return "inconclusive", told.why
     # Once another mistake was taken out it is the example no more.
-    failures = [refusal.failure for refusal in validation.refusals[:1] if _may_be_of(rule, refusal)]
+    # Nor is a refusal the rule's where another rule explains it, for some have an error in common.
+    failures = [
+        refusal.failure
+        for refusal in validation.refusals[:1]
+        if refusal.violation is None or refusal.violation.rule.code == rule.code
+    ]
     if result is not None and result.outcome.failure and not failures:
         failures.append(result.outcome.failure)
     for failure in failures:
-        if _is_of_rule(rule, failure):
+        if any(case.error is not None and matches(case.error, failure) for case in rule.cases):
             if why := _is_open(rule, told):
                 return "inconclusive", why
             return "failed", failure.message
@@ -255,13 +251,6 @@ def _good(rule: Rule, told: Told) -> tuple[str, str]:
     return ("passed", "") if result.fine else ("inconclusive", result.told)
 
 
-def _may_be_of(rule: Rule, refusal: Refusal) -> bool:
-    """Tell whether a refusal may be the rule's: not where another rule explains it, for some have an error
-    in common.
-    """
-    return refusal.violation is None or refusal.violation.rule.code == rule.code
-
-
 def _is_open(rule: Rule, told: Told) -> str:
     """Explain why a good example fails all the same: it leaves the rule's condition open, or cannot be
     given as it is.
@@ -276,7 +265,3 @@ def _is_open(rule: Rule, told: Told) -> str:
         if None in truths and False not in truths:
             return "it leaves open what the rule asks"
     return ""
-
-
-def _is_of_rule(rule: Rule, failure: Failure) -> bool:
-    return any(case.error is not None and matches(case.error, failure) for case in rule.cases)

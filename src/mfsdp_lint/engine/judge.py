@@ -19,10 +19,10 @@ from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.registry import kind_of, reader_of
 from mfsdp_lint.reports.held_versions import holds_for, in_order, named, told
 from mfsdp_lint.rules.about_files import RAISES, UNDECIDED
+from mfsdp_lint.rules.agenda import Undecided
 from mfsdp_lint.rules.check import Hits, Violation, hits, violations_of
 from mfsdp_lint.rules.findings import Cause, causes
 from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.rules.undecided import Undecided
 
 
 @dataclass(frozen=True, slots=True)

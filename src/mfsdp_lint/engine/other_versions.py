@@ -16,8 +16,7 @@ from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.reports.held_versions import holds_for, in_order, named
 from mfsdp_lint.rules.check import Violation
-from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.rules.strength import stronger
+from mfsdp_lint.rules.model import Rule, stronger
 
 
 def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Judge) -> list[Finding]:

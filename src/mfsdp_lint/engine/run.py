@@ -24,10 +24,9 @@ from mfsdp_lint.readers.registry import kind_of, reader_of
 from mfsdp_lint.reports.by_recipe import by_recipe
 from mfsdp_lint.reports.summary import summarise
 from mfsdp_lint.rules.about_files import ABOUT_FILES, STALE_ENTRY, UNDECIDED, UNREADABLE, UNUSED_COMMENT, file_finding
-from mfsdp_lint.rules.levels import Levels
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.rules.selection import resolved, selected
+from mfsdp_lint.rules.selection import Levels, resolved, rules_for, selected
 
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.apply import Fixed
@@ -124,8 +123,6 @@ def prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], S
     """Return the judge for these options, the codes that are shown, and all rules that there are."""
     rules = load_rules()
     if options.extend_rules:
-        from mfsdp_lint.rules.extend import rules_for
-
         rules = rules_for(options.extend_rules)
     names = names_of(rules)
     select = resolved(options.select, names, "select")

@@ -16,15 +16,13 @@ from mfsdp_lint.core.recipe import Settings
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.memory.facts import Facts, NotKnown
-from mfsdp_lint.memory.layers import UNMODELLED, Shape, Split, Tensor
-from mfsdp_lint.memory.layout import Layout
-from mfsdp_lint.memory.result import Count, Given
+from mfsdp_lint.memory.facts import UNMODELLED, ModelShape, NotModelled, RankGroups, SettingFacts, Split, Tensor
+from mfsdp_lint.memory.result import Count, GivenParameters
 from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import shipped
 
 _MOST_LAYERS = 10_000
-"""What has more is no model, and would take as long to count."""
+"""More than any model has; counting more would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +42,10 @@ class Stage:
     copies: bool = False
 
 
-def whole_model(facts: Facts, by_layer: bool) -> Stage:
-    """Return the whole model as one stage, for one rank. Raises NotKnown."""
-    return _stages(facts, _kinds(facts, by_layer), 1)[0]
-
-
-def stages_of(facts: Facts, by_layer: bool, pipeline: int) -> list[Stage]:
-    """Return every stage of a pipeline; `by_layer`: settings say which layers have experts. Raises NotKnown."""
-    return _stages(facts, _kinds(facts, by_layer), pipeline)
-
-
-def _stages(facts: Facts, kinds: Sequence[bool], pipeline: int) -> list[Stage]:
+def _stages(facts: SettingFacts, kinds: Sequence[bool], pipeline: int) -> list[Stage]:
+    """Return every stage of a pipeline; `kinds` tells which layers have experts. Raises NotModelled."""
     if pipeline > 1 and len(set(kinds)) > 1 and facts.get("model.virtual_pipeline_model_parallel_size") is not None:
-        raise NotKnown("layers of two kinds are interleaved over pipeline stages: not modelled")
+        raise NotModelled("layers of two kinds are interleaved over pipeline stages: not modelled")
     predictions = facts.number("model.mtp_num_layers") if facts.if_any("model.mtp_num_layers") is not None else 0
     tied = facts.on("model.share_embeddings_and_output_weights")
     numbers = _layers_of_stages(facts, len(kinds), pipeline)
@@ -77,11 +66,11 @@ def _stages(facts: Facts, kinds: Sequence[bool], pipeline: int) -> list[Stage]:
     return stages
 
 
-def _kinds(facts: Facts, by_layer: bool) -> list[bool]:
+def _kinds(facts: SettingFacts, by_layer: bool) -> list[bool]:
     """Tell for each layer whether it has experts."""
     layers = facts.size("model.num_layers")
     if layers > _MOST_LAYERS:
-        raise NotKnown(f"model.num_layers is {layers}, which is no number of layers")
+        raise NotModelled(f"model.num_layers is {layers}, which is no number of layers")
     if facts.get("model.num_moe_experts") is None:
         return [False] * layers
     if not by_layer:
@@ -91,10 +80,10 @@ def _kinds(facts: Facts, by_layer: bool) -> list[bool]:
         return [layer % frequency == 0 for layer in range(layers)]
     if isinstance(frequency, list) and len(frequency) == layers and all(each in (0, 1) for each in frequency):
         return [each == 1 for each in frequency]
-    raise NotKnown(f"model.moe_layer_freq is {frequency!r}, which is not modelled")
+    raise NotModelled(f"model.moe_layer_freq is {frequency!r}, which is not modelled")
 
 
-def _layers_of_stages(facts: Facts, layers: int, pipeline: int) -> list[int]:
+def _layers_of_stages(facts: SettingFacts, layers: int, pipeline: int) -> list[int]:
     """Count the layers of each stage.
 
     Source: megatron-core 0.16.1, transformer/transformer_block.py:75 (get_num_layers_to_build).
@@ -102,8 +91,11 @@ def _layers_of_stages(facts: Facts, layers: int, pipeline: int) -> list[int]:
     if pipeline == 1:
         return [layers]
     if facts.if_any("model.pipeline_model_parallel_layout") is not None:
-        raise NotKnown("model.pipeline_model_parallel_layout is set, which is not modelled")
-    first, last = (_if_said(facts, f"model.num_layers_in_{end}_pipeline_stage") for end in ("first", "last"))
+        raise NotModelled("model.pipeline_model_parallel_layout is set, which is not modelled")
+    first, last = (
+        None if facts.get(path) is None else facts.number(path)
+        for path in (f"model.num_layers_in_{end}_pipeline_stage" for end in ("first", "last"))
+    )
     said = [each for each in (first, last) if each is not None]
     more = int(facts.on("model.account_for_embedding_in_pipeline_split"))
     final = int(facts.on("model.account_for_loss_in_pipeline_split"))
@@ -111,12 +103,8 @@ def _layers_of_stages(facts: Facts, layers: int, pipeline: int) -> list[int]:
     each, rest = divmod(layers - sum(said) + more + final, between) if between else (0, layers - sum(said))
     ends = (each - more if first is None else first, each - final if last is None else last)
     if rest or pipeline > layers + more + final or min(each, *ends) < 0:
-        raise NotKnown(f"{layers} layers do not divide among {pipeline} pipeline stages")
+        raise NotModelled(f"{layers} layers do not divide among {pipeline} pipeline stages")
     return [ends[0], *[each] * (pipeline - 2), ends[1]]
-
-
-def _if_said(facts: Facts, path: str) -> int | None:
-    return None if facts.get(path) is None else facts.number(path)
 
 
 _GPT = "megatron.bridge.models.gpt_provider"
@@ -128,32 +116,20 @@ BLOCK = frozenset({"megatron.core.models.gpt.gpt_layer_specs.get_gpt_decoder_blo
 """Functions that give each layer its own kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Structure of a model: with `by_layer`, settings decide for each layer."""
-
-    by_layer: bool
-
-
-def family_of(facts: Facts, settings: Settings, target: Target) -> Family:
-    """Find the family of the settings' model. Raises NotKnown for a model whose weights are not counted."""
+def is_by_layer(facts: SettingFacts, settings: Settings, target: Target) -> bool:
+    """Tell whether settings decide for each layer of the model. Raises NotModelled if its weights are not counted."""
     name = facts.get("model.__class__")
     snapshot = shipped(target.data)
     if not isinstance(name, str) or snapshot is None:
-        raise NotKnown("model.__class__ is not known")
+        raise NotModelled("model.__class__ is not known")
     classes = list(_classes(snapshot, name))
     builder = next((each for each, described in classes if "provide" in described.get("methods", {})), None)
     if builder != f"{_GPT}.GPTModelProvider":
-        raise NotKnown(f"the layers of {name} are not modelled")
-    return _family(_layers(settings, classes), name)
-
-
-def _family(layers: str | None, name: str) -> Family:
-    if layers in ONE_LAYER:
-        return Family(by_layer=False)
-    if layers in BLOCK:
-        return Family(by_layer=True)
-    raise NotKnown(f"the layers of {name} are not modelled ({layers or f'model.{_SPEC} is its own'})")
+        raise NotModelled(f"the layers of {name} are not modelled")
+    layers = _layers(settings, classes)
+    if layers in ONE_LAYER or layers in BLOCK:
+        return layers in BLOCK
+    raise NotModelled(f"the layers of {name} are not modelled ({layers or f'model.{_SPEC} is its own'})")
 
 
 def _layers(settings: Settings, classes: list[tuple[str, Any]]) -> str | None:
@@ -201,14 +177,14 @@ def _classes(snapshot: Snapshot, name: str) -> Iterator[tuple[str, Any]]:
 _Sums = Counter[Split]
 
 
-def given(parameters: Given, facts: Facts, layout: Layout) -> Count:
-    """Split counted parameters evenly. Raises NotKnown if that requires the number of parameters in experts."""
+def split_evenly(parameters: GivenParameters, facts: SettingFacts, layout: RankGroups) -> Count:
+    """Split counted parameters evenly. Raises NotModelled if that requires the number of parameters in experts."""
     experts = parameters.experts
     if experts is None:
         # Where experts are split like the rest, it makes no difference.
         same = layout.expert == 1 and layout.expert_tensor == layout.tensor
         if not same and facts.get("model.num_moe_experts") is not None:
-            raise NotKnown("how many are in experts is not known (--parameters TOTAL,EXPERTS)")
+            raise NotModelled("how many are in experts is not known (--parameters TOTAL,EXPERTS)")
         experts = 0
     dense = parameters.total - experts
     by, among = layout.tensor * layout.pipeline, layout.expert_tensor * layout.expert * layout.pipeline
@@ -220,18 +196,19 @@ def given(parameters: Given, facts: Facts, layout: Layout) -> Count:
     return Count(parameters.total, -(-dense // by), -(-experts // among), tuple(said))
 
 
-def counted(facts: Facts, settings: Settings, layout: Layout, target: Target) -> Count:
-    """Count parameters by the model's settings. Raises NotKnown."""
-    by_layer = family_of(facts, settings, target).by_layer
+def count_parameters(facts: SettingFacts, settings: Settings, layout: RankGroups, target: Target) -> Count:
+    """Count parameters by the model's settings. Raises NotModelled."""
+    by_layer = is_by_layer(facts, settings, target)
     for path, understood in UNMODELLED.items():
         if (value := facts.if_any(path)) not in understood:
-            raise NotKnown(f"{path} is {value!r}, which is not modelled")
+            raise NotModelled(f"{path} is {value!r}, which is not modelled")
     latent = facts.on("model.multi_latent_attention")
     if latent and not by_layer:
-        raise NotKnown("model.multi_latent_attention is on, which the layers of this provider do not follow")
-    parts = _Parts(Shape(facts, latent))
-    total = parts.sums(whole_model(facts, by_layer)).total()
-    held = [_held(parts.sums(stage), layout) for stage in stages_of(facts, by_layer, layout.pipeline)]
+        raise NotModelled("model.multi_latent_attention is on, which the layers of this provider do not follow")
+    parts = _Parts(ModelShape(facts, latent))
+    kinds = _kinds(facts, by_layer)
+    total = parts.sums(_stages(facts, kinds, 1)[0]).total()
+    held = [_held(parts.sums(stage), layout) for stage in _stages(facts, kinds, layout.pipeline)]
     fullest = max(range(len(held)), key=lambda stage: sum(held[stage]))
     return Count(total, *held[fullest], _told(total, held[fullest], fullest, layout))
 
@@ -241,7 +218,7 @@ class _Parts:
 
     __slots__ = ("_layers", "_shape")
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ModelShape) -> None:
         self._shape = shape
         self._layers: dict[bool, _Sums] = {}
 
@@ -280,13 +257,13 @@ def _add(sums: _Sums, more: Iterable[tuple[Split, int]], times: int) -> None:
         sums[split] += times * numbers
 
 
-def _held(sums: _Sums, layout: Layout) -> tuple[int, int]:
+def _held(sums: _Sums, layout: RankGroups) -> tuple[int, int]:
     """Count dense and expert parameters on one rank."""
     experts = -(-sums["expert"] // layout.expert) + -(-sums["expert tensor"] // (layout.expert * layout.expert_tensor))
     return sums["whole"] + -(-sums["tensor"] // layout.tensor), experts
 
 
-def _told(total: int, held: tuple[int, int], stage: int, layout: Layout) -> tuple[str, ...]:
+def _told(total: int, held: tuple[int, int], stage: int, layout: RankGroups) -> tuple[str, ...]:
     told = [f"{total:,} parameters, by the model's settings"]
     if sum(held) == total:
         return tuple(told)

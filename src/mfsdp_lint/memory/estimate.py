@@ -14,16 +14,14 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, resolve
 from mfsdp_lint.megatron.versions.ranges import parse_range
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.memory.counting import counted, given
-from mfsdp_lint.memory.facts import Facts, NotKnown
-from mfsdp_lint.memory.layout import Layout, layout_of
-from mfsdp_lint.memory.precision import Precision
-from mfsdp_lint.memory.result import Amount, Count, Footprint, Given, Memory
-from mfsdp_lint.memory.sources import LEFT_OUT, sources_of
+from mfsdp_lint.memory.counting import count_parameters, split_evenly
+from mfsdp_lint.memory.facts import NotModelled, RankGroups, SettingFacts, layout_of
+from mfsdp_lint.memory.result import LEFT_OUT, Amount, Count, Footprint, GivenParameters, Memory, sources_of
 from mfsdp_lint.memory.wrappings import (
     DISTRIBUTED,
     MEGATRON,
     TORCH,
+    Precision,
     Wrapped,
     Wrapping,
     need_first_version,
@@ -38,10 +36,10 @@ are sharded like dense weights, over ranks that may have other experts."""
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Numbers of ranks that share dense weights, and experts; each raises NotKnown if it cannot be computed."""
+    """Numbers of ranks that share dense weights, and experts; each raises NotModelled if it cannot be computed."""
 
     world: int | None
-    layout: Layout
+    layout: RankGroups
 
     def dense(self) -> int:
         return self.layout.shards(self._world())
@@ -51,12 +49,12 @@ class Ranks:
 
     def _world(self) -> int:
         if self.world is None:
-            raise NotKnown("the number of ranks is not known (--world-size)")
+            raise NotModelled("the number of ranks is not known (--world-size)")
         return self.world
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class WrappedModel:
     """A way of wrapping with a number of parameters, of ranks, and a precision."""
 
     wrapping: Wrapping
@@ -66,27 +64,16 @@ class Case:
 
     def footprint(self, runs: bool) -> Footprint:
         """Compute every part, or the reason why it is not known."""
+        read = self.precision
         return Footprint(
             key=self.wrapping.key,
             label=self.wrapping.label,
             runs=runs,
-            parameters=_amount(self._parameters),
-            gradients=_amount(self._gradients),
-            main_parameters=_amount(self._main_parameters),
-            optimizer_states=_amount(self._states),
+            parameters=_amount(lambda: self._part("parameters", (read.parameters(),))),
+            gradients=_amount(lambda: self._part("gradients", (read.gradients(),))),
+            main_parameters=_amount(lambda: self._part("optimizer", tuple(filter(None, (read.main_parameters(),))))),
+            optimizer_states=_amount(lambda: self._part("optimizer", read.states(), read.on_the_device())),
         )
-
-    def _parameters(self) -> Amount:
-        return self._part("parameters", (self.precision.parameters(),))
-
-    def _gradients(self) -> Amount:
-        return self._part("gradients", (self.precision.gradients(),))
-
-    def _main_parameters(self) -> Amount:
-        return self._part("optimizer", tuple(filter(None, (self.precision.main_parameters(),))))
-
-    def _states(self) -> Amount:
-        return self._part("optimizer", self.precision.states(), self.precision.on_the_device())
 
     def _part(self, part: str, each: tuple[int, ...], share: float = 1.0) -> Amount:
         if not each or not share:
@@ -109,7 +96,7 @@ class Case:
         """Count the ranks over which a weight is sharded: those of one instance, if not of all."""
         instances = self.wrapping.instances
         if ranks % instances:
-            raise NotKnown(f"{ranks} ranks do not divide among {instances} instances")
+            raise NotModelled(f"{ranks} ranks do not divide among {instances} instances")
         return ranks if self.wrapping.outer and part == "optimizer" else ranks // instances
 
     @property
@@ -125,17 +112,17 @@ class Case:
         if not self.count.experts:
             return
         if wrapping.kind == MEGATRON and hybrid and self.precision.core in _NO_EXPERTS_IN_HYBRID and self._spreads:
-            raise NotKnown("with HSDP this megatron-core shards experts over ranks that have other experts")
+            raise NotModelled("with HSDP this megatron-core shards experts over ranks that have other experts")
         if wrapping.kind == TORCH and self._spreads:
-            raise NotKnown("torch FSDP2 shards experts over ranks that have other experts")
+            raise NotModelled("torch FSDP2 shards experts over ranks that have other experts")
         if wrapping.kind == DISTRIBUTED and hybrid and self.ranks.experts() % wrapping.instances:
-            raise NotKnown(f"experts do not divide among {wrapping.instances} instances")
+            raise NotModelled(f"experts do not divide among {wrapping.instances} instances")
 
 
 def _amount(made: Callable[[], Amount]) -> Amount:
     try:
         return made()
-    except NotKnown as reason:
+    except NotModelled as reason:
         return Amount(None, why=str(reason))
 
 
@@ -143,19 +130,22 @@ _HYBRID = 2
 """Instances of hybrid sharding where a recipe has no more than one."""
 
 
-def memory(recipe: Recipe, target: Target, ranks: int | None = None, parameters: Given | None = None) -> Memory:
+def memory(
+    recipe: Recipe, target: Target, ranks: int | None = None, parameters: GivenParameters | None = None
+) -> Memory:
     """Estimate the bytes of a recipe's model state on the rank that has most of it, by its settings as they will run.
 
     `ranks` is the number of ranks, `parameters` the number of parameters, if the user gives it. A result that depends
     on an unknown setting is not known, and names that setting; likewise if the recipe's paths differ.
     """
-    found = [_of(variant, recipe.front_end, target, ranks, parameters) for variant in recipe.variants]
-    return _joined(found)
+    return _joined([_of(variant, recipe.front_end, target, ranks, parameters) for variant in recipe.variants])
 
 
-def _of(variant: Variant, front_end: FrontEnd, target: Target, ranks: int | None, parameters: Given | None) -> Memory:
+def _of(
+    variant: Variant, front_end: FrontEnd, target: Target, ranks: int | None, parameters: GivenParameters | None
+) -> Memory:
     settings = resolve(variant, target, ranks, front_end=front_end).run.settings
-    facts = Facts(settings)
+    facts = SettingFacts(settings)
     said = settings.value(WORLD_SIZE)
     if ranks is None and isinstance(said, Known) and isinstance(said.value, int):
         ranks = said.value
@@ -163,9 +153,13 @@ def _of(variant: Variant, front_end: FrontEnd, target: Target, ranks: int | None
     try:
         layout = layout_of(facts)
         count = _count(parameters, facts, settings, layout, target)
-    except NotKnown as reason:
+    except NotModelled as reason:
         return Memory(ranks, None, None, None, str(reason), (), sources, LEFT_OUT)
-    own, own_why = _own(facts)
+    own, own_why = None, ""
+    try:
+        own = wrapping_of(facts)
+    except NotModelled as reason:
+        own_why = str(reason)
     instances = own.instances if own and own.instances > 1 else _HYBRID
     footprints = tuple(
         _footprint(variant, front_end, target, Ranks(ranks, layout), count, each, each == own)
@@ -174,41 +168,31 @@ def _of(variant: Variant, front_end: FrontEnd, target: Target, ranks: int | None
     return Memory(ranks, *_shards(layout, ranks), count, "", footprints, sources, LEFT_OUT, own_why)
 
 
-def _count(parameters: Given | None, facts: Facts, settings: Settings, layout: Layout, target: Target) -> Count:
+def _count(
+    parameters: GivenParameters | None, facts: SettingFacts, settings: Settings, layout: RankGroups, target: Target
+) -> Count:
     try:
-        return given(parameters, facts, layout) if parameters else counted(facts, settings, layout, target)
-    except NotKnown as reason:
-        raise NotKnown(f"parameters: {reason}{'' if parameters else ' (--parameters)'}") from None
+        return (
+            split_evenly(parameters, facts, layout) if parameters else count_parameters(facts, settings, layout, target)
+        )
+    except NotModelled as reason:
+        raise NotModelled(f"parameters: {reason}{'' if parameters else ' (--parameters)'}") from None
 
 
 def _footprint(
-    variant: Variant,
-    front_end: FrontEnd,
-    target: Target,
-    ranks: Ranks,
-    count: Count,
-    wrapping: Wrapping,
-    runs: bool,
+    variant: Variant, front_end: FrontEnd, target: Target, ranks: Ranks, count: Count, wrapping: Wrapping, runs: bool
 ) -> Footprint:
     """Estimate one way of wrapping. Start-up is resolved with it, since other settings depend on it."""
     wrapped = replace(variant, settings=Wrapped(variant.settings, wrapping))
     run = resolve(wrapped, target, ranks.world, front_end=front_end).run
-    precision = Precision(Facts(run.settings), wrapping.kind, target.core)
-    return Case(wrapping, count, ranks, precision).footprint(runs)
+    precision = Precision(SettingFacts(run.settings), wrapping.kind, target.core)
+    return WrappedModel(wrapping, count, ranks, precision).footprint(runs)
 
 
-def _own(facts: Facts) -> tuple[Wrapping | None, str]:
-    """Return the recipe's own wrapping, or the reason why it is not known."""
-    try:
-        return wrapping_of(facts), ""
-    except NotKnown as reason:
-        return None, str(reason)
-
-
-def _shards(layout: Layout, ranks: int | None) -> tuple[int | None, int | None]:
+def _shards(layout: RankGroups, ranks: int | None) -> tuple[int | None, int | None]:
     try:
         return (None, None) if ranks is None else (layout.shards(ranks), layout.expert_shards(ranks))
-    except NotKnown:
+    except NotModelled:
         return None, None
 
 

@@ -1,6 +1,8 @@
-"""The ways in which Megatron wraps a model, as the settings that ask for each, and what each shards.
+"""The ways in which Megatron wraps a model, as the settings that ask for each, what each shards, and the bytes of each
+parameter with the precision settings that will run.
 
-Facts in SHARDED: megatron-core 0.16.1, distributed/fsdp/src/megatron_fsdp/param_and_grad_buffer.py:1845-1864.
+Facts in SHARDED: megatron-core 0.16.1, distributed/fsdp/src/megatron_fsdp/param_and_grad_buffer.py:1845-1864. The
+places where the bytes were read are in `result`.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from mfsdp_lint.core.recipe import Setting, Settings
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import Known, Plain, Value
-from mfsdp_lint.memory.facts import Facts, NotKnown
+from mfsdp_lint.megatron.versions.ranges import parse_range
+from mfsdp_lint.memory.facts import NotModelled, SettingFacts
 
 DDP, DISTRIBUTED, MEGATRON, TORCH = "ddp", "distributed_optimizer", "megatron_fsdp", "torch_fsdp2"
 STRATEGIES = ("no_shard", "optim", "optim_grads", "optim_grads_params")
@@ -22,7 +25,7 @@ SHARDED = {
     "optim_grads": frozenset({"optimizer", "gradients"}),
     "optim_grads_params": frozenset({"optimizer", "gradients", "parameters"}),
 }
-"""What each strategy of Megatron-FSDP shards; "optimizer" is the main parameters and the optimizer's states."""
+"""Parts that each strategy of Megatron-FSDP shards; "optimizer" is the main parameters and the optimizer's states."""
 
 _INSTANCES = "ddp.num_distributed_optimizer_instances"
 _STRATEGY = "ddp.data_parallel_sharding_strategy"
@@ -99,12 +102,12 @@ def wrappings(instances: int) -> tuple[Wrapping, ...]:
     )
 
 
-def wrapping_of(facts: Facts) -> Wrapping:
-    """Find how settings that will run wrap the model. Raises NotKnown, also for ways that Megatron does not have."""
+def wrapping_of(facts: SettingFacts) -> Wrapping:
+    """Find how settings that will run wrap the model. Raises NotModelled, also for ways that Megatron does not have."""
     megatron = facts.on("dist.use_megatron_fsdp") or facts.on("ddp.use_megatron_fsdp")
     torch = facts.on("dist.use_torch_fsdp2")
     if megatron and torch:
-        raise NotKnown("both kinds of FSDP are on")
+        raise NotModelled("both kinds of FSDP are on")
     if torch:
         return Wrapping(TORCH)
     instances = facts.size(_INSTANCES)
@@ -114,22 +117,22 @@ def wrapping_of(facts: Facts) -> Wrapping:
     return Wrapping(DISTRIBUTED, instances=instances) if distributed else Wrapping(DDP)
 
 
-def need_first_version(facts: Facts) -> None:
-    """Raise NotKnown if Megatron-FSDP is the second one, which head has beside the first."""
+def need_first_version(facts: SettingFacts) -> None:
+    """Raise NotModelled if Megatron-FSDP is the second one, which head has beside the first."""
     version = facts.if_any("ddp.megatron_fsdp_version")
     if version not in (None, 1):
-        raise NotKnown(f"ddp.megatron_fsdp_version is {version}, which is not modelled")
+        raise NotModelled(f"ddp.megatron_fsdp_version is {version}, which is not modelled")
 
 
-def _megatron(facts: Facts, instances: int) -> Wrapping:
+def _megatron(facts: SettingFacts, instances: int) -> Wrapping:
     need_first_version(facts)
     strategy = facts.get(_STRATEGY)
     if strategy not in STRATEGIES:
-        raise NotKnown(f"{_STRATEGY} is {strategy!r}, which Megatron does not have")
+        raise NotModelled(f"{_STRATEGY} is {strategy!r}, which Megatron does not have")
     outer = instances > 1 and facts.if_any(_OUTER) not in (None, "no_shard")
     if outer and strategy != STRATEGIES[-1]:
         # megatron-core 0.16.1 raises: the buffer of an instance is sharded, and what is to be a part of it is not.
-        raise NotKnown(f"{_OUTER} is set and {_STRATEGY} is {strategy!r}, which is not modelled")
+        raise NotModelled(f"{_OUTER} is set and {_STRATEGY} is {strategy!r}, which is not modelled")
     return Wrapping(MEGATRON, str(strategy), instances, outer)
 
 
@@ -151,3 +154,153 @@ class Wrapped(Layer):
 
     def __iter__(self) -> Iterator[str]:
         yield from dict.fromkeys((*self.below, *self._values))
+
+
+_BYTES = {"torch.float32": 4, "torch.float16": 2, "torch.bfloat16": 2, "torch.uint8": 1}
+
+_MASTER_OF_ITS_OWN = parse_range("<0.18")
+"""Cores in which the fused Adam keeps master weights beside those of Megatron-FSDP."""
+_DTYPES = parse_range(">=0.17")
+"""Cores in which Megatron-FSDP's buffers have dtypes of their own."""
+_REDUCED_IN_FP32 = parse_range("<0.19")
+"""Cores in which grad_reduce_in_fp32 counts for Megatron-FSDP."""
+
+_PRECISION_AWARE = "optimizer.use_precision_aware_optimizer"
+_CPU_OFFLOAD = "optimizer.optimizer_cpu_offload"
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """Reads bytes for each parameter off settings that will run, for one way of wrapping and one megatron-core.
+
+    Every method raises NotModelled.
+    """
+
+    facts: SettingFacts
+    kind: str
+    core: str
+
+    def parameters(self) -> int:
+        """Return the bytes of a weight that the model computes with."""
+        for bits in ("fp8", "fp4"):
+            if self._is_kept_narrow(bits):
+                raise NotModelled(
+                    f"weights are kept in {bits}: what Transformer Engine keeps beside them is not modelled"
+                )
+        return self.weight()
+
+    def weight(self) -> int:
+        """Return the bytes of a weight if nothing is in eight bits."""
+        if self.facts.on("model.bf16") or self.facts.on("model.fp16"):
+            return 2
+        return self._bytes("model.params_dtype")
+
+    def gradients(self) -> int:
+        """Return the bytes of a gradient as it is accumulated."""
+        self._need_trained()
+        if self.kind == TORCH:
+            return self.weight()
+        if self.facts.if_any("ddp.param_name_patterns_for_fp32_local_accumulation"):
+            raise NotModelled("ddp.param_name_patterns_for_fp32_local_accumulation is set, which is not modelled")
+        if self.kind != MEGATRON or self.core in _REDUCED_IN_FP32:
+            if self.facts.on("ddp.grad_reduce_in_fp32"):
+                return 4
+            if self.kind != MEGATRON or self.core not in _DTYPES:
+                return self.weight()
+        own = "ddp.megatron_fsdp_main_grads_dtype"
+        return self.weight() if self.facts.get(own) is None else self._bytes(own)
+
+    def main_parameters(self) -> int:
+        """Return the bytes of a weight that the optimizer steps, if it is a copy of the model's own; else 0."""
+        self._need_trained()
+        if self.kind == MEGATRON:
+            return self._main_of_megatron_fsdp()
+        if self.weight() == 4:
+            return 0
+        if self.kind == DISTRIBUTED:
+            return self._main_of_the_distributed_optimizer()
+        if not (self.facts.on("optimizer.bf16") or self.facts.on("optimizer.fp16")):
+            raise NotModelled("weights have 16 bits, and neither optimizer.bf16 nor optimizer.fp16 is on: not modelled")
+        return 4
+
+    def states(self) -> tuple[int, ...]:
+        """Return the bytes of each optimizer state of a parameter; the optimizer's count of steps is left out."""
+        self._need_trained()
+        self._need_known_offload()
+        optimizer = self.facts.get("optimizer.optimizer")
+        if optimizer == "sgd":
+            return (4,) if self.facts.get("optimizer.sgd_momentum") else ()
+        if optimizer != "adam":
+            raise NotModelled(f"optimizer.optimizer is {optimizer!r}, which is not modelled")
+        if self.facts.on(_PRECISION_AWARE):
+            if self.kind in (DDP, TORCH):
+                raise NotModelled(f"{_PRECISION_AWARE} is on, which needs the distributed optimizer")
+            if self.facts.on(_CPU_OFFLOAD):
+                return (4, 4)  # whose inner optimizers are not told of dtypes
+            return self._bytes("optimizer.exp_avg_dtype"), self._bytes("optimizer.exp_avg_sq_dtype")
+        if self.weight() != 4 and not self.main_parameters():
+            raise NotModelled(
+                "the optimizer steps weights of 16 bits: what it keeps for them depends on which Adam it is"
+            )
+        return (4, 4)
+
+    def on_the_device(self) -> float:
+        """Return the fraction of the optimizer's states that is not offloaded to the host."""
+        if not self.facts.on(_CPU_OFFLOAD):
+            return 1.0
+        part = self.facts.get("optimizer.optimizer_offload_fraction")
+        if isinstance(part, bool) or not isinstance(part, (int, float)) or not 0 <= part <= 1:
+            raise NotModelled(f"optimizer.optimizer_offload_fraction is {part!r}")
+        return 1.0 - part
+
+    # -- cases -------------------------------------------------------------------------------------------------------
+
+    def _main_of_megatron_fsdp(self) -> int:
+        if self.facts.on(_PRECISION_AWARE) and self.core in _MASTER_OF_ITS_OWN:
+            raise NotModelled(f"{_PRECISION_AWARE} is on: in this megatron-core two keep main parameters, not modelled")
+        if self.core not in _DTYPES:
+            return 4 if self.facts.on("ddp.preserve_fp32_weights") else 0
+        own = "ddp.megatron_fsdp_main_params_dtype"
+        return 0 if self.facts.get(own) is None else self._bytes(own)
+
+    def _main_of_the_distributed_optimizer(self) -> int:
+        self._need_known_offload()
+        if not self._adam_keeps_main_parameters():
+            return 4
+        if self.facts.on(_CPU_OFFLOAD):
+            raise NotModelled(f"{_CPU_OFFLOAD} is on with {_PRECISION_AWARE}: not modelled")
+        main = self._bytes("optimizer.main_params_dtype")
+        # Of 32 bits the weights in bf16 have the first half.
+        remainders = main == 4 and self.facts.on("optimizer.store_param_remainders") and self.facts.on("model.bf16")
+        return 2 if remainders else main
+
+    def _adam_keeps_main_parameters(self) -> bool:
+        """Compute core's `use_precision_aware_optimizer_no_fp8_or_ds_fp8`."""
+        if not self.facts.on(_PRECISION_AWARE):
+            return False
+        if self._bytes("optimizer.main_params_dtype") != 4 or self.facts.on(_CPU_OFFLOAD):
+            return True
+        return self.facts.get("optimizer.fp8_recipe") in (None, "delayed")
+
+    def _is_kept_narrow(self, bits: str) -> bool:
+        path = f"ddp.{bits}_param_gather"
+        if not self.facts.has(path):
+            return False
+        if self.facts.on(path):
+            return True
+        return bool(self.facts.if_any(f"model.{bits}")) and bool(self.facts.if_any(f"model.{bits}_param"))
+
+    def _need_trained(self) -> None:
+        """Raise NotModelled if weights are frozen: they have neither gradients nor main parameters."""
+        if self.facts.has("peft") and self.facts.get("peft") is not None:
+            raise NotModelled("peft is set: how many parameters are trained is not modelled")
+
+    def _need_known_offload(self) -> None:
+        if self.facts.on(_CPU_OFFLOAD) and self.kind != DISTRIBUTED:
+            raise NotModelled(f"{_CPU_OFFLOAD} is on, which is modelled for the distributed optimizer alone")
+
+    def _bytes(self, path: str) -> int:
+        dtype: Plain = self.facts.get(path)
+        if not isinstance(dtype, str) or dtype not in _BYTES:
+            raise NotModelled(f"{path} is {dtype!r}, of which the size is not known")
+        return _BYTES[dtype]

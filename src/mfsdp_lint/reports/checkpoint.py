@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mfsdp_lint.checkpoints.folder import LATEST
-from mfsdp_lint.checkpoints.found import Found, Iteration, Trouble
+from mfsdp_lint.checkpoints.iteration import CheckpointFolder, FolderTrouble, Iteration
 from mfsdp_lint.checkpoints.loading import Answer
 from mfsdp_lint.reports.printable import count, printable
 
@@ -23,14 +23,14 @@ _FORMATS = {
 }
 
 
-def text(found: Sequence[Found], answers: Sequence[Answer] = ()) -> str:
+def text(found: Sequence[CheckpointFolder], answers: Sequence[Answer] = ()) -> str:
     """Describe each folder in a block: its kind, its iterations, its problems, and whether a recipe can load it."""
     return "".join(
         f"{line}\n" for each, answer in _together(found, answers) for line in (*_lines(each), *_said(answer))
     )
 
 
-def document(found: Sequence[Found], answers: Sequence[Answer] = ()) -> list[dict[str, Any]]:
+def document(found: Sequence[CheckpointFolder], answers: Sequence[Answer] = ()) -> list[dict[str, Any]]:
     """Describe the folders as plain data."""
     return [
         {
@@ -45,7 +45,9 @@ def document(found: Sequence[Found], answers: Sequence[Answer] = ()) -> list[dic
     ]
 
 
-def _together(found: Sequence[Found], answers: Sequence[Answer]) -> Iterator[tuple[Found, Answer | None]]:
+def _together(
+    found: Sequence[CheckpointFolder], answers: Sequence[Answer]
+) -> Iterator[tuple[CheckpointFolder, Answer | None]]:
     return zip(found, answers or (None,) * len(found), strict=True)
 
 
@@ -86,7 +88,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _lines(found: Found) -> Iterator[str]:
+def _lines(found: CheckpointFolder) -> Iterator[str]:
     tracker = f", the latest is {found.latest}" if found.latest else ""
     yield f"{printable(found.path)}: {_CALLED[found.level]}{tracker}"
     for trouble in found.troubles:
@@ -113,7 +115,7 @@ def _parts(iteration: Iteration) -> Iterator[str]:
         yield "whether it is complete is not known"
 
 
-def _told(trouble: Trouble) -> Iterator[str]:
+def _told(trouble: FolderTrouble) -> Iterator[str]:
     yield f"  {trouble.weight}: {printable(trouble.path)}: {printable(trouble.message)}"
     if trouble.consequence:
         yield f"    {trouble.consequence}"
@@ -134,7 +136,7 @@ def _iteration(iteration: Iteration) -> dict[str, Any]:
     }
 
 
-def _trouble(trouble: Trouble) -> dict[str, Any]:
+def _trouble(trouble: FolderTrouble) -> dict[str, Any]:
     return {
         "severity": trouble.weight,
         "path": trouble.path,

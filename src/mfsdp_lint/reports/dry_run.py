@@ -7,13 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from mfsdp_lint.core.finding import Confirmation
-from mfsdp_lint.dryrun.command_line import Tree
-from mfsdp_lint.dryrun.comparison import losses_of
+from mfsdp_lint.dryrun.evidence import losses_of
 from mfsdp_lint.dryrun.inventory import Installed
 from mfsdp_lint.dryrun.ranks import STEPS
 from mfsdp_lint.dryrun.run import DryRun, Told
 from mfsdp_lint.dryrun.subject import tier_of
-from mfsdp_lint.dryrun.trials import Run, tolerance_of
+from mfsdp_lint.dryrun.trials import ProxyRuns, tolerance_of
+from mfsdp_lint.dryrun.validator import Tree
 from mfsdp_lint.reports.confirmation import document as confirmation_document
 from mfsdp_lint.reports.confirmation import first_lines
 from mfsdp_lint.reports.printable import printable
@@ -92,7 +92,7 @@ def _details(told: Told) -> Iterator[str]:
             yield f"not to be said on the command line, so left out: {_some(left_out)}"
 
 
-def _tried(run: Run | None) -> str:
+def _tried(run: ProxyRuns | None) -> str:
     """Describe a run: its steps and ranks, its comparison, and the tolerance."""
     if run is None:
         return "nothing"

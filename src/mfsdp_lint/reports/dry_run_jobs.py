@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from mfsdp_lint.dryrun.jobs import Job
+from mfsdp_lint.dryrun.place import LaunchJob
 
 
-def text(jobs: Sequence[Job], again: Sequence[str]) -> str:
+def text(jobs: Sequence[LaunchJob], again: Sequence[str]) -> str:
     """Describe the jobs for people."""
     lines = ["Nothing was run but start-up validation. On one node that sees the folder, in a container for training:"]
     for job in jobs:
@@ -20,14 +20,14 @@ def text(jobs: Sequence[Job], again: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _ranks(job: Job) -> str:
+def _ranks(job: LaunchJob) -> str:
     many = "" if job.ranks == 1 else "s"
     if not job.device.is_gpu:
         return f"rank{many} without a GPU"
     return f"GPU{many} of compute capability {'.'.join(map(str, job.device.capability))} or above"
 
 
-def document(jobs: Sequence[Job], again: Sequence[str]) -> dict[str, Any]:
+def document(jobs: Sequence[LaunchJob], again: Sequence[str]) -> dict[str, Any]:
     """Describe the jobs for programs."""
     return {
         "version": 1,

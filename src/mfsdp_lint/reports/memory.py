@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.memory.result import Amount, Footprint, Memory
-from mfsdp_lint.memory.sources import LEFT_OUT, sources_of
+from mfsdp_lint.memory.result import LEFT_OUT, Amount, Footprint, Memory, sources_of
 from mfsdp_lint.reports.printable import count, printable, width
 
 NOT_KNOWN = "?"

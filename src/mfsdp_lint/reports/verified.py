@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from mfsdp_lint.dryrun.inventory import Installed
-from mfsdp_lint.dryrun.verify import Row
+from mfsdp_lint.dryrun.verify import VerifiedRule
 
 _EXPECTED = {True: "confirmed", False: "passed"}
 
 
-def table(rows: Sequence[Row], label: str) -> str:
+def table(rows: Sequence[VerifiedRule], label: str) -> str:
     """Render Markdown: the rules that were tried, the number that could not be, and the grounds of every other
     verdict.
 
@@ -43,7 +43,7 @@ def table(rows: Sequence[Row], label: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def document(rows: Sequence[Row], installed: Installed) -> dict[str, Any]:
+def document(rows: Sequence[VerifiedRule], installed: Installed) -> dict[str, Any]:
     """Describe the results as JSON."""
     return {
         "version": 1,

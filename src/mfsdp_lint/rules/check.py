@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -9,19 +10,16 @@ from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
-from mfsdp_lint.core.values import Plain, is_known_as
+from mfsdp_lint.core.values import Known, Plain, Value, is_known_as
 from mfsdp_lint.inputs.faults import Faults, contained
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.progress import tell
-from mfsdp_lint.rules.agenda import Agenda, agenda
-from mfsdp_lint.rules.completed import completed
-from mfsdp_lint.rules.model import Case, FixSpec, Rule
-from mfsdp_lint.rules.strength import stronger
+from mfsdp_lint.rules.agenda import Agenda, Undecided, agenda, undecided
+from mfsdp_lint.rules.model import Case, FixSpec, Rule, stronger
 from mfsdp_lint.rules.text import Passage, broken_text, passages
-from mfsdp_lint.rules.undecided import Undecided, undecided
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.rules.writes import Assignment, broken
 
@@ -172,32 +170,27 @@ def violations_of(found: Hits, *, every: bool = False, faults: Faults | None = N
     """Build the violations of the rules that fire. A failure while doing so goes to `faults`."""
     fired = [hit for recipe in found.recipes for hit in found.of[id(recipe)]]
     writes = _Writes(found.recipes, fired, faults)
-    cured = completed(found.recipes, {key: [_fired(hit) for hit in several] for key, several in found.of.items()})
+    cured = completed(found.recipes, found.of)
     broken = []
     for hit in fired if every else strongest(fired, found.rules):
         with contained(faults, hit.recipe.path):
             by = cured.get((id(hit.recipe), hit.rule.code), "")
-            broken.append(replace(_violation(hit, writes, found), completed_by=by))
+            broken.append(
+                Violation(
+                    rule=hit.rule,
+                    case=hit.case,
+                    recipe=hit.recipe,
+                    variant=hit.variant,
+                    seen=hit.seen,
+                    witnesses=hit.witnesses,
+                    primary=_primary(hit, writes, found.is_linted),
+                    remedy=_remedy(hit),
+                    target=found.target,
+                    passage=hit.passage,
+                    completed_by=by,
+                )
+            )
     return broken
-
-
-def _fired(hit: Hit) -> tuple[str, Variant, tuple[str, ...]]:
-    return hit.rule.code, hit.seen, hit.witnesses
-
-
-def _violation(hit: Hit, writes: _Writes, found: Hits) -> Violation:
-    return Violation(
-        rule=hit.rule,
-        case=hit.case,
-        recipe=hit.recipe,
-        variant=hit.variant,
-        seen=hit.seen,
-        witnesses=hit.witnesses,
-        primary=_primary(hit, writes, found.is_linted),
-        remedy=_remedy(hit),
-        target=found.target,
-        passage=hit.passage,
-    )
 
 
 def strongest(hits: Sequence[Hit], rules: Sequence[Rule]) -> list[Hit]:
@@ -234,20 +227,6 @@ def _says(written: Variant, path: str, value: Plain) -> bool:
     return origin is not None and origin.how != "default" and is_known_as(written.value(path), value)
 
 
-def _hits_of_writes(recipe: Recipe, views: Views, asked: Agenda, is_linted: IsLinted) -> Iterator[Hit]:
-    """Yield the hits of the rules about assignments, for assignments in the user's own files."""
-    for rule in asked.of_writes:
-        for case, seen, assignment in broken(rule, views, is_linted):
-            yield Hit(rule, case, recipe, views.written, seen, (assignment.path,), assignment)
-
-
-def _hits_of_text(recipe: Recipe, views: Views, found: Iterable[tuple[Rule, Sequence[Passage]]]) -> Iterator[Hit]:
-    """Yield the hits of the rules about the text of a recipe's file."""
-    for rule, passages_of_it in found:
-        for case, seen, passage in broken_text(rule, views, passages_of_it):
-            yield Hit(rule, case, recipe, views.written, seen, (), passage=passage)
-
-
 def _hits(
     recipe: Recipe,
     asked: Agenda,
@@ -264,8 +243,16 @@ def _hits(
         views = Views(variant, site)
         for hit in (
             *hits_of(recipe, views, asked),
-            *_hits_of_writes(recipe, views, asked, is_linted),
-            *_hits_of_text(recipe, views, texts),
+            *(  # about assignments in the user's own files
+                Hit(rule, case, recipe, variant, seen, (assignment.path,), assignment)
+                for rule in asked.of_writes
+                for case, seen, assignment in broken(rule, views, is_linted)
+            ),
+            *(  # about the text of the recipe's file
+                Hit(rule, case, recipe, variant, seen, (), passage=passage)
+                for rule, passages_of_it in texts
+                for case, seen, passage in broken_text(rule, views, passages_of_it)
+            ),
         ):
             # What a caller may turn on is worth a word if it fails, or belongs to what is said anyway.
             if variant.exposed and hit.case.severity == "info" and hit.rule.code not in shown:
@@ -300,8 +287,10 @@ class _Writes:
             for recipe in self._recipes:
                 # The hit that asks for this may be of another file.
                 with contained(self._faults, recipe.path):
-                    for place, reader in _taken_from(recipe, path):
-                        readers[place].add(reader)
+                    for variant in (*recipe.variants, *recipe.exposed):
+                        if origin := variant.origin(path):
+                            for place in (origin.point, *(source.span for source in origin.sources)):
+                                readers[place].add(id(variant))
             self._readers[path] = readers
         return self._readers[path]
 
@@ -359,18 +348,6 @@ def _at(path: str, origin: Origin, place: Source) -> Primary:
     return Primary(path, place.span, place.function, None if written_there else origin.point)
 
 
-def _taken_from(recipe: Recipe, path: str) -> Iterator[tuple[Span, int]]:
-    """Yield the places that the variants of a recipe take a setting from, each with the variant."""
-    for variant in (*recipe.variants, *recipe.exposed):
-        for place in _everywhere(variant.origin(path)):
-            yield place.span, id(variant)
-
-
-def _everywhere(origin: Origin | None) -> list[Source]:
-    """Return all places that a value is handed through."""
-    return [] if origin is None else [Source(origin.point, origin.function), *origin.sources]
-
-
 def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> list[Blamed]:
     """Find the settings among these that made the rule fire and that the user's own files wrote.
 
@@ -426,3 +403,45 @@ def _to_set(fix: FixSpec, assignment: Assignment | None) -> Iterable[tuple[str, 
     """Yield the settings of a fix; `write.path: write.after` means the value that start-up makes of the assignment."""
     for path, value in fix.set.items():
         yield (assignment.path, assignment.after) if assignment and path == "write.path" else (path, value)
+
+
+def completed(recipes: Sequence[Recipe], fired: Mapping[int, Sequence[Hit]]) -> dict[tuple[int, str], str]:
+    """Find the launch scripts that keep a rule from firing in their recipe, by the recipe's id and the rule's code.
+
+    The script has to set a value that makes the difference; an unknown value, for which no rule fires, is no cure.
+    """
+    launches: dict[tuple[str, int], list[Recipe]] = defaultdict(list)
+    for recipe in recipes:
+        for path, line, _ in recipe.pieces:
+            launches[posixpath.normpath(path), line].append(recipe)
+    found: dict[tuple[int, str], str] = {}
+    if launches:
+        for recipe in recipes:
+            for hit in fired[id(recipe)]:
+                by = next((each for each in _launches(recipe, launches) if _cures(each, hit, fired)), None)
+                if by is not None:
+                    found[id(recipe), hit.rule.code] = by.path
+    return found
+
+
+def _launches(recipe: Recipe, launches: Mapping[tuple[str, int], Sequence[Recipe]]) -> Sequence[Recipe]:
+    line = 0 if recipe.kind == "overrides" else recipe.line
+    return () if recipe.kind == "launch" else launches.get((posixpath.normpath(recipe.path), line), ())
+
+
+def _cures(launch: Recipe, hit: Hit, fired: Mapping[int, Sequence[Hit]]) -> bool:
+    if any(hit.rule.code == other.rule.code for other in fired[id(launch)]):
+        return False
+    return any(_says_otherwise(launch, path, hit.seen.value(path)) for path in hit.witnesses)
+
+
+def _says_otherwise(launch: Recipe, path: str, value: Value) -> bool:
+    """Tell whether the launch script, or a file that it names, gives a setting another value, on every way."""
+    said_in = {launch.path, *(path for path, line, _ in launch.pieces if not line)}
+    return bool(launch.variants) and all(
+        isinstance(variant.value(path), Known)
+        and variant.value(path) != value
+        and (origin := variant.origin(path)) is not None
+        and any(span.path in said_in for span in origin.spans())
+        for variant in launch.variants
+    )

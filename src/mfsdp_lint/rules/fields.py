@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Literal, cast, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeVar, cast, get_args
 
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.megatron.conditions.applicability import Applicability, ByVersion, parse_applicability
@@ -20,11 +20,12 @@ from mfsdp_lint.megatron.conditions.language import (
 from mfsdp_lint.megatron.conditions.nodes import Expression
 from mfsdp_lint.megatron.versions.ranges import VersionError
 from mfsdp_lint.readers import registry
-from mfsdp_lint.rules.errortext import ErrorText
-from mfsdp_lint.rules.model import Text
+from mfsdp_lint.rules.model import ErrorText, MessageText
+
+T = TypeVar("T")
 
 Component = Literal["te", "torch"]
-"""What an example may give the version of."""
+"""Components of which an example may give the version."""
 
 SETTING = re.compile(r"\w+(\.\w+)+")
 _BRACE = re.compile(r"\{([^{}]*)\}?")
@@ -67,16 +68,16 @@ class Fields:
             raise self.error(key, "is missing" if value is None else "expected text")
         return value.strip() if "\n" not in value.strip() else value
 
-    def template(self, key: str, default: str) -> Text:
+    def template(self, key: str, default: str) -> MessageText:
         template = self.text(key, default)
         if not template:
             raise self.error(key, "is missing")
         if self.checked:
-            return Text(template)
+            return MessageText(template)
         for found in _BRACE.finditer(template):
             if not SETTING.fullmatch(found[1]):
                 raise self.error(key, f"{found[0]!r} names no setting")
-        return Text(template)
+        return MessageText(template)
 
     def matching(self, key: str, pattern: re.Pattern[str]) -> str:
         value = self.text(key)
@@ -106,7 +107,8 @@ class Fields:
         )
 
     def values(self, key: str, terms: Terms) -> ByVersion[Expression]:
-        return ByVersion(tuple((span, self._value(key, text, terms)) for span, text in self._versioned(key)))
+        versioned = self._versioned(key)
+        return ByVersion(tuple((span, self._parsed(key, parse_value, text, terms)) for span, text in versioned))
 
     def conditions_list(self, key: str, terms: Terms) -> tuple[Condition, ...]:
         return tuple(self._condition(key, text, terms) for text in self.texts(key))
@@ -199,23 +201,15 @@ class Fields:
         return entries
 
     def _range(self, key: str, text: str) -> Applicability:
-        try:
-            return parse_applicability(text)
-        except VersionError as problem:
-            raise self.error(key, str(problem)) from None
+        return self._parsed(key, parse_applicability, text)
 
     def _condition(self, key: str, text: str, terms: Terms) -> Condition:
-        if self.checked:
-            return deferred(text, terms)
-        try:
-            return parse(text, terms)
-        except ConditionError as problem:
-            raise self.error(key, str(problem)) from None
+        return deferred(text, terms) if self.checked else self._parsed(key, parse, text, terms)
 
-    def _value(self, key: str, text: str, terms: Terms) -> Expression:
+    def _parsed(self, key: str, read: Callable[..., T], *arguments: object) -> T:
         try:
-            return parse_value(text, terms)
-        except ConditionError as problem:
+            return read(*arguments)
+        except (VersionError, ConditionError) as problem:
             raise self.error(key, str(problem)) from None
 
     def _chosen(self, key: str, text: str, literal: object) -> Any:

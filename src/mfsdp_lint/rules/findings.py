@@ -68,19 +68,17 @@ def causes(found: Iterable[Violation]) -> list[Cause]:
     ties: Counter[tuple[str, ...]] = Counter()
     result = []
     for _, group in sorted(groups.items(), key=lambda item: (item[0][1], item[0][0])):
-        group.sort(key=_severity_then_place)
-        key = _cause_key(group[0])
+        group.sort(
+            key=lambda each: (SEVERITIES.index(each.severity), each.recipe.path, each.recipe.line, each.recipe.name)
+        )
+        primary = group[0].primary
+        key = group[0].rule.code, posixpath.normpath(primary.span.path), primary.setting, primary.function
         ties[key] += 1
         # It changes with the rule, the file, the setting and the function, not with lines or recipes.
         code, _, *cause = (*key, str(ties[key]))
         marks = fingerprint(*key, str(ties[key])), fingerprint(code, *cause)
         result.append(Cause(_finding(group, *marks), tuple(group)))
     return sorted(result, key=lambda cause: cause.finding.order)
-
-
-def _severity_then_place(violation: Violation) -> tuple[int, str, int, str]:
-    recipe = violation.recipe
-    return (SEVERITIES.index(violation.severity), recipe.path, recipe.line, recipe.name)
 
 
 def _finding(group: Sequence[Violation], mark: str, content_mark: str) -> Finding:
@@ -184,8 +182,3 @@ def _told(path: str, value: Value, origin: Origin) -> str:
         by_default = " by default" if origin.how == "default" else ""
         return f"{what}{by_default} in {origin.upstream}"
     return f"{what} here, by default" if origin.how == "default" else f"{what} here"
-
-
-def _cause_key(violation: Violation) -> tuple[str, ...]:
-    primary = violation.primary
-    return (violation.rule.code, posixpath.normpath(primary.span.path), primary.setting, primary.function)

@@ -16,8 +16,7 @@ from mfsdp_lint.megatron.conditions.applicability import parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, Terms, deferred
 from mfsdp_lint.rules.fields import RuleError
 from mfsdp_lint.rules.form import CheckedTerms, read_rule, read_terms
-from mfsdp_lint.rules.model import Rule, Sees
-from mfsdp_lint.rules.strength import groups, stronger
+from mfsdp_lint.rules.model import Rule, Sees, groups, stronger
 
 if TYPE_CHECKING:
     from pathlib import Path

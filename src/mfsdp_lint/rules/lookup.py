@@ -1,13 +1,14 @@
-"""Finding a rule by its code, its name, or the text of an error that a run has ended with."""
+"""Finding a rule by its code, its name, the text of an error that ended a run, or a setting that it looks at."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.rules.errortext import ErrorText
-from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.rules.load import TERMS_FILE, raw_rules
+from mfsdp_lint.rules.model import ErrorText, Rule
 
 SHORTEST = 12
 """The number of characters of an error text that have to be the same."""
@@ -17,35 +18,31 @@ _CLOSE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LookupResult:
     """The rules that a text stands for; where there are none, those that come nearest."""
 
     rules: tuple[Rule, ...]
     nearest: tuple[Rule, ...] = ()
 
 
-def lookup(text: str, rules: Sequence[Rule]) -> Found:
+def lookup(text: str, rules: Sequence[Rule]) -> LookupResult:
     """Find rules by code ("mfsdp101"), name, or error: a line of it, a piece of it, or the traceback that it ended."""
     word = text.strip().casefold()
     named = tuple(rule for rule in rules if word in (rule.code.casefold(), rule.name))
     if named:
-        return Found(named)
+        return LookupResult(named)
     pasted = _plain(text)
-    lengths = {rule.code: _matched(pasted, rule) for rule in rules}
+    # The characters of a rule's error text in the pasted text, or of the latter in the former; 0 for none.
+    lengths = {rule.code: max((_common(pasted, each) for each in errors(rule)), default=0) for rule in rules}
     longest = max(lengths.values(), default=0)
     if longest >= SHORTEST:
-        return Found(tuple(rule for rule in rules if lengths[rule.code] == longest))
-    return Found((), _nearest(pasted, rules))
+        return LookupResult(tuple(rule for rule in rules if lengths[rule.code] == longest))
+    return LookupResult((), _nearest(pasted, rules))
 
 
 def errors(rule: Rule) -> Iterator[ErrorText]:
     """Return upstream's error texts for a rule, in every version."""
     return (text for case in rule.cases for _, text in case.raises.entries)
-
-
-def _matched(pasted: str, rule: Rule) -> int:
-    """Count the characters of a rule's error text in the pasted text, or of the latter in the former; 0 for none."""
-    return max((_common(pasted, text) for text in errors(rule)), default=0)
 
 
 def _common(pasted: str, text: ErrorText) -> int:
@@ -75,3 +72,45 @@ def _plain(text: str) -> str:
     """Normalise white space and case, and drop ranks: terminals wrap, and launchers put ranks before lines."""
     lines = (re.sub(r"^\s*\[?(?:rank|default)\s?\d+\]?:\s?", "", line) for line in text.splitlines())
     return " ".join(" ".join(lines).split()).casefold()
+
+
+_LOOKS = ("applies", "when", "condition", "safe", "set", "unset", "blame")
+"""The keys under which a rule or a term speaks of settings."""
+
+_WORD = re.compile(r"[A-Za-z_][\w.]*")
+
+
+def rules_about(path: str) -> dict[str, str]:
+    """Find the rules that look at a setting: their names by code. Raises RuleError and OSError as `raw_rules` does."""
+    files = raw_rules()
+    terms = files[TERMS_FILE]
+    return {
+        data["code"]: data["name"]
+        for file, data in sorted(files.items())
+        if file != TERMS_FILE and path in _mentioned(data, terms)
+    }
+
+
+def _mentioned(data: Any, terms: Mapping[str, Any]) -> set[str]:
+    """Collect the settings that a rule names, directly or through its terms."""
+    found: set[str] = set()
+    waiting = list(_words(data))
+    while waiting:
+        word = waiting.pop()
+        if word not in found:
+            found.add(word)
+            waiting += _words(terms.get(word))
+    return found
+
+
+def _words(data: Any, inside: bool = False) -> Iterator[str]:
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            if inside and isinstance(key, str):
+                yield from _WORD.findall(key)
+            yield from _words(value, inside or key in _LOOKS)
+    elif isinstance(data, list):
+        for each in data:
+            yield from _words(each, inside)
+    elif inside and isinstance(data, str):
+        yield from _WORD.findall(data)

@@ -1,9 +1,13 @@
-"""Definition of a rule. One YAML file of `rules/` is one `Rule`, field by field; `form.py` reads it."""
+"""Definition of a rule. One YAML file of `rules/` is one `Rule`, field by field; `form.py` reads it.
+
+In upstream's error texts, `{checkpoint.ckpt_format}` stands for the value of a setting as upstream prints it, and `{*}`
+for any text that a configuration does not tell (a path, a list). Other braces are upstream's own.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeVar
 
 from mfsdp_lint.core.finding import Severity, Stage
@@ -14,7 +18,6 @@ from mfsdp_lint.core.values import Known, Plain, describe
 from mfsdp_lint.megatron.conditions.applicability import Applicability, ByVersion, Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.rules.errortext import ErrorText
 
 View = Literal["written", "validation", "run"]
 
@@ -28,7 +31,7 @@ startup.yaml."""
 STEP_VIEW = re.compile(r"(before|after) (\S.*)")
 
 Judges = Literal["settings", "writes", "text"]
-"""What a rule is about: the settings, the trace of assignments that made them, or the text of the file."""
+"""The subject of a rule: the settings, the trace of assignments that made them, or the text of the file."""
 
 Written = Literal["undeclared", "refused", "replaced"]
 """Which assignments a rule about writes is about: those to a name that is no field, those that start-up replaces."""
@@ -40,8 +43,8 @@ Confirm = Literal["none", "introspect", "cpu", "gpu"]
 """The lowest tier of a dry run that can decide a rule."""
 
 EnforcedBy = Literal["validation", "dataclass", "wrapper", "core", "nobody"]
-"""Who stops the run: the front-end's start-up validation, a configuration dataclass, the code that wraps the model,
-other code of megatron-core that was not made to check this, or nobody."""
+"""The part of the framework that stops the run: the front-end's start-up validation, a configuration dataclass, the
+code that wraps the model, other code of megatron-core that was not made to check this, or nobody."""
 
 T = TypeVar("T")
 
@@ -50,7 +53,7 @@ PLACEHOLDER = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class MessageText:
     """A sentence in which `{checkpoint.ckpt_format}` stands for the setting's real value."""
 
     template: str
@@ -70,10 +73,10 @@ def _said(variant: Variant, path: str) -> str:
 class Showing:
     """Needs of a dry run of a case beside the settings, and the condition that shows it where nothing is raised.
 
-    `shows` is a condition on the observations of a run (dryrun/seen.py): true of the run with the mistake, and not of
-    the run without it. `keeps` are settings that the small model takes from the recipe, though it trains without them
-    elsewhere. `saved_with` are the settings in which the run that saved the checkpoint differs from the run that loads
-    it.
+    `shows` is a condition on the observations of a run (dryrun/evidence.py): true of the run with the mistake, and not
+    of the run without it. `keeps` are settings that the small model takes from the recipe, though it trains without
+    them elsewhere. `saved_with` are the settings in which the run that saved the checkpoint differs from the run that
+    loads it.
     """
 
     shows: Condition | None = None
@@ -97,8 +100,8 @@ class Case:
     severity: Severity
     stage: Stage
     sees: Sees
-    message: Text
-    consequence: Text
+    message: MessageText
+    consequence: MessageText
     enforced_by: ByVersion[EnforcedBy]
     raises: ByVersion[ErrorText]
     versions: Applicability
@@ -141,8 +144,7 @@ class Blame:
     def at(self, site: Site) -> Blame:
         """Restrict the settings to one site."""
         return Blame(
-            tuple(setting.at(site) for setting in self.value),
-            tuple(setting.at(site) for setting in self.enabled_by),
+            tuple(setting.at(site) for setting in self.value), tuple(setting.at(site) for setting in self.enabled_by)
         )
 
 
@@ -308,3 +310,62 @@ class Rule:
 def _only(what: T | None) -> ByVersion[T]:
     """Make a value of one site hold for all versions."""
     return ByVersion() if what is None else ByVersion.everywhere(what)
+
+
+_HOLE = re.compile(r"\{(\*|\w+(?:\.\w+)+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorText:
+    """The text of an error, with holes."""
+
+    template: str
+
+    def of(self, variant: Variant) -> str:
+        """Fill in one variant's values; if a value is not known, return the longest piece that is."""
+        pieces = [""]
+        for index, piece in enumerate(_HOLE.split(self.template)):
+            if index % 2 == 0:
+                pieces[-1] += piece
+            elif piece != "*" and isinstance(value := variant.value(piece), Known):
+                pieces[-1] += str(value.value)
+            else:
+                pieces.append("")
+        return max((piece.strip() for piece in pieces), key=len)
+
+    def fixed(self) -> str:
+        """Return the longest piece that is the same for every configuration."""
+        return max((piece.strip() for piece in _HOLE.split(self.template)[::2]), key=len)
+
+    def pieces(self) -> tuple[str, ...]:
+        """Return the pieces that are the same for every configuration, in their order."""
+        return tuple(piece for piece in _HOLE.split(self.template)[::2] if piece.strip())
+
+
+def stronger(rules: Sequence[Rule]) -> Mapping[str, frozenset[str]]:
+    """Map each code to the codes whose finding makes its own superfluous: `weaker_than`, by groups, transitively."""
+    members = groups(rules)
+    direct = {
+        rule.code: {code for name in rule.weaker_than for code in members.get(name, (name,))} - {rule.code}
+        for rule in rules
+    }
+    return {code: frozenset(_reached(code, direct) - {code}) for code in direct}
+
+
+def groups(rules: Sequence[Rule]) -> Mapping[str, tuple[str, ...]]:
+    """Return the codes of the rules that belong to each group."""
+    found: dict[str, list[str]] = {}
+    for rule in rules:
+        for name in rule.groups:
+            found.setdefault(name, []).append(rule.code)
+    return {name: tuple(codes) for name, codes in found.items()}
+
+
+def _reached(code: str, direct: Mapping[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    ahead = [code]
+    while ahead:
+        new = direct.get(ahead.pop(), set()) - found
+        found |= new
+        ahead += new
+    return found

@@ -1,10 +1,19 @@
-"""Selection of rules: `--select`, `--extend-select` and `--ignore` by code, by the beginning of codes, or by name."""
+"""A project's choice of rules, by code, its beginning, or name (`--select`, `--extend-select`, `--ignore`).
+
+It may give them severities of its own, and add rules: YAML files of the same form in its own repository
+(`extend-rules = ["lint/"]`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from mfsdp_lint.core.finding import Finding, Severity
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.rules.fields import RuleError
+from mfsdp_lint.rules.load import extended_rules
+from mfsdp_lint.rules.model import Rule
 
 
 def selected(codes: Collection[str], select: Sequence[str], ignore: Sequence[str]) -> frozenset[str]:
@@ -47,3 +56,39 @@ def _nearest(word: str, names: Mapping[str, str]) -> str:
 
     nearest = max(known, key=likeness, default=None)
     return f"; the nearest is {nearest}" if nearest else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """By code or prefix; the longest that matches decides, and of equals the last."""
+
+    said: tuple[tuple[str, Severity], ...] = ()
+
+    def of(self, code: str, severity: Severity) -> Severity:
+        """Return the severity of a finding that the rule gives `severity`."""
+        matching = [each for each in self.said if code.startswith(each[0])]
+        if not matching:
+            return severity
+        most = max(len(prefix) for prefix, _ in matching)
+        return next(level for prefix, level in reversed(matching) if len(prefix) == most)
+
+    def applied(self, finding: Finding) -> Finding:
+        """Give the finding, and its entry for each recipe, the severity that counts here."""
+        if not self.said:
+            return finding
+        recipes = tuple(replace(each, severity=self.of(finding.code, each.severity)) for each in finding.recipes)
+        return replace(finding, severity=self.of(finding.code, finding.severity), recipes=recipes)
+
+
+def rules_for(extensions: Sequence[str]) -> tuple[Rule, ...]:
+    """Load the tool's rules and those of some folders. Raises UsageError for a folder or a rule that is not right."""
+    from pathlib import Path  # few projects have rules of their own
+
+    folders = [Path(extension) for extension in extensions]
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(f"extend-rules: {folder}: no such folder")
+    try:
+        return extended_rules(folders)
+    except RuleError as problem:
+        raise UsageError(f"extend-rules: {problem}") from None

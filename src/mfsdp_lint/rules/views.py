@@ -31,7 +31,7 @@ class Views:
 
     def __init__(self, written: Variant, site: Site) -> None:
         self.open: list[Clause] = []
-        """What was asked and is not decided."""
+        """Clauses that were asked and are not decided."""
         self.written = written
         self.site = site
         self._changeable: frozenset[str] | None = None
@@ -47,11 +47,6 @@ class Views:
                 return self.resolution.validation
             case "run":
                 return self.resolution.run
-            case _:
-                return self._at(sees)
-
-    def _at(self, sees: Sees) -> Variant:
-        """Return the settings before or after a step."""
         if sees not in self._at_steps:
             steps = steps_until(sees, self.site)
             self._at_steps[sees] = after(steps, self.written, self._world_size())

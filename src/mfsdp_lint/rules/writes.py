@@ -118,7 +118,7 @@ def _upstream_names(data: str) -> frozenset[str]:
 
 
 _EXPLICIT = ("assigned", "argument")
-"""What somebody wrote down for this setting."""
+"""Origins of values that somebody wrote down for this setting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,9 @@ def assignments(views: Views, kind: Written, is_linted: IsLinted) -> Iterator[As
         origin, value = views.written.origin(path), views.written.value(path)
         if origin is None or origin.how not in _EXPLICIT or not _is_own(origin, is_linted):
             continue
-        if isinstance(value, Known) and isinstance(change.after, Known) and not _respelt(value, change.after):
+        if isinstance(value, Known) and isinstance(change.after, Known):
+            if isinstance(value.value, str) and isinstance(change.after.value, list):
+                continue  # start-up merely splits a text into the list that it spells
             yield _replaced(path, origin, change, value, change.after)
 
 
@@ -158,11 +160,6 @@ def broken(rule: Rule, views: Views, is_linted: IsLinted) -> Iterator[tuple[Case
             if rule.applies.truth(seen) and (case.when is None or case.when.truth(seen)):
                 yield case, seen, assignment
                 break
-
-
-def _respelt(value: Known, after: Known) -> bool:
-    """Tell whether start-up merely splits a text into the list that it spells."""
-    return isinstance(value.value, str) and isinstance(after.value, list)
 
 
 def _undeclared(found: Undeclared, written: Variant, *, sure: bool) -> Assignment:

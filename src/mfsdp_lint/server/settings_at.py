@@ -14,7 +14,7 @@ from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import find
 from mfsdp_lint.reports.entry import render as render_entry
 from mfsdp_lint.reports.story import stories
-from mfsdp_lint.rules.subjects import rules_about
+from mfsdp_lint.rules.lookup import rules_about
 
 _WORD = re.compile(r"-{0,2}[A-Za-z_][\w.-]*")
 _KEY = re.compile(r"(?P<indent>[ ]*)(?P<key>[A-Za-z_][\w.]*):(?P<rest>.*)")

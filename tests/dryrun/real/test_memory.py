@@ -12,9 +12,8 @@ from benchmarks import memory as benchmark
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.versions.target import resolve_target
-from mfsdp_lint.memory.counting import counted
-from mfsdp_lint.memory.facts import Facts
-from mfsdp_lint.memory.layout import layout_of
+from mfsdp_lint.memory.counting import count_parameters
+from mfsdp_lint.memory.facts import SettingFacts, layout_of
 from mfsdp_lint.memory.wrappings import wrappings
 from tests.dryrun.real.running import PYTHON, ROOT
 
@@ -126,8 +125,8 @@ def estimated(shape: dict[str, Any]) -> list[int]:
         "model.transformer_layer_spec": "<function megatron.core.models.gpt.gpt_layer_specs.get_gpt_decoder_block_spec>"
     }
     settings = WrittenSettings.of({path: Known(value) for path, value in {**shape, **block}.items()})
-    facts = Facts(settings)
-    count = counted(facts, settings, layout_of(facts), resolve_target("0.3.1"))
+    facts = SettingFacts(settings)
+    count = count_parameters(facts, settings, layout_of(facts), resolve_target("0.3.1"))
     return [count.total, count.experts]
 
 

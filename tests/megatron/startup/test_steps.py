@@ -16,7 +16,7 @@ from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.startup import StartupError, StartupStep, nearest
 from mfsdp_lint.megatron.startup.resolve import resolve
 from mfsdp_lint.megatron.versions.target import RELEASES, Target, resolve_target
-from mfsdp_lint.rules.judging.configuration import variant_of
+from mfsdp_lint.rules.judging import variant_of
 
 TARGETS = [resolve_target(release.bridge) for release in RELEASES]
 CORES = ("0.12.0", "0.13.1", "0.14.0", "0.15.3", "0.16.1", "0.17.1", "0.18.2", "0.19.0", "0.20.0.dev")

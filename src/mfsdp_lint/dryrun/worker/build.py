@@ -8,8 +8,9 @@ that settings name are looked up in Megatron and torch alone.
 import dataclasses
 import enum
 import importlib
+import inspect
 import typing
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 Settings = Mapping[str, Any]
@@ -50,7 +51,7 @@ _BASE: Settings = {
     "optimizer.lr": 1e-4,
     "tokenizer.tokenizer_type": "NullTokenizer",
 }
-"""What a configuration has to have, where a recipe leaves it out or nobody knows it."""
+"""Settings that a configuration needs, where a recipe leaves them out or nobody knows them."""
 
 
 @dataclasses.dataclass
@@ -69,7 +70,12 @@ class CannotBuild(Exception):
 def build(settings: Settings, base: Settings = _BASE) -> Built:
     """Build the configuration that settings describe; everything else is as the classes have it. Raises CannotBuild."""
     settings = dict(settings)
-    _agree_on_sequence_length(settings, base)
+    # Model and data agree on the sequence length where only one of them sets it.
+    said = (settings.get(path) for path in ("model.seq_length", "dataset.sequence_length", "dataset.seq_length"))
+    length = next((length for length in said if length), base["model.seq_length"])
+    settings.setdefault("model.seq_length", length)
+    if "dataset.seq_length" not in settings:
+        settings.setdefault("dataset.sequence_length", length)
     sections: dict[str, dict[str, Any]] = {}
     deep = []
     for path, value in {**base, **settings}.items():
@@ -86,7 +92,7 @@ def build(settings: Settings, base: Settings = _BASE) -> Built:
         whole = settings.get(field.name, ...)
         if whole is None or isinstance(whole, str):
             parts[field.name] = whole
-        elif field.name in sections or _is_required(field):
+        elif field.name in sections or field.default is field.default_factory is dataclasses.MISSING:
             # What may be None, and of which only some fields are known, is there if it was said to be.
             if whole is ... and field.default is None and not any(p.startswith(field.name + ".") for p in settings):
                 continue
@@ -98,25 +104,17 @@ def build(settings: Settings, base: Settings = _BASE) -> Built:
     return built
 
 
-def _agree_on_sequence_length(settings: MutableMapping[str, Any], base: Settings) -> None:
-    """Make model and data agree on the sequence length where only one of them sets it."""
-    said = (settings.get(path) for path in ("model.seq_length", "dataset.sequence_length", "dataset.seq_length"))
-    length = next((length for length in said if length), base["model.seq_length"])
-    settings.setdefault("model.seq_length", length)
-    if "dataset.seq_length" not in settings:
-        settings.setdefault("dataset.sequence_length", length)
-
-
-def _is_required(field: "dataclasses.Field[Any]") -> bool:
-    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-
-
 def _section(name: str, hint: Any, values: Mapping[str, Any], built: Built) -> Any:
     chosen = named(values.get("__class__"))
     if values.get("__class__") and not isinstance(chosen, type):
         built.left_out.append(f"{name}.__class__")
         chosen = None
-    section = _chosen(name, chosen, built)
+    section: Any = None
+    if chosen is not None:
+        try:
+            section = _made(name, chosen)
+        except CannotBuild:  # its arguments are not known
+            built.left_out.append(f"{name}.__class__")
     if section is None:
         usual = named(_CLASSES.get(name)) or _class_in(hint)
         if not isinstance(usual, type):
@@ -139,17 +137,6 @@ def _section(name: str, hint: Any, values: Mapping[str, Any], built: Built) -> A
         except (LookupError, ValueError, AttributeError):
             built.left_out.append(path)
     return section
-
-
-def _chosen(name: str, kind: type | None, built: Built) -> Any:
-    """Make a section of the class that the settings name; None where they name none or its arguments are not known."""
-    if kind is None:
-        return None
-    try:
-        return _made(name, kind)
-    except CannotBuild:
-        built.left_out.append(f"{name}.__class__")
-        return None
 
 
 def _made(name: str, kind: type) -> Any:
@@ -184,18 +171,22 @@ def decode(value: Any, hint: Any, present: Any) -> Any:
     """
     if isinstance(value, list):
         kind = _enumeration(hint, None)
-        return [_member(kind, item) if kind and isinstance(item, str) else item for item in value]
+        return [kind.__members__.get(item, item) if kind and isinstance(item, str) else item for item in value]
     if not isinstance(value, str):
         return value
     if value.startswith("<function ") and value.endswith(">"):
-        return _function(value[len("<function ") : -1])
+        found = named(value[len("<function ") : -1])
+        if not callable(found):
+            raise ValueError(value)
+        return found
     if value.startswith("torch."):
         import torch
 
         dtype = getattr(torch, value.partition(".")[2], None)
         return dtype if isinstance(dtype, torch.dtype) else value
+    # Upstream turns the texts that it takes into members itself; what is no name is left to it.
     kind = _enumeration(hint, present)
-    return _member(kind, value) if kind else value
+    return kind.__members__.get(value, value) if kind else value
 
 
 def _enumeration(hint: Any, present: Any) -> type[enum.Enum] | None:
@@ -204,18 +195,6 @@ def _enumeration(hint: Any, present: Any) -> type[enum.Enum] | None:
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return hint
     return next((found for inner in typing.get_args(hint) if (found := _enumeration(inner, None))), None)
-
-
-def _member(kind: type[enum.Enum], name: str) -> Any:
-    # Upstream turns the texts that it takes into members itself; what is no name is left to it.
-    return kind.__members__.get(name, name)
-
-
-def _function(name: str) -> Callable[..., Any]:
-    found = named(name)
-    if not callable(found):
-        raise ValueError(name)
-    return typing.cast(Callable[..., Any], found)
 
 
 def named(name: Any) -> Any:
@@ -232,3 +211,9 @@ def named(name: Any) -> Any:
             found = getattr(found, part, None)
         return found
     return None
+
+
+def call(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+    """Call a function with those keywords that this version of it takes."""
+    takes = inspect.signature(function).parameters
+    return function(*arguments, **{name: value for name, value in keywords.items() if name in takes})

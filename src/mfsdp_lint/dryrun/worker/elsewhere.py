@@ -12,7 +12,7 @@ from contextlib import redirect_stdout
 from . import inventory, rank
 
 _OF_SLURM = {"RANK": "SLURM_PROCID", "WORLD_SIZE": "SLURM_NTASKS", "LOCAL_RANK": "SLURM_LOCALID"}
-"""What torch's launcher calls it, and what Slurm does."""
+"""The variables of torch's launcher, each with that of Slurm."""
 
 
 def main(arguments: Sequence[str]) -> None:

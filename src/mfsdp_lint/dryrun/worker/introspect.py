@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import stubs
-from .answers import changes, environment, serve
+from . import stand_ins
+from .answers import changes, environment, failure, serve
 from .build import CannotBuild, build
-from .failure import failure
-from .observer import Observer, plain
-from .pretend import pretend
+from .measure import Observer, plain
+from .stand_ins import pretend
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -19,7 +18,7 @@ def main(arguments: Sequence[str]) -> None:
 def _prepare(transformer_engine: str) -> dict[str, Any]:
     """Import everything; return the packages with stand-ins and the pretended parts, or why nothing can be asked."""
     try:
-        stood_in = stubs.import_upstream()
+        stood_in = stand_ins.import_upstream()
         import megatron.bridge.training.config  # noqa: F401
 
         pretended = pretend(transformer_engine)
@@ -30,6 +29,9 @@ def _prepare(transformer_engine: str) -> dict[str, Any]:
 
 def validate(question: Mapping[str, Any]) -> dict[str, Any]:
     """Answer one question: `settings`, and `world_size` for the number of ranks."""
+    import torch
+    from megatron.bridge.training.config import runtime_config_update
+
     settings = question["settings"]
     answer: dict[str, Any] = {"id": question["id"], "stage": "build", "error": None}
     with environment(settings, question["world_size"]):
@@ -38,7 +40,10 @@ def validate(question: Mapping[str, Any]) -> dict[str, Any]:
             answer |= {"stage": "startup", "no_field": built.no_field, "left_out": built.left_out}
             before = answer["config"] = plain(built.config)
             observer = Observer(built.config, settings, ())
-            _validate(built.config)
+            try:
+                runtime_config_update(built.config)
+            finally:
+                torch.use_deterministic_algorithms(False)  # which validation may switch on for the whole process
             answer["config"] = {}
             answer["changed"] = changes(before, plain(built.config))
             answer["seen"] = observer.report()
@@ -47,13 +52,3 @@ def validate(question: Mapping[str, Any]) -> dict[str, Any]:
         except Exception as error:
             answer["error"] = failure(error)
     return answer
-
-
-def _validate(config: Any) -> None:
-    import torch
-    from megatron.bridge.training.config import runtime_config_update
-
-    try:
-        runtime_config_update(config)
-    finally:
-        torch.use_deterministic_algorithms(False)  # which validation may switch on for the whole process

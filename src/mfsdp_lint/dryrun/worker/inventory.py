@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 DEVICES = "/dev/nvidia[0-9]*", "/dev/dxg"
-"""What a driver leaves on a machine with a GPU; the second on Windows' subsystem for Linux."""
+"""Files that a driver leaves on a machine with a GPU; the second on Windows' subsystem for Linux."""
 
 
 def main(names: Sequence[str]) -> None:

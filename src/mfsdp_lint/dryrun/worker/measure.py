@@ -1,9 +1,21 @@
-"""Memory and content of a rank: bytes, sums and digests, for plain tensors, DTensors and the buffers of
-Megatron-FSDP.
+"""Measurements and observations of a run on a rank.
+
+Bytes, sums and digests hold for plain tensors, DTensors and the buffers of Megatron-FSDP. An Observer reports the fate
+of settings, those of them that were read, and the objects that were built:
+
+    after.PATH   a value that replaced another one, in the configuration or in the environment (env.NAME)
+    read.PATH    whether Megatron's code asked for a setting that is watched
+    buffers      the class that FSDP has its buffers from
+    scaled       whether FSDP scales gradients in front of every reduction
+
+A question to upstream's own objects is left out where a version does not have them.
 """
 
+import copy
 import hashlib
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 
@@ -19,7 +31,8 @@ def sizes(model: Any, optimizer: Any) -> dict[str, int]:
     """
     return {
         "weights": sum(map(_weights, model)),
-        "main": sum(map(_main_in_buffers, model)) + sum(map(_main, _parts(optimizer))),
+        "main": sum(_first(group, "main_weight_buffer") for chunk in model for group in _fsdp(chunk))
+        + sum(map(_main, _parts(optimizer))),
         "moments": sum(_size(local(value)) for _, state in _states(optimizer) for value in _moments(state)),
     }
 
@@ -39,21 +52,11 @@ def gradients(model: Any) -> int:
 
 def _weights(chunk: Any) -> int:
     if buffers := _fsdp(chunk):
-        return sum(_weights_of(group) for group in buffers)
+        # The buffer of a group, where Megatron-FSDP shards; with HSDP the instance's buffer contains it.
+        names = ("hsdp_wbuf", "hfsdp_helper_wbuf", "model_weight_buffer")
+        return sum(_first(group, *names) or sum(_size(local(each)) for each in group.params) for group in buffers)
     whole = sum(_size(buffer.param_data) for buffer in _ddp(chunk))
     return whole or sum(_size(local(parameter)) for parameter in chunk.parameters())
-
-
-def _weights_of(group: Any) -> int:
-    """Count the weights of a group of Megatron-FSDP: its buffer, where it shards; with HSDP the instance's buffer
-    contains it.
-    """
-    buffer = _first(group, "hsdp_wbuf", "hfsdp_helper_wbuf", "model_weight_buffer")
-    return buffer or sum(_size(local(parameter)) for parameter in group.params)
-
-
-def _main_in_buffers(chunk: Any) -> int:
-    return sum(_first(group, "main_weight_buffer") for group in _fsdp(chunk))
 
 
 def _main(part: Any) -> int:
@@ -155,3 +158,83 @@ def _moments(state: Any) -> Iterator[Any]:
     for name in sorted(state):
         if name != "step" and hasattr(state[name], "numel"):
             yield state[name]
+
+
+_SCALARS = (bool, int, float, str, type(None))
+_UPSTREAM = "megatron"
+
+
+def plain(config: Any) -> dict[str, Any]:
+    """Return the settings of a configuration that are plain values."""
+    found = {}
+    for section, part in vars(config).items():
+        for name, value in getattr(part, "__dict__", {}).items():
+            if isinstance(value, _SCALARS) and not name.startswith("_"):
+                found[f"{section}.{name}"] = copy.copy(value)
+    return found
+
+
+class Observer:
+    """Looks at a run from before its start-up on. `settings` are given, of which those in `watched` are watched."""
+
+    def __init__(self, config: Any, settings: dict[str, Any], watched: Sequence[str]) -> None:
+        self._config = config
+        self._read = {path: _watch(config, path, settings) for path in watched}
+        self._before = _settings(config)
+        self._more: dict[str, Any] = {}
+
+    def wrapped(self, model: Sequence[Any]) -> None:
+        """Record the buffers that the wrapper made."""
+        buffer = getattr(model[0], "param_and_grad_buffer", None)
+        if buffer is not None:
+            self._more["buffers"] = type(getattr(buffer, "weight_alloc", None)).__name__
+            self._more["scaled"] = getattr(buffer, "gradient_scaling_factor", None) is not None
+
+    def report(self) -> dict[str, Any]:
+        """Return all observations."""
+        after = _settings(self._config)
+        changed = {path: value for path, value in after.items() if self._before.get(path, ...) != value}
+        changed |= {path: None for path in self._before if path.startswith("env.") and path not in after}
+        read = {f"read.{path}": bool(readers) for path, readers in self._read.items() if readers is not None}
+        return {**{f"after.{path}": value for path, value in changed.items()}, **read, **self._more}
+
+
+def _settings(config: Any) -> dict[str, Any]:
+    return {**plain(config), **{f"env.{name}": value for name, value in os.environ.items()}}
+
+
+def _watch(config: Any, path: str, settings: dict[str, Any]) -> set[str] | None:
+    """Return the modules of upstream that ask for a setting, from now on. None where there is no such setting.
+
+    A name that is no field is put there, as an assignment does.
+    """
+    section, _, name = path.partition(".")
+    part = getattr(config, section, None)
+    if part is None or (path not in settings and not hasattr(part, name)):
+        return None
+    readers: set[str] = set()
+    vars(part).setdefault(name, settings.get(path, getattr(part, name, None)))
+    setattr(type(part), name, _Watched(name, getattr(type(part), name, None), readers))
+    return readers
+
+
+class _Watched:
+    """An attribute that takes down who asks for it.
+
+    Those who ask for all are not meant: copies, and what a dataclass is compared and printed by, which has no file.
+    """
+
+    def __init__(self, name: str, default: Any, readers: set[str]) -> None:
+        self._name, self._default, self._readers = name, default, readers
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        if instance is None:
+            return self._default
+        reader = sys._getframe(1)
+        module = reader.f_globals.get("__name__", "")
+        if module.partition(".")[0] == _UPSTREAM and not reader.f_code.co_filename.startswith("<"):
+            self._readers.add(module)
+        return vars(instance).get(self._name, self._default)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        vars(instance)[self._name] = value

@@ -1,6 +1,7 @@
 """Process of one rank: it imports everything once, then answers each question of a job in a process forked for it.
 
-Every question so begins in a process that has never wrapped a model or opened a group, and costs no imports. Whatever
+Every question so begins in a process that has never wrapped a model or opened a group, and costs no imports. A process
+that has used a GPU cannot fork: there each question has a process that begins anew. Whatever
 a question leaves behind (helpers of a save, a hanging collective) ends with its process group.
 """
 
@@ -15,8 +16,8 @@ import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import contained, stubs, variables
-from .failure import failure
+from . import stand_ins, start
+from .answers import apply_variables, failure
 
 _GRACE = 5.0
 """How many seconds a rank has to end by itself once another one has failed."""
@@ -25,18 +26,31 @@ _PAUSE = 0.02
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run one rank. `arguments`: the file with the job, and the folder for the answers."""
+    """Run one rank. `arguments`: the file with the job, the folder for the answers, and, in a process for one question
+    alone, its number.
+    """
     with open(arguments[0], encoding="utf-8") as stream:
         job = json.load(stream)
     answers, rank = arguments[1], int(os.environ["RANK"])
-    os.environ[contained.PARENT] = str(os.getpid())  # of the processes started here
+    if len(arguments) > 2:
+        if ready(job["device"], answers, rank):
+            be(job["questions"][int(arguments[2])], rank, answers, int(arguments[2]))
+        return
+    os.environ[start.PARENT] = str(os.getpid())  # of the processes started here
     forks = job["forks"]  # what has used a GPU cannot
     if forks and not ready(job["device"], answers, rank):
         return
     for number, question in enumerate(job["questions"]):
         print(f"== {question['id']}", flush=True)
         sys.stderr.flush()
-        child = os.fork() if forks else _spawned(arguments, number, question)
+        if forks:
+            child = os.fork()
+        else:  # it imports everything anew, with the environment variables of its settings
+            environment = dict(os.environ)
+            apply_variables(question["settings"], environment)
+            program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
+            command = [sys.executable, program, "rank", *arguments, str(number)]
+            child = os.posix_spawn(sys.executable, command, environment, setpgroup=0)
         if child == 0:
             be(question, rank, answers, number)
         _await(child, question, rank, answers, question["timeout"] + (0 if forks else job["imports"]))
@@ -67,20 +81,11 @@ def _prepare(device: str) -> tuple[str, ...]:
         local = int(os.environ["LOCAL_RANK"])
         # A cluster may show each of its tasks one GPU alone.
         torch.cuda.set_device(local if local < torch.cuda.device_count() else 0)
-    stood_in = stubs.import_upstream()
+    stood_in = stand_ins.import_upstream()
     from . import training
 
     training.import_bridge()
     return stood_in
-
-
-def _spawned(arguments: Sequence[str], number: int, question: Mapping[str, Any]) -> int:
-    """Start a process for one question; it imports everything anew, with the environment variables of its settings."""
-    environment = dict(os.environ)
-    variables.apply(question["settings"], environment)
-    start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
-    command = [sys.executable, start, "question", *arguments, str(number)]
-    return os.posix_spawn(sys.executable, command, environment, setpgroup=0)
 
 
 def _await(child: int, question: Mapping[str, Any], rank: int, answers: str, limit: float) -> None:
@@ -101,9 +106,15 @@ def _await(child: int, question: Mapping[str, Any], rank: int, answers: str, lim
         if failed_elsewhere is not None and now - failed_elsewhere > _GRACE:
             why = "stopped, for another rank had failed"
         time.sleep(_PAUSE)
-    _end(child, reap=bool(why))
+    # The process group outlives its leader where a save left helpers behind.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+    if why:
+        os.waitpid(child, 0)
     if not os.path.exists(_path(answers, name, rank)):
-        stage = _read_stage(answers, name, rank)
+        stage = "start"
+        with contextlib.suppress(OSError), open(f"{_path(answers, name, rank)}.stage", encoding="utf-8") as stream:
+            stage = stream.read()
         code = os.waitstatus_to_exitcode(status)
         died = {"type": "Ended", "text": why or f"the process ended with {code}, without an answer", "where": []}
         _write(answers, name, rank, {"stage": stage, "error": died})
@@ -113,8 +124,8 @@ def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> Non
     """Run the process for one question. It never returns."""
     os.setpgid(0, 0)
     faulthandler.enable()
-    contained.die_with_parent()
-    contained.shorten_sockets()
+    start.die_with_parent()
+    start.shorten_sockets()
     name = question["id"]
     started = time.monotonic()
     answer: dict[str, Any] = {"stage": "start", "error": None}
@@ -145,14 +156,6 @@ def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> Non
         os._exit(code)
 
 
-def _end(child: int, *, reap: bool) -> None:
-    """End the process group of a question, which outlives its leader where a save left helpers behind."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)
-    if reap:
-        os.waitpid(child, 0)
-
-
 def _another_failed(answers: str, name: str, rank: int) -> bool:
     for other in range(int(os.environ["WORLD_SIZE"])):
         path = _path(answers, name, other)
@@ -165,14 +168,6 @@ def _another_failed(answers: str, name: str, rank: int) -> bool:
 
 def _path(answers: str, name: str, rank: int) -> str:
     return f"{answers}/{name}.{rank}.json"
-
-
-def _read_stage(answers: str, name: str, rank: int) -> str:
-    try:
-        with open(f"{_path(answers, name, rank)}.stage", encoding="utf-8") as stream:
-            return stream.read()
-    except OSError:
-        return "start"
 
 
 def _write(answers: str, name: str, rank: int, answer: Mapping[str, Any]) -> None:

@@ -18,18 +18,7 @@ def install() -> None:
     import torch
     import torch.distributed.device_mesh
 
-    for piece in (
-        null_streams,
-        current_device,
-        synchronize,
-        device_properties,
-        memory_statistics,
-        random_state,
-        lazy_calls,
-        devices,
-        device_mesh,
-        reductions,
-    ):
+    for piece in (quiet_cuda, device_properties, devices, device_mesh, reductions):
         piece(torch)
 
 
@@ -72,27 +61,29 @@ class _Stream:
         return True
 
 
-def null_streams(torch: Torch) -> None:
-    """Replace streams and events: everything is done in its order."""
-    stream = _Stream()
-    torch.cuda.Stream = _Stream
-    torch.cuda.Event = _Event
-    torch.cuda.stream = lambda stream=None: contextlib.nullcontext()
-    torch.cuda.current_stream = _giving(stream)
-    torch.cuda.default_stream = _giving(stream)
-    torch.cuda.set_stream = _giving(None)
-
-
-def current_device(torch: Torch) -> None:
-    """Replace the choice of a device: there is one, the first."""
-    torch.cuda.current_device = _giving(0)
-    torch.cuda.device_count = _giving(1)
-    torch.cuda.set_device = _giving(None)
-
-
-def synchronize(torch: Torch) -> None:
-    """Replace `synchronize`: there is nothing to wait for; saving compares the result of this."""
-    torch.cuda.synchronize = _giving(None)
+def quiet_cuda(torch: Torch) -> None:
+    """Replace calls about streams, the one device, its memory and its random numbers by what holds on a CPU."""
+    cuda, stream = torch.cuda, _Stream()
+    # Everything is done in its order.
+    cuda.Stream, cuda.Event = _Stream, _Event
+    cuda.stream = lambda stream=None: contextlib.nullcontext()
+    cuda.current_stream, cuda.default_stream, cuda.set_stream = _giving(stream), _giving(stream), _giving(None)
+    cuda.synchronize = _giving(None)  # saving compares the result of this
+    # There is one device, the first, and none of its memory is in use.
+    cuda.current_device, cuda.device_count, cuda.set_device = _giving(0), _giving(1), _giving(None)
+    for name in ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved"):
+        setattr(cuda, name, _giving(0))
+    cuda.memory_stats = _giving({})
+    cuda.mem_get_info = _giving((1 << 36, 1 << 36))
+    cuda.reset_peak_memory_stats = _giving(None)
+    cuda.empty_cache = _giving(None)
+    cuda.get_rng_state = cuda.random.get_rng_state = lambda device=None: torch.get_rng_state()
+    cuda.set_rng_state = cuda.random.set_rng_state = lambda state, device=None: torch.set_rng_state(state)
+    cuda.manual_seed = cuda.random.manual_seed = cuda.manual_seed_all = torch.default_generator.manual_seed
+    cuda.default_generators = (torch.default_generator,)
+    # Calls that wait for CUDA to start are run at once. Without this the ranks silently start from other weights.
+    cuda._lazy_call = lambda call, **keywords: call()
+    cuda._lazy_init = _giving(None)
 
 
 def device_properties(torch: Torch) -> None:
@@ -101,32 +92,6 @@ def device_properties(torch: Torch) -> None:
     torch.cuda.get_device_properties = _giving(properties)
     torch.cuda.get_device_capability = _giving((properties.major, properties.minor))
     torch.cuda.get_device_name = _giving(properties.name)
-
-
-def memory_statistics(torch: Torch) -> None:
-    """Replace the statistics of memory: no device memory is in use."""
-    for name in ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved"):
-        setattr(torch.cuda, name, _giving(0))
-    torch.cuda.memory_stats = _giving({})
-    torch.cuda.mem_get_info = _giving((1 << 36, 1 << 36))
-    torch.cuda.reset_peak_memory_stats = _giving(None)
-    torch.cuda.empty_cache = _giving(None)
-
-
-def random_state(torch: Torch) -> None:
-    """Replace the device's random numbers by the CPU's."""
-    torch.cuda.get_rng_state = torch.cuda.random.get_rng_state = lambda device=None: torch.get_rng_state()
-    torch.cuda.set_rng_state = torch.cuda.random.set_rng_state = lambda state, device=None: torch.set_rng_state(state)
-    torch.cuda.manual_seed = torch.cuda.random.manual_seed = torch.cuda.manual_seed_all = (
-        torch.default_generator.manual_seed
-    )
-    torch.cuda.default_generators = (torch.default_generator,)
-
-
-def lazy_calls(torch: Torch) -> None:
-    """Run at once the calls that wait for CUDA to start. Without this the ranks silently start from other weights."""
-    torch.cuda._lazy_call = lambda call, **keywords: call()
-    torch.cuda._lazy_init = _giving(None)
 
 
 def devices(torch: Torch) -> None:
@@ -187,7 +152,7 @@ def device_mesh(torch: Torch) -> None:
     mesh.init_device_mesh = torch.distributed.init_device_mesh = ours_initialise
 
 
-class _Done:
+class _EndedCollective:
     """A collective that has ended."""
 
     def wait(self, *arguments: Any, **keywords: Any) -> bool:
@@ -221,14 +186,14 @@ def reductions(torch: Torch) -> None:
         if factor is None:
             return all_reduce(tensor, op=op, group=group, async_op=async_op)
         all_reduce(tensor.mul_(factor), op=add, group=group)
-        return _Done() if async_op else None
+        return _EndedCollective() if async_op else None
 
     def ours_reduce_scatter(output: Any, input: Any, op: Any = add, group: Any = None, async_op: bool = False) -> Any:
         factor = factor_of(op, group)
         if factor is None:
             return reduce_scatter(output, input, op=op, group=group, async_op=async_op)
         reduce_scatter(output, input * factor, op=add, group=group)
-        return _Done() if async_op else None
+        return _EndedCollective() if async_op else None
 
     for module in (distributed, distributed.distributed_c10d):
         module.all_reduce, module.reduce_scatter_tensor = ours_all_reduce, ours_reduce_scatter

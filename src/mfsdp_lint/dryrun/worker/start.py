@@ -1,13 +1,37 @@
-"""`python start.py MODULE ARGUMENT…` runs `main` of a module beside this file, contained.
+"""`python start.py MODULE ARGUMENT…` runs `main` of a module beside this file, or of an installed one
+(`torch.distributed.run`), in a process that limits itself: it dies with its parent, keeps to its memory, speaks to this
+machine alone.
 
 The modules are a package of their own, so that their names hide no package that is installed.
 """
 
+import ctypes
 import importlib.util
+import ipaddress
+import multiprocessing
 import os
+import resource
+import signal
 import sys
+import tempfile
+from typing import Any
 
 PACKAGE = "mfsdp_dry_run"
+
+MARK = "MFSDP_LINT_DRY_RUN"
+"""The environment variable that every process of a launch has, with a value of its own."""
+
+MEMORY = "MFSDP_LINT_DRY_RUN_MEMORY"
+"""How many bytes of data a process may hold."""
+
+PARENT = "MFSDP_LINT_DRY_RUN_PARENT"
+"""The environment variable for the process that starts others of a launch."""
+
+ANY = "any"
+"""Its value where that is a daemon of a cluster's, as it is without the variable."""
+
+_PR_SET_PDEATHSIG = 1
+_NETWORK = ("socket.connect", "socket.sendto", "socket.sendmsg")
 
 
 def load_package() -> None:
@@ -24,8 +48,69 @@ def load_package() -> None:
     spec.loader.exec_module(package)
 
 
+def begin() -> None:
+    """Set all limits. Raises SystemExit where the parent is already gone."""
+    die_with_parent()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if limit := int(os.environ.get(MEMORY, "0")):
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    sys.addaudithook(_refuse_network)
+
+
+def die_with_parent() -> None:
+    """Ask for SIGKILL when the parent ends, however it ends (Linux); a child does not inherit that. Raises SystemExit.
+
+    Not where the parent is a cluster's: from a daemon, the signal arrives when the thread ends that started this
+    process.
+    """
+    parent = os.environ.get(PARENT, ANY)
+    if sys.platform != "linux" or parent == ANY:
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    # It may have ended just before: whoever took this process over has not the mark.
+    if parent == str(os.getppid()):
+        return
+    try:
+        with open(f"/proc/{os.getppid()}/environ", "rb") as stream:
+            inherited = f"{MARK}={os.environ.get(MARK, '')}".encode() in stream.read().split(b"\0")
+    except OSError:
+        inherited = False
+    if not inherited:
+        raise SystemExit(1)
+
+
+def shorten_sockets() -> None:
+    """Let `multiprocessing` name its sockets by a short way into the temporary folder, whose own path may be long.
+
+    The path of a socket has at most 107 characters (Linux), and saving a checkpoint opens some.
+    """
+    if sys.platform != "linux":
+        return
+    folder = os.open(tempfile.gettempdir(), os.O_RDONLY | os.O_DIRECTORY)
+    process: Any = multiprocessing.current_process()
+    process._config["tempdir"] = f"/proc/{os.getpid()}/fd/{folder}"
+
+
+def _refuse_network(event: str, arguments: Any) -> None:
+    if event not in _NETWORK:
+        return
+    address = arguments[1]
+    if isinstance(address, tuple) and not _is_here(str(address[0])):
+        raise PermissionError(f"a dry run uses no network, and {address[0]} is not this machine")
+
+
+def _is_here(host: str) -> bool:
+    if host in ("", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
 # Saving a checkpoint spawns helpers, which import this file again under another name.
 if __name__ == "__main__":
     load_package()
-    importlib.import_module(f"{PACKAGE}.contained").begin()
-    importlib.import_module(f"{PACKAGE}.{sys.argv[1]}").main(sys.argv[2:])
+    begin()
+    name = sys.argv[1] if "." in sys.argv[1] else f"{PACKAGE}.{sys.argv[1]}"
+    importlib.import_module(name).main(sys.argv[2:])

@@ -1,12 +1,16 @@
-"""The wrapped proxy model with its optimizer, trained on made-up tokens by the calls that the launcher makes."""
+"""The wrapped proxy model with its optimizer: trained, saved and loaded by the calls that the launcher makes."""
 
+import ast
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import measure
-from .calls import call
+from .build import call
 
 Answer = dict[str, Any]
+
+_SKIPS = "skip_load_to_model_and_opt"
 
 _BATCHES = 3
 """How many there are, after which they come again: of one that was trained on before, the loss tells old weights from
@@ -136,6 +140,55 @@ class Trainer:
 
         return output, loss_of
 
+    def save(self, directory: str, step: int, *, short_lived: bool = False) -> None:
+        """Save a model trained for so many steps; `short_lived`: as a checkpoint that is thrown away when the next one
+        is there.
+        """
+        from megatron.bridge.training.checkpointing import save_checkpoint
+
+        measure.fill_moments(self.optimizer)
+        self.config.checkpoint.save = directory
+        call(
+            save_checkpoint,
+            self._state(step),
+            self.model,
+            self.optimizer,
+            self.scheduler,
+            0,
+            checkpointing_context={},
+            pg_collection=self.groups,
+            non_persistent_ckpt=short_lived,
+        )
+
+    def load(self, directory: str) -> None:
+        """Load a checkpoint into a model that was just built, as the launcher does."""
+        from megatron.bridge.training.checkpointing import load_checkpoint
+
+        measure.fill_moments(self.optimizer)
+        self.config.checkpoint.load = directory
+        call(
+            load_checkpoint,
+            self._state(0),
+            self.model,
+            self.optimizer,
+            self.scheduler,
+            checkpointing_context={},
+            **{_SKIPS: _skips(self.config)},
+        )
+
+    def _state(self, step: int) -> Any:
+        from megatron.bridge.training.state import GlobalState
+
+        state = GlobalState()
+        state.cfg = self.config
+        state.train_state.step = step
+        return state
+
+    @property
+    def loads_optimizer(self) -> bool:
+        """Tell whether a load gives the optimizer its state back."""
+        return bool(self.config.checkpoint.load_optim and not self.config.checkpoint.finetune)
+
     def settle(self) -> None:
         """Gather the parameters before anybody looks at them."""
         for chunk in self.model if self.gathers_late else ():
@@ -145,6 +198,20 @@ class Trainer:
         """Enable the forward hooks again after `settle`."""
         for chunk in self.model if self.gathers_late else ():
             chunk.enable_forward_pre_hook()
+
+
+def _skips(config: Any) -> bool:
+    """Tell whether the launcher counts the state that it has read as loaded already, as it says: versions do not agree
+    on it.
+
+    It is an expression of the configuration in the launcher's own call. Raises ImportError where there is none.
+    """
+    from megatron.bridge.training import setup
+
+    for node in ast.walk(ast.parse(inspect.getsource(setup.setup))):
+        if isinstance(node, ast.keyword) and node.arg == _SKIPS:
+            return bool(eval(compile(ast.Expression(node.value), _SKIPS, "eval"), {"cfg": config}))
+    raise ImportError(f"the launcher of this version does not say {_SKIPS}")
 
 
 def _device() -> str:

@@ -7,10 +7,10 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import adapters, checkpoints, families, layers, measure, variables
-from .build import build
-from .calls import call
-from .observer import Observer
+from . import fallbacks, measure, proxy_model
+from .answers import apply_variables
+from .build import build, call
+from .measure import Observer
 from .trainer import Answer, Trainer
 
 At = Callable[[str], None]
@@ -24,10 +24,8 @@ def import_bridge() -> None:
     import megatron.bridge.training.setup
     import megatron.core.distributed.finalize_model_grads  # noqa: F401
 
-    from . import fallbacks
-
     fallbacks.mend()
-    families.prepare()
+    proxy_model.import_models()
 
 
 def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: At) -> None:
@@ -35,22 +33,23 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     upstream raises.
     """
     import torch
+    from megatron.bridge.training.config import runtime_config_update
 
     at("build")
-    variables.apply(question["settings"], os.environ)
-    settings, answer["substituted"] = families.small(question["settings"])
+    apply_variables(question["settings"], os.environ)
+    settings, answer["substituted"] = proxy_model.small(question["settings"])
     built = build(settings, question["base"])
     answer |= {"no_field": built.no_field, "left_out": built.left_out}
     config = built.config
     if getattr(config.model, "transformer_impl", "local") == "local":
-        layers.be_local(config.model)
-    elif not core_has_transformer_engine():
+        proxy_model.use_local_layers(config.model)
+    elif not fallbacks.core_has_transformer_engine():
         raise ImportError("Transformer Engine is not there, for which this job was written")
     observer = Observer(config, settings, question.get("watched", ()))
     at("startup")
     if config.peft is not None:
-        adapters.prepare(config, question["load"] if question.get("is_base") else None, at)
-    _validate(config)
+        proxy_model.prepare_adapters(config, question["load"] if question.get("is_base") else None, at)
+    runtime_config_update(config)
     at("start")
     torch.distributed.init_process_group(
         question["backend"],
@@ -88,9 +87,9 @@ def _train(trainer: Trainer, save: str | None, steps: int, answer: Answer, at: A
     if save:
         trainer.settle()
         at("save")
-        checkpoints.save(trainer, save, steps - 1)
+        trainer.save(save, steps - 1)
         if trainer.config.checkpoint.non_persistent_save_interval:
-            checkpoints.save(trainer, save, steps - 1, short_lived=True)
+            trainer.save(save, steps - 1, short_lived=True)
         answer["saved"] = measure.digest(trainer.model, trainer.optimizer)
         trainer.resume()
         at("step")
@@ -100,19 +99,12 @@ def _train(trainer: Trainer, save: str | None, steps: int, answer: Answer, at: A
 def _load_and_go_on(trainer: Trainer, load: str, steps: int, answer: Answer, at: At) -> None:
     """Load the saved checkpoint, as the launcher does, and train the last step."""
     at("load")
-    checkpoints.load(trainer, load)
+    trainer.load(load)
     kept = measure.digest(trainer.model, trainer.optimizer)
-    answer["loaded"] = kept if checkpoints.loads_optimizer(trainer.config) else {"weights": kept["weights"]}
+    answer["loaded"] = kept if trainer.loads_optimizer else {"weights": kept["weights"]}
     trainer.begin()
     at("first-step")
     trainer.train(steps - 1, 1, answer)
-
-
-def core_has_transformer_engine() -> bool:
-    """Tell whether megatron-core could import Transformer Engine, for real."""
-    from megatron.core.models.gpt import gpt_layer_specs
-
-    return bool(getattr(gpt_layer_specs, "HAVE_TE", False))
 
 
 def wait_for_all() -> None:
@@ -121,12 +113,6 @@ def wait_for_all() -> None:
 
     with contextlib.suppress(Exception):
         torch.distributed.barrier()
-
-
-def _validate(config: Any) -> None:
-    from megatron.bridge.training.config import runtime_config_update
-
-    runtime_config_update(config)
 
 
 def _open_groups(config: Any) -> Any:

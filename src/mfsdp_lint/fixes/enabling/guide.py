@@ -12,7 +12,7 @@ from mfsdp_lint.core.store import read_yaml
 from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.megatron.conditions.applicability import Applicability, Site, parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, parse
-from mfsdp_lint.rules.model import Text
+from mfsdp_lint.rules.model import MessageText
 
 SOURCE = Path(__file__).with_name("enablement.yaml")
 
@@ -42,7 +42,7 @@ class Remark:
     """A remark to print where the condition holds, unless the option in `unless_asked` was given."""
 
     when: Condition
-    say: Text
+    say: MessageText
     unless_asked: str
 
 
@@ -85,7 +85,8 @@ def guide() -> Guide:
         for each in data["steps"]
     )
     remarks = (
-        Remark(parse(each["when"], {}), Text(each["say"]), each.get("unless_asked", "")) for each in data["remarks"]
+        Remark(parse(each["when"], {}), MessageText(each["say"]), each.get("unless_asked", ""))
+        for each in data["remarks"]
     )
     return Guide(tuple(steps), tuple(remarks))
 

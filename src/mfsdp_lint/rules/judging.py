@@ -1,28 +1,42 @@
-"""A configuration with no file behind it (a mapping of settings, a live `ConfigContainer`) as settings.
+"""Verdicts of the rules and of start-up on configurations with no file behind them: the library's front door.
 
-Nothing of it is imported or called: an object is walked by its fields. Enum members are their name, dtypes their name
-("torch.bfloat16"), functions `<function module.name>`, tuples lists; `ddp.__class__` is the dotted name of the class of
-`ddp`. What has no such spelling is only known to be set.
+A launcher that calls the guard before it trains gets one error with all mistakes, instead of upstream's first
+assertion.
+
+Nothing of a configuration is imported or called: an object is walked by its fields. Enum members are their name, dtypes
+their name ("torch.bfloat16"), functions `<function module.name>`, tuples lists; `ddp.__class__` is the dotted name of
+the class of `ddp`. What has no such spelling is only known to be set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
+from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
+from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting, Settings, Span, Variant
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Scalar, Value
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.front_ends import front_end as front_end_named
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
+from mfsdp_lint.megatron.versions.target import Target, nearest, resolve_target
+from mfsdp_lint.rules.agenda import Agenda, agenda
+from mfsdp_lint.rules.load import load_rules
+from mfsdp_lint.rules.model import Case, Rule, stronger
+from mfsdp_lint.rules.views import Views
+from mfsdp_lint.rules.writes import broken
 
 CONFIGURATION = "<configuration>"
 """The path of what lies in no file."""
 
 GIVEN = Origin(Span(CONFIGURATION, 1, 1, 1, 1), "assigned")
-"""Where all that is given is written."""
+"""The origin of every given setting."""
 
 ENVIRONMENT = "env."
 VARIABLES = "env_vars"
@@ -152,7 +166,7 @@ def _below(path: str, value: object, depth: int, above: tuple[int, ...]) -> Iter
 def fields_of(value: object) -> Mapping[str, object] | None:
     """Return the parts of an object: its dataclass fields, and other attributes written into it; None without any.
 
-    The dry run's worker, which can import nothing of ours, walks by the same rule (dryrun/worker/flat.py).
+    The dry run's worker, which can import nothing of ours, walks by the same rule (dryrun/worker/execute.py).
     """
     if isinstance(value, type):
         return None
@@ -182,22 +196,121 @@ def plain_of(value: object, depth: int = 0) -> Value | None:
 def _container(value: Any, depth: int) -> Value | None:
     if depth >= _DEEPEST or len(value) > _MOST_ITEMS:
         return NOT_NONE
-    if isinstance(value, Mapping):
-        entries: dict[str, Plain] = {}
-        for key, item in value.items():
-            known = plain_of(item, depth + 1)
-            if not isinstance(known, Known):
-                return NOT_NONE
-            entries[str(key)] = known.value
-        return Known(entries)
     items: list[Plain] = []
-    for item in value:
+    for item in value.values() if isinstance(value, Mapping) else value:
         known = plain_of(item, depth + 1)
         if not isinstance(known, Known):
             return NOT_NONE
         items.append(known.value)
-    return Known(items)
+    return Known(dict(zip(map(str, value), items, strict=True)) if isinstance(value, Mapping) else items)
 
 
 def _named(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The findings on a configuration, worst first, and the settings that start-up changes.
+
+    `will_run` has the new value of each setting that is given, and known to be changed.
+    """
+
+    findings: tuple[Finding, ...]
+    will_run: Mapping[str, Plain]
+
+
+def judge(
+    configuration: object,
+    *,
+    target: Target | str | None = None,
+    world_size: int | None = None,
+    partial_environment: bool = False,
+    front_end: FrontEnd | str = BRIDGE,
+) -> Verdict:
+    """Judge a mapping of settings (dotted or nested) or a live `ConfigContainer`, of which nothing is imported or run.
+
+    `target` is a Megatron-Bridge version ("0.4.2", "0.5", "head"); without one, the newest on the package index. A
+    setting that is not given is unknown. An environment variable (`env.NAME`) that is not given is unset, or unknown
+    with `partial_environment`: pass `{"env": dict(os.environ), …}` for what the run will see. `front_end` is
+    "megatron-lm" for settings of Megatron-LM's own command line.
+
+    Raises NotAConfiguration, UnknownVersion and UnknownFrontEnd (all ValueError).
+    """
+    known = target if isinstance(target, Target) else resolve_target(target)
+    variant = variant_of(configuration, world_size=world_size, partial_environment=partial_environment)
+    who = front_end if isinstance(front_end, FrontEnd) else front_end_named(front_end)
+    return bench(known, who)(variant)
+
+
+@cache
+def bench(target: Target, front_end: FrontEnd = BRIDGE) -> Callable[[Variant], Verdict]:
+    """Return the judge at a target, by the rules that are on by default.
+
+    Where the target names no Transformer Engine, it is the one that the Megatron-Bridge release pins.
+    """
+    rules = [rule for rule in load_rules() if rule.is_on]
+    site = Site(target if target.te else replace(target, te=nearest(target.bridge).te), front_end)
+    questions, above = agenda(rules, site), stronger(rules)
+    return lambda variant: _verdict(Views(variant, site), questions, above)
+
+
+def _verdict(views: Views, questions: Agenda, above: Mapping[str, frozenset[str]]) -> Verdict:
+    fired = {rule.code: (rule, case) for rule, case in questions.broken(views)}
+    findings = [
+        _finding(rule, case, views.of(case.sees)) for rule, case in fired.values() if above[rule.code].isdisjoint(fired)
+    ]
+    for rule in questions.of_writes:
+        findings += [_finding(rule, case, seen) for case, seen, _ in broken(rule, views, lambda _: True)]
+    return Verdict(
+        tuple(sorted(findings, key=lambda found: (SEVERITIES.index(found.severity), found.code, found.message))),
+        {path: new.after.value for path, new in views.resolution.changed().items() if isinstance(new.after, Known)},
+    )
+
+
+def _finding(rule: Rule, case: Case, seen: Variant) -> Finding:
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        severity=case.severity,
+        stage=case.stage,
+        message=case.message.of(seen),
+        span=GIVEN.span,
+        consequence=case.consequence.of(seen),
+        raises=case.error.of(seen) if case.error else None,
+        enforced_by=case.enforcer,
+    )
+
+
+class Refused(ValueError):
+    """A configuration that must not run. `findings` are why, the worst first; the message tells each."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(findings)
+        count = "1 problem" if len(findings) == 1 else f"{len(findings)} problems"
+        super().__init__("\n".join([f"mfsdp-lint: {count}", *map(_told, findings)]))
+
+
+def guard(
+    configuration: object,
+    *,
+    target: Target | str | None = None,
+    world_size: int | None = None,
+    front_end: FrontEnd | str = BRIDGE,
+    fail_on: Severity = "error",
+) -> Verdict:
+    """Judge a configuration as `judge` does; environment variables that are not given are unknown.
+
+    Returns the verdict where no finding is as severe as `fail_on`. Raises Refused, and the errors that `judge` raises.
+    """
+    verdict = judge(configuration, target=target, world_size=world_size, partial_environment=True, front_end=front_end)
+    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    found = [finding for finding in verdict.findings if finding.severity in failing]
+    if found:
+        raise Refused(found)
+    return verdict
+
+
+def _told(finding: Finding) -> str:
+    happens = f": {finding.consequence}" if finding.consequence else ""
+    return f"  {finding.severity} {finding.code} {finding.message}{happens}"

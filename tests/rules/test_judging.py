@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value
-from mfsdp_lint.rules.judging.configuration import NotAConfiguration, variant_of
+from mfsdp_lint.rules.judging import NotAConfiguration, variant_of
 
 
 class Scope(Enum):

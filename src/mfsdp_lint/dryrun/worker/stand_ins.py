@@ -1,7 +1,9 @@
-"""Stand-ins for packages that only a machine with GPUs has, so that Megatron-Bridge can be imported without them.
+"""Stand-ins for what only a machine with GPUs has: packages, so that Megatron-Bridge can be imported without them, and
+the recent GPU and Transformer Engine that start-up validation asks for.
 
 torch and megatron-core are imported for real before: they have to see that these packages are absent, and take their
-fallbacks. What is installed is never replaced.
+fallbacks. What is installed is never replaced. Without the pretended parts, validation would refuse settings for want
+of a package, and not say whether they are right.
 """
 
 import importlib
@@ -16,17 +18,10 @@ from collections.abc import Sequence
 from typing import Any
 
 ROOTS = (
-    "transformer_engine",
-    "triton",
-    "datasets",
-    "modelopt",
-    "wandb",
-    "megatron.energon",
-    "nvidia_resiliency_ext",
-    "nemo_run",
-    "PIL",
+    *("transformer_engine", "triton", "datasets", "modelopt", "wandb", "megatron.energon", "nvidia_resiliency_ext"),
+    *("nemo_run", "PIL"),
 )
-"""What importing megatron-bridge 0.3.1 asks for and a laptop has not. Not apex or flash_attn: other packages would
+"""Packages that importing megatron-bridge 0.3.1 needs and a laptop lacks. Not apex or flash_attn: other packages would
 believe in them."""
 
 _CORE = (
@@ -129,13 +124,9 @@ def _added(owner: Any, name: str, module: str) -> Any:
     """Add a stand-in class as another attribute. Raises AttributeError for names that Python itself looks for."""
     if name.startswith("__"):
         raise AttributeError(name)
-    value = _class(name, module)
+    value = _Meta(name, (_Stub,), {"__module__": module})
     setattr(owner, name, value)
     return value
-
-
-def _class(name: str, module: str) -> Any:
-    return _Meta(name, (_Stub,), {"__module__": module})
 
 
 class _Module(types.ModuleType):
@@ -166,3 +157,76 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         pass
+
+
+_FUSED = {
+    "megatron.core.models.common.embeddings.rope_utils": ("apply_rotary_pos_emb", "apply_rotary_pos_emb_thd"),
+    "megatron.core.transformer.moe.moe_utils": (
+        *("permute", "permute_with_probs", "unpermute"),
+        *("sort_chunks_by_index", "sort_chunks_by_index_with_probs"),
+    ),
+}
+"""Kernels ("fused_…") that validation looks for, by module: without Transformer Engine they are None, or not there."""
+
+
+def pretend(transformer_engine: str) -> list[str]:
+    """Set up the pretended parts and return their names; `transformer_engine` is the version that the release at hand
+    is for.
+    """
+    import torch
+
+    pretended = []
+    if not torch.cuda.is_available():
+        from .shim import device_properties
+
+        device_properties(torch)
+        pretended.append("a GPU of compute capability 9.0")
+    if _pretend_transformer_engine(transformer_engine):
+        pretended.append(f"Transformer Engine {transformer_engine}")
+    return pretended
+
+
+def _pretend_transformer_engine(version: str) -> bool:
+    import megatron.core.utils as utils
+    from packaging.version import Version
+
+    if getattr(utils, "HAVE_TE", False):
+        return False
+    core: Any = utils
+    core._te_version = Version(version)
+    _pretend_optimizer()
+    for name, kernels in _FUSED.items():
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        for kernel in (f"fused_{kernel}" for kernel in kernels):
+            if getattr(module, kernel, None) is None:
+                setattr(module, kernel, _kernel)
+    return True
+
+
+def _pretend_optimizer() -> None:
+    """Define the fused optimizer, whose arguments Megatron-Bridge's validation looks at."""
+    try:
+        import transformer_engine.pytorch.optimizers as optimizers
+    except ImportError:  # nobody stands in for it
+        return
+
+    class FusedAdam:
+        def __init__(
+            self,
+            params: Any = (),
+            master_weight_dtype: Any = None,
+            exp_avg_dtype: Any = None,
+            exp_avg_sq_dtype: Any = None,
+            use_decoupled_grad: bool = False,
+            store_param_remainders: bool = False,
+        ) -> None:
+            _kernel()
+
+    optimizers.FusedAdam = FusedAdam
+
+
+def _kernel(*arguments: Any, **keywords: Any) -> None:
+    raise RuntimeError("this kernel is only pretended")

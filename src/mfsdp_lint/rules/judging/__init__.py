@@ -1,1 +1,0 @@
-"""Judges a configuration with no file behind it."""
