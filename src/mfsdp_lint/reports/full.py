@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mfsdp_lint.core.finding import Edit, Finding, Severity, Stage
+from mfsdp_lint.core.finding import Edit, Finding, Severity
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.change import changes, fits_one_line
-from mfsdp_lint.reports.confirmation import told
-from mfsdp_lint.reports.printable import printable, shorten
-from mfsdp_lint.reports.snippet import Lines, Row, lines_of, snippet
+from mfsdp_lint.reports.snippet import Lines, Row, changes, fits_one_line, lines_of, snippet
 from mfsdp_lint.reports.summary import Summary, summary_line
-
-WHEN: dict[Stage, str] = {
-    "startup": "at start-up",
-    "wrap": "when the model is wrapped",
-    "first-step": "at the first training step",
-    "save": "when a checkpoint is saved",
-    "load": "when a checkpoint is loaded",
-    "never": "without an error",
-}
+from mfsdp_lint.reports.wording import WHEN, printable, shorten, verdict_text
 
 _COLORS: dict[Severity, str] = {"error": "1;31", "warning": "1;33", "info": "1;36"}
 MOST_LINES = 12
@@ -127,7 +116,7 @@ class _Page:
         if finding.raises:
             yield f"the error will be: {printable(finding.raises)}"
         if finding.confirmation:
-            yield printable(told(finding.confirmation))
+            yield printable(verdict_text(finding.confirmation))
 
     def place(self, span: Span, mark: str, style: str) -> Iterable[str]:
         where = f"{printable(span.path)}:{span.line}:{span.column}"

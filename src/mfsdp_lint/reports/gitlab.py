@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mfsdp_lint.core.finding import Finding, Severity
-from mfsdp_lint.reports.full import WHEN
 from mfsdp_lint.reports.places import in_repository
+from mfsdp_lint.reports.wording import WHEN
 
 _SEVERITIES: dict[Severity, str] = {"error": "critical", "warning": "major", "info": "info"}
 

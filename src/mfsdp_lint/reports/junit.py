@@ -7,9 +7,8 @@ from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mfsdp_lint.core.finding import Finding
-from mfsdp_lint.reports.full import WHEN
-from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.reports.summary import Summary, summary_line
+from mfsdp_lint.reports.wording import WHEN, printable
 
 
 def render(findings: Sequence[Finding], summary: Summary) -> str:

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from mfsdp_lint.core.finding import Finding, Fix, Severity
-from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.lines import Lines, split_lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.full import WHEN
-from mfsdp_lint.reports.places import byte_column
+from mfsdp_lint.reports.wording import WHEN
 
 _SEVERITIES: dict[Severity, str] = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
 
@@ -62,6 +61,14 @@ def _location(span: Span, texts: Texts) -> dict[str, Any]:
 def _range(span: Span, texts: Texts) -> dict[str, Any]:
     text = texts(span.path)
     return {
-        "start": {"line": span.line, "column": byte_column(text, span.line, span.column)},
-        "end": {"line": span.end_line, "column": byte_column(text, span.end_line, span.end_column)},
+        "start": {"line": span.line, "column": _byte_column(text, span.line, span.column)},
+        "end": {"line": span.end_line, "column": _byte_column(text, span.end_line, span.end_column)},
     }
+
+
+def _byte_column(text: str | None, line: int, column: int) -> int:
+    """Convert a column in characters to bytes of UTF-8; unchanged if the text is not known."""
+    lines = split_lines(text) if text is not None else ()
+    if line > len(lines):
+        return column
+    return len(lines[line - 1][: column - 1].encode("utf-8", "surrogateescape")) + 1

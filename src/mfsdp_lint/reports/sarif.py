@@ -10,8 +10,8 @@ from mfsdp_lint import __version__
 from mfsdp_lint.core.finding import SEVERITIES, Edit, Finding, Fix, Severity, Suppression
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.full import WHEN
 from mfsdp_lint.reports.places import uri
+from mfsdp_lint.reports.wording import WHEN
 from mfsdp_lint.rules.about_files import ABOUT_FILES, AboutFiles
 from mfsdp_lint.rules.model import Rule
 

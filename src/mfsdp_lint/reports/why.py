@@ -1,22 +1,99 @@
-"""The story of one value, for people: an indented trace of the calls that led to every write, with the code."""
+"""The story of one value: every write in order, the calls that led to it, what it overwrote, and the final value."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mfsdp_lint.core.recipe import Call, Origin, Recipe, Source, Span
+from mfsdp_lint.core.recipe import Call, Origin, Recipe, Source, Span, Variant
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, OneOf, Value, describe
-from mfsdp_lint.megatron.startup.resolve import Change
+from mfsdp_lint.megatron.startup.resolve import Change, resolve
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE
+from mfsdp_lint.readers.overrides import ENVIRONMENT
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.printable import printable
-from mfsdp_lint.reports.settings import origin_document, recipe_document, span_document, target_document, value_document
+from mfsdp_lint.reports.json import origin_document, recipe_document, span_document, target_document, value_document
 from mfsdp_lint.reports.snippet import Lines, lines_of
-from mfsdp_lint.reports.story import Step, Story
+from mfsdp_lint.reports.wording import printable
 
-_STEP = "  "
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write of the setting itself, or of the section that it is in (`path` says which)."""
+
+    path: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """History of one setting on some execution paths of a recipe.
+
+    `when` has the conditions of each of these paths; it is empty if the story is the same on all. `remark` has a fact
+    that the steps cannot show: no file writes the setting, or its section is None. `startup` are the framework's
+    changes to it.
+    """
+
+    path: str
+    value: Value
+    steps: tuple[Write, ...]
+    when: tuple[tuple[str, ...], ...] = ()
+    remark: str = ""
+    startup: tuple[Change, ...] = ()
+
+
+def stories(recipe: Recipe, path: str, target: Target) -> list[Story]:
+    """Return the stories of a setting; several if it depends on the execution path."""
+    told: dict[str, tuple[Story, list[tuple[str, ...]]]] = {}
+    for variant in recipe.variants:
+        changes = resolve(variant, target, front_end=recipe.front_end).changes
+        startup = tuple(change for change in changes if change.path == path)
+        story = replace(_story_of(recipe, variant, path), startup=startup)
+        writes = [(step.path, step.origin.point, step.origin.value, step.origin.calls) for step in story.steps]
+        told.setdefault(repr((story.value, story.remark, writes, startup)), (story, []))[1].append(variant.when)
+    if len(told) == 1:
+        return [story for story, _ in told.values()]
+    return [replace(story, when=tuple(conditions)) for story, conditions in told.values()]
+
+
+def _story_of(recipe: Recipe, variant: Variant, path: str) -> Story:
+    setting = variant.settings.get(path)
+    steps = _steps(variant, path)
+    if setting is not None:
+        return Story(path, setting.value, steps, remark="" if steps else "nobody is seen to write it")
+    if path.startswith(ENVIRONMENT):
+        return Story(
+            path, UNKNOWN, (), remark="the recipe does not set it: what is in the environment of the launch counts"
+        )
+    section = path.rpartition(".")[0]
+    while section and section not in variant.settings:
+        section = section.rpartition(".")[0]
+    if section and variant.value(section) == NONE:
+        above = _steps(variant, section)
+        return Story(path, UNKNOWN, above, remark=f"{section} is None, so there is no {path}")
+    if recipe.partial:
+        return Story(path, UNKNOWN, (), remark="nothing here writes it: what is overridden here decides")
+    return Story(path, UNKNOWN, steps, remark=f"what {section or 'the configuration'} holds is not all known")
+
+
+def _steps(variant: Variant, path: str) -> tuple[Write, ...]:
+    steps: list[Write] = []
+    for written, origin in variant.settings.history(path):
+        # `cfg.ddp = DdpConfig(x=1)` writes x, and then the section: one step is enough.
+        if written == path or not steps or not _holds(origin.span, steps[-1].origin.span):
+            steps.append(Write(written, origin))
+    return tuple(steps)
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    start, end = (outer.line, outer.column), (outer.end_line, outer.end_column)
+    return (
+        outer.path == inner.path and start <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= end
+    )
+
+
+_INDENT = "  "
 _LONGEST = 96
 _MOST_LINES = 3
 
@@ -24,7 +101,7 @@ _MOST_LINES = 3
 def render(recipe: Recipe, stories: Sequence[Story], texts: Texts) -> str:
     """Render every story, the conditions of its execution paths first if there are several."""
     lines = lines_of(texts)
-    blocks = ["\n".join(_story(recipe, story, lines)) for story in stories]
+    blocks = ["\n".join(_story_lines(recipe, story, lines)) for story in stories]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -49,7 +126,7 @@ def document(recipe: Recipe, stories: Sequence[Story], target: Target, texts: Te
     }
 
 
-def _write_document(recipe: Recipe, story: Story, step: Step, lines: Lines) -> dict[str, Any]:
+def _write_document(recipe: Recipe, story: Story, step: Write, lines: Lines) -> dict[str, Any]:
     origin = step.origin
     return {
         "setting": step.path,
@@ -70,11 +147,12 @@ def _change_document(change: Change) -> dict[str, Any]:
     return {**value_document(change.after), **where, "step": change.step}
 
 
-def _story(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
+def _story_lines(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
     where = f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"
     yield f"{printable(story.path)} is {_worded(story.value)} in {where}"
     for number, conditions in enumerate(story.when):
-        yield f"{_STEP}{'or when' if number else 'when'} {printable(' and '.join(conditions)) or 'none of these holds'}"
+        when = printable(" and ".join(conditions)) or "none of these holds"
+        yield f"{_INDENT}{'or when' if number else 'when'} {when}"
     if story.steps:
         yield ""
     above: list[Call] = []
@@ -88,18 +166,18 @@ def _story(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
         yield from _place(step.origin.point, step.origin.function, step.origin.upstream, len(calls), lines)
         for source in _sources(step.origin, calls):
             where = f" in {printable(source.function)}" if source.function else ""
-            yield f"{_indent(len(calls))}{_STEP}from {printable(source.span.path)}:{source.span.line}{where}"
-            yield from (f"{_indent(len(calls))}{_STEP}{_STEP}{line}" for line in _code(source.span, lines))
+            yield f"{_indent(len(calls))}{_INDENT}from {printable(source.span.path)}:{source.span.line}{where}"
+            yield from (f"{_indent(len(calls))}{_INDENT}{_INDENT}{line}" for line in _code(source.span, lines))
         value = _value(story, step)
-        yield f"{_indent(len(calls))}{_STEP}→ {_outcome(story, step, value, before)}"
+        yield f"{_indent(len(calls))}{_INDENT}→ {_outcome(story, step, value, before)}"
         before = value if step.path == story.path else before
     if story.remark:
         yield from ([""] if story.steps else [])
-        yield f"{_STEP}{printable(story.remark)}"
+        yield f"{_INDENT}{printable(story.remark)}"
     for change in story.startup:
         place = f" ({change.place.release} {change.place.path}:{change.place.line})" if change.place else ""
-        yield f"{_STEP}start-up{place}: {change.step}"
-        yield f"{_STEP}{_STEP}→ {_changed(change)}"
+        yield f"{_INDENT}start-up{place}: {change.step}"
+        yield f"{_INDENT}{_INDENT}→ {_changed(change)}"
 
 
 def _changed(change: Change) -> str:
@@ -134,13 +212,13 @@ def _calls(recipe: Recipe, origin: Origin) -> list[Call]:
     return calls[1:] if started else calls
 
 
-def _value(story: Story, step: Step) -> Value:
+def _value(story: Story, step: Write) -> Value:
     """Return the value that was written; if it was not recorded, the last write has the setting's final value."""
     last = story.steps[-1] is step and step.path == story.path
     return story.value if last and step.origin.value == UNKNOWN else step.origin.value
 
 
-def _outcome(story: Story, step: Step, value: Value, before: Value) -> str:
+def _outcome(story: Story, step: Write, value: Value, before: Value) -> str:
     if step.origin.how == "unfollowed":
         return f"{_worded(value)}: this call cannot be followed, and may have changed it"
     if step.path != story.path and value != NONE:
@@ -189,11 +267,11 @@ def _place(span: Span, function: str, upstream: str | None, depth: int, lines: L
     else:
         where = f"{printable(span.path)}:{span.line}" + (f" in {printable(function)}" if function else "")
         yield f"{indent}{where}" + (f" ({upstream})" if upstream else "")
-    yield from (f"{indent}{_STEP}{line}" for line in _code(span, lines))
+    yield from (f"{indent}{_INDENT}{line}" for line in _code(span, lines))
 
 
 def _indent(depth: int) -> str:
-    return _STEP * (2 * depth + 1)
+    return _INDENT * (2 * depth + 1)
 
 
 def _code(span: Span, lines: Lines) -> list[str]:

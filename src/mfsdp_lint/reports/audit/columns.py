@@ -7,12 +7,15 @@ run. `*` marks what the program's own command line may change.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
 from itertools import product
 from math import prod
 
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import NONE, Known, NotNone, OneOf, Plain, Value, possible, spell
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, OneOf, Plain, Value, possible, spell
+from mfsdp_lint.megatron.vocabulary import SETTINGS
 
 OFF = "–"
 NOT_KNOWN = "?"
@@ -214,3 +217,24 @@ COLUMNS = (
     Column("precision", ("mixed_precision", "model.bf16", "model.fp16", "model.fp8"), _precision),
 )
 """What the table shows when nobody chooses."""
+
+
+def chosen(recipe: Recipe, globs: Sequence[str]) -> list[str]:
+    """List the settings of a recipe that a glob matches (all, if there are no globs), by section, then by name."""
+    there = recipe.paths()
+    # A field that is forwarded to a part (from 0.7 on `model.X` is `model.transformer.X`) goes by both names.
+    named = set(there)
+    there += [path for path in SETTINGS if path not in named and recipe.setting(path).value != UNKNOWN]
+    if not globs:
+        return sorted(there)
+    wanted = tuple(globs)
+    paths = [path for path in there if matches(path, wanted)]
+    # A setting that a glob names in full is asked for, known or not.
+    paths += [glob for glob in globs if "." in glob and not set("*?[") & set(glob)]
+    return sorted(dict.fromkeys(paths))
+
+
+@cache
+def matches(path: str, globs: tuple[str, ...]) -> bool:
+    """Tell whether a glob matches a path; a section's name matches all settings in it."""
+    return any(fnmatchcase(path, glob) or path.startswith(glob + ".") for glob in globs)

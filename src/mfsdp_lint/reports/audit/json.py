@@ -12,10 +12,10 @@ from mfsdp_lint.megatron.startup.resolve import differs, will_run
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.memory.result import MemoryOf
-from mfsdp_lint.reports.memory import about
-from mfsdp_lint.reports.memory import document as memory_document
-from mfsdp_lint.reports.settings import (
-    chosen,
+from mfsdp_lint.reports.audit.columns import chosen
+from mfsdp_lint.reports.audit.memory import about
+from mfsdp_lint.reports.audit.memory import document as memory_document
+from mfsdp_lint.reports.json import (
     origin_document,
     recipe_document,
     target_document,

@@ -1,18 +1,21 @@
-"""For people: a line a recipe under the file it is in; columns that are the same everywhere are one line above."""
+"""Tables of settings: for people, a line a recipe under its file; for spreadsheets (CSV), a recipe a row."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import possible
+from mfsdp_lint.core.values import Known, OneOf, Plain, Value, possible
 from mfsdp_lint.megatron.startup.resolve import will_run
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.reports.audit.columns import CHANGEABLE, COLUMNS, NOT_KNOWN, OFF, RUNS, Column, plain_column
-from mfsdp_lint.reports.printable import count, printable, width
-from mfsdp_lint.reports.settings import chosen
+from mfsdp_lint.reports.audit.columns import CHANGEABLE, COLUMNS, NOT_KNOWN, OFF, RUNS, Column, chosen, plain_column
+from mfsdp_lint.reports.json import json_value
+from mfsdp_lint.reports.wording import aligned, count, printable, width
 
 WIDTH = 100
 """Characters a line, where no terminal says otherwise."""
@@ -110,8 +113,7 @@ def _lists(recipes: Sequence[Recipe], runs: Sequence[Recipe], globs: Sequence[st
         yield ""
         yield f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"
         cells = [_cells(path, recipe, run) for path in chosen(recipe, globs)]
-        widths = [max((width(row[number]) for row in cells), default=0) for number in range(3)]
-        yield from (_line(row, widths) for row in cells)
+        yield from (_INDENT + line for line in aligned(cells))
 
 
 def _cells(path: str, recipe: Recipe, run: Recipe) -> list[str]:
@@ -196,3 +198,52 @@ def _obstacles(recipes: Sequence[Recipe], columns: Sequence[Column]) -> Iterator
                 found.setdefault(obstacle, {})[path] = None
     for obstacle, settings in found.items():
         yield f"{NOT_KNOWN} {', '.join(settings)}: {printable(obstacle.reason())}"
+
+
+DEFAULT = tuple(dict.fromkeys(path for column in COLUMNS for path in column.settings))
+"""The settings behind the table."""
+
+
+def csv_lines(recipes: Sequence[Recipe], globs: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the rows as text, the header first. One of several values is `a|b`, unknown is `?`, None is empty."""
+    paths = sorted({path for recipe in recipes for path in chosen(recipe, globs)}) if globs else DEFAULT
+    yield csv_row(["recipe", "path", "line", "kind", *paths])
+    for recipe in recipes:
+        values = [_text(recipe.setting(path).value) for path in paths]
+        yield csv_row([*about_recipe(recipe), *values])
+
+
+def about_recipe(recipe: Recipe) -> list[str]:
+    """Return the first four cells of a row."""
+    return [recipe.label, recipe.path, str(recipe.line), recipe.kind]
+
+
+def csv_row(cells: Sequence[str]) -> str:
+    """Write a line of cells, none of which a spreadsheet runs."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(map(_inert, cells))
+    return line.getvalue()
+
+
+def _inert(cell: str) -> str:
+    """Quote a cell that a spreadsheet would run as a formula.
+
+    Numbers and dashes are safe. The text is escaped, since a recipe is a line.
+    """
+    return f"'{printable(cell)}" if cell[:1] in ("=", "+", "@", "\t", "\r") else printable(cell)
+
+
+def _text(value: Value) -> str:
+    match value:
+        case Known(known):
+            return _plain(known)
+        case OneOf(values):
+            return "|".join(map(_plain, values))
+        case _:
+            return "set" if value.state == "set" else "?"
+
+
+def _plain(value: Plain) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(json_value(value))

@@ -1,8 +1,6 @@
 """Sides of the page: all recipes for one target, or at one revision, as data for its script.
 
 Settings that no rule knows and no file writes are left out: they are at their declared defaults.
-
-Cost of a recipe's model state on each rank, as data for the page.
 """
 
 from __future__ import annotations
@@ -10,23 +8,22 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, Literal, get_args
 
-from mfsdp_lint.core.recipe import Recipe, Setting
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Source, Span
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.core.values import UNKNOWN
+from mfsdp_lint.core.values import UNKNOWN, Value, describe
 from mfsdp_lint.megatron.startup.resolve import differs, resolve
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.memory.result import Memory, MemoryOf
+from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE
 from mfsdp_lint.reports.audit.columns import COLUMNS, RUNS, Column
-from mfsdp_lint.reports.audit.page.cells import IsAtHand, cell_of, shown
-from mfsdp_lint.reports.audit.page.tables import NOTHING, Table, Tables
+from mfsdp_lint.reports.audit.memory import cells, formula, said
 from mfsdp_lint.reports.by_recipe import RecipeState
-from mfsdp_lint.reports.memory import cells, formula, said
-from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.reports.snippet import Lines
+from mfsdp_lint.reports.wording import printable
 
 
 def memory_document(memory: Memory, tables: Tables) -> dict[str, Any]:
@@ -71,7 +68,7 @@ def side_document(side: Side) -> dict[str, Any]:
     that differs, its number and that of the cell. A cell is value, kind and origin and, if start-up changes the value,
     the new value, the step and its place. `columns` are texts, with the text after start-up if that is another.
     """
-    tables, paths = Tables(side.lines), Table()
+    tables, paths = Tables(side.lines), RowNumbers()
     rows = [_cells(recipe, side, tables, paths) for recipe in side.recipes]
     usual = _usual(rows, len(paths.rows))
     troubles = {(state.path, state.line, state.name): state.troubles for state in side.states}
@@ -109,7 +106,7 @@ class _Row:
     variants: Sequence[dict[str, Any]]
 
 
-def _cells(recipe: Recipe, side: Side, tables: Tables, paths: Table) -> _Row:
+def _cells(recipe: Recipe, side: Side, tables: Tables, paths: RowNumbers) -> _Row:
     resolved = [resolve(each, side.target, front_end=recipe.front_end) for each in recipe.variants]
     run = replace(recipe, variants=tuple(each.run for each in resolved))
     changed = dict.fromkeys(change.path for each in resolved for change in each.changes)
@@ -211,3 +208,136 @@ def family_of(name: str) -> str:
     """Return the first word of a name, without its number: `llama3_8b_pretrain_config` is of the family `llama`."""
     found = _FIRST_WORD.search(os.path.basename(name))
     return found.group().lower() if found else "other"
+
+
+Kind = Literal["nobody", "default", "upstream", "helper", "here", "startup"]
+"""Where a value comes from: nobody is known to write it; its declared default; upstream's code; another function or
+file at hand; the recipe itself, the top level of its file, or its launch; or start-up sets another."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""From what is least worth a look to what is most: of several settings in one column the last counts."""
+
+IsAtHand = Callable[[str], bool]
+"""Whether a path is one of the files that were read."""
+
+
+def cell_of(recipe: Recipe, written: Setting, run: Setting | None, tables: Tables, at_hand: IsAtHand) -> int:
+    """Return the number of the cell; `run` is the setting after start-up, if that is another."""
+    kind: Kind = "startup" if run else kind_of(recipe, written.origin, at_hand)
+    origin = tables.origin(written.origin) if written.origin else NOTHING
+    unwritten = run is not None and written.origin is None and written.value == UNKNOWN
+    row = (NOTHING if unwritten else tables.text(shown(written.value)), KINDS.index(kind), origin)
+    return tables.cells.number(row if run is None else (*row, *_replaced(run, tables)))
+
+
+def _replaced(run: Setting, tables: Tables) -> tuple[int, int, int]:
+    """Return the value after start-up, the step of start-up that replaces it, and the place of that step."""
+    origin = run.origin
+    if origin is None or origin.how != "startup":
+        return tables.text(shown(run.value)), NOTHING, NOTHING
+    place = tables.place(origin.span, origin.function, origin.upstream)
+    return tables.text(shown(run.value)), tables.text(origin.because), place
+
+
+def kind_of(recipe: Recipe, origin: Origin | None, at_hand: IsAtHand) -> Kind:
+    """Classify the place of the text that decides a value."""
+    if origin is None:
+        return "nobody"
+    if origin.how == "default":
+        return "default"
+    path, function = _deciding(origin)
+    if path == COMMAND_LINE:
+        return "here"
+    if path == recipe.path and (recipe.kind != "function" or function in ("", recipe.name)):
+        return "here"
+    if at_hand(path) or not origin.upstream:
+        return "helper"
+    return "upstream"
+
+
+def _deciding(origin: Origin) -> tuple[str, str]:
+    if not origin.sources:
+        return origin.span.path, origin.function
+    return origin.sources[-1].span.path, origin.sources[-1].function
+
+
+def shown(value: Value) -> str:
+    """Write a value as a person would; `?` if nothing is known."""
+    return "?" if value == UNKNOWN else describe(value)
+
+
+NOTHING = -1
+"""Instead of a number, where there is nothing."""
+
+_LONGEST = 120
+"""Characters of a value or a line that are worth showing."""
+
+
+class RowNumbers:
+    """Rows, each once, in the order of their first appearance."""
+
+    def __init__(self) -> None:
+        self.rows: dict[Hashable, int] = {}
+
+    def number(self, row: Hashable) -> int:
+        """Return the number of a row."""
+        return self.rows.setdefault(row, len(self.rows))
+
+
+class Tables:
+    """All tables of one side. `lines` gives the lines of files, for the text at a place."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._known: dict[int, tuple[Origin, int]] = {}
+        self._shown: dict[str, int] = {}
+        self.texts = RowNumbers()
+        self.places = RowNumbers()
+        self.origins = RowNumbers()
+        self.cells = RowNumbers()
+
+    def text(self, text: str) -> int:
+        """Return the number of a text, escaped and clipped for display."""
+        number = self._shown.get(text)
+        if number is None:
+            number = self._shown[text] = self.texts.number(clipped(printable(text))) if text else NOTHING
+        return number
+
+    def whole(self, text: str) -> int:
+        """Return the number of a text in its whole length."""
+        return self.texts.number(printable(text)) if text else NOTHING
+
+    def place(self, span: Span, function: str = "", release: str | None = None) -> int:
+        """Return the number of a place: file, line, function, upstream's release, and the code there."""
+        lines = () if release else self._lines(span.path)
+        code = lines[span.line - 1].strip() if 0 < span.line <= len(lines) else ""
+        return self.places.number(
+            (self.text(span.path), span.line, self.text(function), self.text(release or ""), self.text(code))
+        )
+
+    def origin(self, origin: Origin) -> int:
+        """Number an origin: kind, place, sources (the nearest first), earlier write, option that may change it."""
+        known = self._known.get(id(origin))
+        if known is not None:
+            return known[1]
+        number = NOTHING
+        for each in origin.chain():
+            row = (
+                self.text(each.how),
+                self.place(each.point, each.function, each.upstream),
+                tuple(self._source(source) for source in each.sources),
+                number,
+                self.text(each.option),
+            )
+            number = self.origins.number(row)
+            # Recipes share origins. They are kept, so that their ids stay their own.
+            self._known[id(each)] = (each, number)
+        return number
+
+    def _source(self, source: Source) -> int:
+        return self.place(source.span, source.function)
+
+
+def clipped(text: str) -> str:
+    """Cut a long text to its beginning."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

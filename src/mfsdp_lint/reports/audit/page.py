@@ -1,6 +1,9 @@
-"""The page itself: templates filled in, with data, style and script inside. Jinja2 is imported here alone.
+"""The audit as one page that stands by itself: templates filled in, with data, style and script inside.
 
-Findings and rules as the page's templates show them: plain words, rows of code, nothing that is markup.
+recipes ──► sides.py ──► data ─┐
+findings and rules ──► templates ─┴──► page
+
+Jinja2 is imported here alone.
 """
 
 from __future__ import annotations
@@ -21,15 +24,12 @@ from mfsdp_lint.core.files import PACKAGE
 from mfsdp_lint.core.finding import SEVERITIES, Finding, Fix
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.audit.columns import COLUMNS
-from mfsdp_lint.reports.audit.page.cells import KINDS
-from mfsdp_lint.reports.change import changes
-from mfsdp_lint.reports.full import WHEN
-from mfsdp_lint.reports.printable import printable
-from mfsdp_lint.reports.rule import code_of, fix_of, fix_where, found_where, said_of_versions
-from mfsdp_lint.reports.settings import matches
-from mfsdp_lint.reports.snippet import Lines, Row, lines_of, snippet
+from mfsdp_lint.reports.audit.columns import COLUMNS, matches
+from mfsdp_lint.reports.audit.sides import KINDS
+from mfsdp_lint.reports.explain import code_of, fix_of, fix_where, found_where, said_of_versions
+from mfsdp_lint.reports.snippet import Lines, Row, changes, lines_of, snippet
 from mfsdp_lint.reports.summary import Summary, judged_against
+from mfsdp_lint.reports.wording import WHEN, printable
 from mfsdp_lint.rules.about_files import ABOUT_FILES
 from mfsdp_lint.rules.model import Case, Rule
 
@@ -124,7 +124,7 @@ def _signed(rows: Sequence[Row]) -> Iterator[Mapping[str, str]]:
         yield {"number": number, "sign": text[:1], "text": text[2:]}
 
 
-ASSETS = os.path.join(PACKAGE, "reports", "audit", "page", "assets")
+ASSETS = os.path.join(PACKAGE, "reports", "audit", "assets")
 
 SCRIPTS = ("dom.js", "data.js", "route.js", "matrix.js", "layout.js", "recipe.js", "compare.js", "main.js")
 """The parts of the page's script; each uses those before it."""
