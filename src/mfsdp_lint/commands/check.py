@@ -99,10 +99,8 @@ def main(arguments: argparse.Namespace) -> int:
         return 0
     options = _with_text(options_from(vars(arguments)), arguments)
     options = replace(options, output_format=output.formats(options.output_format))
-    if arguments.show_settings:
-        return _show_settings(options)
-    if arguments.show_files:
-        return _show_files(options)
+    if arguments.show_settings or arguments.show_files:
+        return _show_settings(options) if arguments.show_settings else _show_files(options)
     with progress.shown():
         outcome = cache.run(options)
     if arguments.show_unfollowed:
@@ -223,7 +221,7 @@ def _completion_script(shell: str) -> str:
     commands = root.add_subparsers(dest="command")
     for found in iter_modules(package.__path__):
         module = import_module(f"{package.__name__}.{found.name}")
-        if hasattr(module, "SUMMARY"):  # else it is what commands share
+        if hasattr(module, "SUMMARY"):  # else commands share it
             parser = commands.add_parser(found.name.replace("_", "-"), help=module.SUMMARY, allow_abbrev=False)
             module.add_arguments(parser)
     text: str = shtab.complete(root, shell)

@@ -1,4 +1,4 @@
-"""`mfsdp-lint enable ADDRESS`: what to write so that a recipe trains with Megatron-FSDP."""
+"""`mfsdp-lint enable ADDRESS`: the change that makes a recipe train with Megatron-FSDP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mfsdp-lint explain WORD`: what a setting or a front-end is, what a rule says, or which rule foresees an error."""
+"""`mfsdp-lint explain WORD`: a setting, a framework or a rule, also by the error that the rule foresees."""
 
 from __future__ import annotations
 

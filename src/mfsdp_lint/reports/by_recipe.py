@@ -1,4 +1,4 @@
-"""Findings recipe by recipe: which are ready, what is wrong with the others, and the changes to make first."""
+"""Findings recipe by recipe: the ready ones, the mistakes in the others, and the changes to make first."""
 
 from __future__ import annotations
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from textwrap import fill, indent, shorten
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Plain, Value, describe, spell
-from mfsdp_lint.megatron.front_ends.profile import Made, Place, Profile, Target
+from mfsdp_lint.megatron.front_ends.profile import Place, Profile, Target
 from mfsdp_lint.megatron.vocabulary.entry import Entry
 from mfsdp_lint.megatron.vocabulary.flags import Flag
 from mfsdp_lint.megatron.vocabulary.sections import COMMAND_LINE_SECTIONS
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Table
+from mfsdp_lint.reports.wording import aligned
 from mfsdp_lint.rules.about_files import AboutFiles
 from mfsdp_lint.rules.model import Case, Example, FixSpec, Rule
 
 WIDTH = 110
 
-
 SCREEN = 24
 """Lines, the oldest terminal's."""
+
+_MOST_CASES = 4
 
 
 def brief(rule: Rule) -> str:
@@ -44,9 +46,6 @@ def brief(rule: Rule) -> str:
         f"conditions, error texts and examples: mfsdp-lint explain {rule.code} --all",
     ]
     return "\n".join(lines) + "\n"
-
-
-_MOST_CASES = 4
 
 
 def _happens(case: Case) -> str:
@@ -156,12 +155,7 @@ def code_of(example: Example) -> str:
 def rules_table(rules: Sequence[Rule]) -> str:
     """List all rules, one a line."""
     rows = [(rule.code, severities(rule), stages(rule), rule.name, rule.summary) for rule in rules]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    lines = [
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
-        for row in rows
-    ]
-    return "\n".join(lines) + "\n"
+    return "".join(f"{line}\n" for line in aligned(rows))
 
 
 def severities(rule: Rule) -> str:
@@ -174,31 +168,38 @@ def stages(rule: Rule) -> str:
     return ", ".join(dict.fromkeys(case.stage for case in rule.cases))
 
 
-Rows = Iterable[tuple[str, str, str]]
-"""Lines of three columns; an empty one repeats what stands above."""
+Rows = Iterator[tuple[str, str, str]]
+"""Lines of three columns; a title that stands above as well is not repeated."""
 
 
 def render_setting(entry: Entry, table: Table, rules: Mapping[str, str]) -> str:
     """Render one setting. `rules` are the codes and names of the rules that look at it."""
-    rows = [("type", "", _type(entry)), *_defaults(entry, table), *_names(entry, table)]
-    rows += [("rules" if number == 0 else "", code, name) for number, (code, name) in enumerate(rules.items())]
     meaning = fill(entry.meaning, 110, initial_indent="  ", subsequent_indent="  ")
-    return f"{entry.path}\n{meaning}\n\n{_aligned(rows)}"
+    about_it = (("rules", code, name) for code, name in rules.items())
+    rows = [("type", "", _type(entry)), *_defaults(entry, table), *_names(entry, table), *about_it]
+    return f"{entry.path}\n{meaning}\n\n{_titled(rows)}"
 
 
 def render_flag(name: str, table: Table) -> str:
     """Render one flag of Megatron-LM's command line that is no setting of the vocabulary."""
-    versions = table.flag_versions(name)
-    flags = [flag for version in versions if (flag := table.flag(name, version))]
-    newest = flags[-1]
+    flags = {version: table.flag(name, version) for version in table.core_versions}
+    newest = [flag for flag in flags.values() if flag][-1]
     rows = [
         ("type", "", _flag_type(newest)),
-        *_told(
-            "default", "megatron-lm", table.core_versions, dict(zip(versions, (f.default for f in flags), strict=True))
-        ),
+        *_by_version("megatron-lm", {version: flag.default if flag else None for version, flag in flags.items()}),
         ("names", "megatron-lm", f"{', '.join(newest.names)} (args.{newest.dest})"),
     ]
-    return f"{name}\n  A flag of Megatron-LM's command line.\n\n{_aligned(rows)}"
+    return f"{name}\n  A flag of Megatron-LM's command line.\n\n{_titled(rows)}"
+
+
+def _titled(rows: Sequence[tuple[str, str, str]]) -> str:
+    wide = max((len(who) for _, who, _ in rows), default=0)
+    above = ["", *(title for title, _, _ in rows)]
+    lines = (
+        f"{'' if title == before else title:<8} {who:<{wide}}  {text}".rstrip()
+        for (title, who, text), before in zip(rows, above, strict=False)
+    )
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _type(entry: Entry) -> str:
@@ -213,9 +214,6 @@ def _flag_type(flag: Flag) -> str:
     return flag.type + (f": {', '.join(map(spell, flag.choices))}" if flag.choices else "")
 
 
-# -- defaults ---------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _At:
     """The versions that a default is asked for."""
@@ -224,74 +222,46 @@ class _At:
     core: str
 
 
-def _defaults(entry: Entry, table: Table) -> Iterator[tuple[str, str, str]]:
+def _defaults(entry: Entry, table: Table) -> Rows:
     if entry.path.startswith(ENVIRONMENT):
         return
-    title = "default"
     for front_end, versions in ((BRIDGE, table.bridge_versions), (MEGATRON_LM, table.core_versions)):
-        if front_end.takes_flags and entry.section not in COMMAND_LINE_SECTIONS:
-            continue
-        values = {each: table.default(entry.path, _At(each, each), front_end) for each in versions}
-        known = {version: value for version, value in values.items() if value is not None}
-        for row in _told(title, front_end.name, versions, known):
-            yield row
-            title = ""
+        if entry.section in COMMAND_LINE_SECTIONS or not front_end.takes_flags:
+            values = {each: table.default(entry.path, _At(each, each), front_end) for each in versions}
+            yield from _by_version(front_end.name, values)
 
 
-def _told(title: str, who: str, versions: Sequence[str], values: Mapping[str, Value]) -> Rows:
-    """Yield the values by range of versions; the range is left out if there is only one."""
-    grouped = [
-        (value, [version for version, _ in group])
-        for value, group in groupby(((each, values.get(each)) for each in versions), key=lambda pair: _key(pair[1]))
-    ]
-    runs = [(values[run[0]], run) for key, run in grouped if key is not None]
-    for number, (value, run) in enumerate(runs):
-        told = "worked out at start-up" if value == UNKNOWN else describe(value)
-        when = "" if run == list(versions) else f" in {_range(run)}"
-        yield (title if number == 0 else ""), (who if number == 0 else ""), told + when
-
-
-def _key(value: Value | None) -> str | None:
-    return None if value is None else repr(value)
+def _by_version(who: str, values: Mapping[str, Value | None]) -> Rows:
+    """Yield the defaults by range of versions; the range is left out if there is only one."""
+    for _, group in groupby(values, key=lambda version: repr(values[version])):
+        run = list(group)
+        value = values[run[0]]
+        if value is not None:
+            told = "worked out at start-up" if value == UNKNOWN else describe(value)
+            yield "default", who, told + ("" if len(run) == len(values) else f" in {_range(run)}")
+            who = ""
 
 
 def _range(run: Sequence[str]) -> str:
     return run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}"
 
 
-# -- names ------------------------------------------------------------------------------------------------------------
-
-
-def _names(entry: Entry, table: Table) -> Iterator[tuple[str, str, str]]:
-    title = "names"
-    for who, name in _every_name(entry, table):
-        yield title, who, name
-        title = ""
-
-
-def _every_name(entry: Entry, table: Table) -> Iterator[tuple[str, str]]:
+def _names(entry: Entry, table: Table) -> Rows:
     if entry.path.startswith(ENVIRONMENT):
-        yield "environment", entry.name
+        yield "names", "environment", entry.name
         return
-    if entry.section != "args" and any(_declared(entry, table)):
-        yield "bridge", entry.path
+    bridge = (table.default(entry.path, _At(version, "")) for version in table.bridge_versions)
+    if entry.section != "args" and any(default is not None for default in bridge):
+        yield "names", "bridge", entry.path
     for flag, versions in _flags(entry, table).items():
         off = " (means the opposite)" if _is_opposite(entry, flag, table, versions[-1]) else ""
         when = "" if len(versions) == len(table.core_versions) else f" in {_range(versions)}"
-        yield "megatron-lm", flag + off + when
+        yield "names", "megatron-lm", flag + off + when
     if entry.perf:
-        yield "performance scripts", ", ".join(entry.perf)
-    for alias in entry.aliases:
-        yield "also", alias
-    for removed in entry.removed:
-        yield "removed", f"{removed.name} (until {removed.until})"
-    for newer in table.by_removed_name(entry.name):
-        yield "now", newer.path
-
-
-def _declared(entry: Entry, table: Table) -> Iterator[bool]:
-    for version in table.bridge_versions:
-        yield table.default(entry.path, _At(version, "")) is not None
+        yield "names", "performance scripts", ", ".join(entry.perf)
+    yield from (("names", "also", alias) for alias in entry.aliases)
+    yield from (("names", "removed", f"{removed.name} (until {removed.until})") for removed in entry.removed)
+    yield from (("names", "now", newer.path) for newer in table.by_removed_name(entry.name))
 
 
 def _flags(entry: Entry, table: Table) -> dict[str, list[str]]:
@@ -309,12 +279,6 @@ def _is_opposite(entry: Entry, name: str, table: Table, version: str) -> bool:
     return flag is not None and flag.is_switch and (flag.action == "store_false") != entry.inverted
 
 
-def _aligned(rows: Rows) -> str:
-    rows = list(rows)
-    wide = max((len(who) for _, who, _ in rows), default=0)
-    return "".join(f"{title:<8} {who:<{wide}}  {text}".rstrip() + "\n" for title, who, text in rows)
-
-
 _NAMED = {
     "attributes": "the names of Megatron-LM's parsed arguments",
     "flags": "Megatron-LM's flags",
@@ -326,7 +290,7 @@ def render_framework(profile: Profile) -> str:
     who = profile.front_end
     validated = "" if who.starts_up else ", without its start-up validation"
     core = f", on megatron-core {who.core} alone" if who.core else ""
-    lines = [f"{who.name}", f"  runs the code of {who.runs}{validated}{core}; as of {profile.source}", ""]
+    lines = [who.name, f"  runs the code of {who.runs}{validated}{core}; as of {profile.source}", ""]
     for code, reason in profile.reasons:
         verb = "spared" if code in who.spared else "enforces"
         lines.append(f"{verb:<9} {code}  {reason}")
@@ -345,16 +309,11 @@ def _place(place: Place) -> Iterator[str]:
         meant = ", ".join(map(_target, line.targets)) or "nothing: nobody reads it"
         yield f"          {'.'.join(line.key):<{wide}}  {meant}"
     for made in place.made:
-        yield from _made(made)
+        when = f" when {made.when.text}" if made.when else ""
+        yield f"makes    {' where nobody writes it' if made.default else ''}{when}  ({made.evidence})"
+        yield from (f"          {path} = {describe(value)}" for path, value in made.settings)
 
 
 def _target(target: Target) -> str:
     words = ", ".join(f"{word} = {meant}" for word, meant in target.values if word != meant)
     return target.setting + (f" ({words})" if words else "")
-
-
-def _made(made: Made) -> Iterator[str]:
-    when = f" when {made.when.text}" if made.when else ""
-    yield f"makes    {' where nobody writes it' if made.default else ''}{when}  ({made.evidence})"
-    for path, value in made.settings:
-        yield f"          {path} = {describe(value)}"

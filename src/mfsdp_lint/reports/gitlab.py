@@ -1,4 +1,4 @@
-"""GitLab's code quality report, for merge requests. What is suppressed is left out: GitLab has no word for it."""
+"""GitLab's code quality report, for merge requests. Suppressed findings are left out: GitLab has no word for it."""
 
 from __future__ import annotations
 

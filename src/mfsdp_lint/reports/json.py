@@ -1,4 +1,4 @@
-"""For programs: findings, and what all JSON documents share. Every key is always there; version 1 only gains keys."""
+"""For programs: findings, and parts of all JSON documents. Every key is always there; version 1 only gains keys."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _moved(finding: Finding, move: Move) -> Finding:
 
 
 class _Moved(Layer):
-    """Settings whose origins are told with other places."""
+    """Settings whose origins have other places."""
 
     __slots__ = ("_move",)
 
@@ -144,7 +144,7 @@ def _recipe(recipe: Recipe, move: Move, sources: Sources) -> Recipe:
         return tuple(replace(each, settings=_Moved(each.settings, move)) for each in variants)
 
     if _notebook(recipe.path, sources) is None:
-        return recipe  # what it takes from elsewhere is no notebook: nobody imports one
+        return recipe  # its imports are no notebooks either: nobody imports one
     here = move(Span(recipe.path, recipe.line, 1, recipe.line, 1))
     return replace(
         recipe, path=here.path, line=here.line, variants=moved(recipe.variants), exposed=moved(recipe.exposed)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Finding
-from mfsdp_lint.core.front_ends import Component
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.megatron.versions.ranges import numbers
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
@@ -110,46 +110,35 @@ def summary_line(summary: Summary) -> str:
 def judged_against(targets: Sequence[Target]) -> str:
     """Write `judged against megatron-bridge 0.4.2 with megatron-core 0.17.1 (uv.lock:812)`, newest versions first."""
     target = targets[0]
-    label = target.label if len(targets) == 1 else _range(targets)
+    label = target.label
+    if len(targets) > 1:
+        bridges = named_versions(each.name for each in targets if not each.core_alone)
+        cores = named_versions(f"{CORE} {each.core}" for each in targets)
+        label = " with ".join(filter(None, (bridges, cores)))
     whys = [target.reason] + [f"with what is known of {each.data}" for each in targets if not is_known(each.bridge)]
-    versions = [f"{name} {version}" for name, version in _beside(target) if version]
+    beside = {"transformer-engine": target.te, "torch": target.torch, "on": target.gpu}
+    versions = [f"{name} {version}" for name, version in beside.items() if version]
     return f"judged against {', '.join([label, *versions])} ({'; '.join(whys)})"
-
-
-def _range(targets: Sequence[Target]) -> str:
-    bridges = named_versions(each.name for each in targets if not each.core_alone)
-    return " with ".join(
-        part for part in (bridges, named_versions(f"megatron-core {each.core}" for each in targets)) if part
-    )
-
-
-def _beside(target: Target) -> tuple[tuple[str, str | None], ...]:
-    return (("transformer-engine", target.te), ("torch", target.torch), ("on", target.gpu))
 
 
 def _results(summary: Summary) -> list[str]:
     severities = ((summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "info"))
     # "info" has no plural
     found = [f"{number} {noun}" if noun == "info" else count(number, noun) for number, noun in severities if number]
-    results = [count(summary.findings, "finding") + (f" ({', '.join(found)})" if found else "")]
-    if summary.fixed:
-        results.append(f"{summary.fixed} fixed")
-    if summary.fixable:
-        at_most = "up to " if summary.fixable_at_most else ""
-        results.append(f"{at_most}{summary.fixable} fixable with --fix")
-    if summary.held_back:
-        at_most = "up to " if summary.held_back_at_most else ""
-        results.append(f"{at_most}{summary.held_back} held back as unsafe (--unsafe-fixes)")
-    if summary.unfollowed:
-        hint = "" if summary.listed else " (--show-unfollowed)"
-        results.append(f"{count(summary.unfollowed, 'recipe')} could not be followed{hint}")
-    if summary.undecided:
-        results.append(f"{count(summary.undecided, 'recipe')} with a setting that could not be decided")
-    if summary.suppressed:
-        results.append(f"{summary.suppressed} suppressed")
-    if summary.already:
-        results.append(f"{summary.already} there before")
-    return results
+    fixable = f"{'up to ' if summary.fixable_at_most else ''}{summary.fixable}"
+    held_back = f"{'up to ' if summary.held_back_at_most else ''}{summary.held_back}"
+    hint = "" if summary.listed else " (--show-unfollowed)"
+    results = (
+        (summary.fixed, f"{summary.fixed} fixed"),
+        (summary.fixable, f"{fixable} fixable with --fix"),
+        (summary.held_back, f"{held_back} held back as unsafe (--unsafe-fixes)"),
+        (summary.unfollowed, f"{count(summary.unfollowed, 'recipe')} could not be followed{hint}"),
+        (summary.undecided, f"{count(summary.undecided, 'recipe')} with a setting that could not be decided"),
+        (summary.suppressed, f"{summary.suppressed} suppressed"),
+        (summary.already, f"{summary.already} there before"),
+    )
+    total = count(summary.findings, "finding") + (f" ({', '.join(found)})" if found else "")
+    return [total, *(text for number, text in results if number)]
 
 
 BRIDGE, CORE = "megatron-bridge", "megatron-core"
@@ -159,15 +148,10 @@ _ORDER = {
 }
 
 
-_RELEASED_WITH: Mapping[Component, Callable[[Target], str]] = {
-    "bridge": lambda target: target.name,
-    "core": lambda target: f"{CORE} {target.core}",
-}
-
-
 def holds_for(violation: Violation) -> str:
     """Return the version whose check this is: that of the component that the recipe's front-end is released with."""
-    return _RELEASED_WITH[violation.recipe.front_end.released_with](violation.target)
+    target = violation.target
+    return target.name if violation.recipe.front_end.released_with == "bridge" else f"{CORE} {target.core}"
 
 
 def with_versions(cause: Cause, versions: Iterable[str]) -> Cause:
@@ -194,16 +178,12 @@ def named_versions(versions: Iterable[str]) -> str:
     return "; ".join(f"{package} {', '.join(_rows_of_releases(package, found))}" for package, found in packages.items())
 
 
-def _rows_of_releases(package: str, versions: list[str]) -> Iterable[str]:
-    order = _ORDER[package]
-    start = 0
-    for end in range(1, len(versions) + 1):
-        if end < len(versions) and _follows(order, versions[end - 1], versions[end]):
-            continue
-        run = versions[start:end]
+def _rows_of_releases(package: str, versions: Iterable[str]) -> Iterator[str]:
+    runs: list[list[str]] = []
+    for version in versions:
+        if runs and (runs[-1][-1], version) in pairwise(_ORDER[package]):
+            runs[-1].append(version)
+        else:
+            runs.append([version])
+    for run in runs:
         yield from [f"{run[0]} to {run[-1]}"] if len(run) > 2 else run
-        start = end
-
-
-def _follows(order: list[str], left: str, right: str) -> bool:
-    return left in order and right in order and order.index(right) == order.index(left) + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from unicodedata import combining, east_asian_width
 
-from mfsdp_lint.core.finding import AffectedRecipe, Confirmation, Stage
+from mfsdp_lint.core.finding import AffectedRecipe, Confirmation, Finding, Stage
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.terminal import printable as printable
 
@@ -37,6 +37,11 @@ def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> Itera
             gap + text if at in right else text + gap for at, (text, gap) in enumerate(zip(row, gaps, strict=True))
         )
         yield "  ".join(cells).rstrip()
+
+
+def clipped(text: str, longest: int) -> str:
+    """Cut a long text to its beginning."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def shorten(recipes: Sequence[AffectedRecipe], shown: int = 1) -> str:
@@ -70,6 +75,16 @@ WHEN: dict[Stage, str] = {
     "load": "when a checkpoint is loaded",
     "never": "without an error",
 }
+
+
+def remarks(finding: Finding, *, verdict: bool = False) -> list[str]:
+    """List the consequence of a mistake, the error that it will raise, and the verdict of a dry run, if requested."""
+    told = [f"{WHEN[finding.stage]}: {finding.consequence}"] if finding.consequence else []
+    if finding.raises:
+        told.append(f"the error will be: {finding.raises}")
+    if verdict and finding.confirmation:
+        told.append(verdict_text(finding.confirmation))
+    return told
 
 
 def verdict_text(confirmation: Confirmation) -> str:

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from mfsdp_lint.core.finding import Edit, Finding, Severity
 from mfsdp_lint.core.lines import split_lines
-from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import describe
 from mfsdp_lint.engine.read import question, read
@@ -21,10 +21,10 @@ from mfsdp_lint.megatron.startup.resolve import resolve
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.find import find
-from mfsdp_lint.reports.explain import render_setting as render_entry
+from mfsdp_lint.reports.explain import render_setting
 from mfsdp_lint.reports.places import in_files, recipes_in_files
 from mfsdp_lint.reports.why import stories
-from mfsdp_lint.reports.wording import WHEN
+from mfsdp_lint.reports.wording import remarks
 from mfsdp_lint.rules.about_files import UNUSED_COMMENT
 from mfsdp_lint.rules.subjects import rules_about
 
@@ -42,11 +42,9 @@ class OpenDocument:
 class CheckedDocument:
     """Findings in one state of a document; `problem` says why there could be none."""
 
-    path: str
-    text: str
-    version: int | None
-    findings: tuple[Finding, ...]
-    text_of: Callable[[str], str | None]
+    document: OpenDocument
+    findings: tuple[Finding, ...] = ()
+    text_of: Callable[[str], str | None] = lambda _: None
     problem: str = ""
 
 
@@ -55,10 +53,9 @@ def check(document: OpenDocument) -> CheckedDocument:
     try:
         outcome = run(replace(_options(document), show_fixes=True))
     except UsageError as error:
-        return CheckedDocument(document.path, document.text, document.version, (), lambda _: None, str(error))
+        return CheckedDocument(document, problem=str(error))
     mine = [each for each in outcome.findings if each.span.path == document.path and each.suppressed is None]
-    found = in_files(mine, outcome.sources)
-    return CheckedDocument(document.path, document.text, document.version, found, outcome.written)
+    return CheckedDocument(document, in_files(mine, outcome.sources), outcome.written)
 
 
 def recipes_of(document: OpenDocument) -> tuple[tuple[Recipe, ...], Target, Sources]:
@@ -75,8 +72,6 @@ def _options(document: OpenDocument) -> Options:
     return merge({"paths": (document.path,), "stdin": document.text, **quiet}, read_configuration())
 
 
-UriOf = Callable[[str], str]
-
 SOURCE = "mfsdp-lint"
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
@@ -86,34 +81,33 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 }
 
 
-def diagnostics(checked: CheckedDocument, uri_of: UriOf) -> list[types.Diagnostic]:
+def diagnostics(checked: CheckedDocument, uri_of: Callable[[str], str]) -> list[types.Diagnostic]:
     """Return the findings in the document itself."""
     return [_diagnostic(finding, checked, uri_of) for finding in checked.findings]
 
 
 def quick_fixes(checked: CheckedDocument, asked: types.Range, uri: str) -> Iterator[types.CodeAction]:
     """Yield the proved fixes of the findings in a range. A fix that has edits in other files is not offered here."""
+    document = checked.document
     for finding in checked.findings:
         fix = finding.fix
-        if fix is None or not fix.edits or not _touch(range_of(finding.span, checked.text), asked):
+        if fix is None or not fix.edits or not _touch(range_of(finding.span, document.text), asked):
             continue
-        if any(edit.span.path != checked.path for edit in fix.edits):
+        if any(edit.span.path != document.path for edit in fix.edits):
             continue
-        edits = [types.TextEdit(range_of(edit.span, checked.text), edit.text) for edit in fix.edits]
-        document = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=checked.version)
+        edits = [types.TextEdit(range_of(edit.span, document.text), edit.text) for edit in fix.edits]
+        identifier = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=document.version)
         why = f": {fix.why}" if fix.why else ""
         yield types.CodeAction(
             title=f"{finding.code}: {_said(fix.edits)} ({fix.safety} fix, proved{why})",
             kind=types.CodeActionKind.QuickFix,
             diagnostics=[_diagnostic(finding, checked, lambda path: path)],
             is_preferred=fix.safety == "safe",
-            edit=types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, edits)]),
+            edit=types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identifier, edits)]),
         )
 
 
-def _diagnostic(finding: Finding, checked: CheckedDocument, uri_of: UriOf) -> types.Diagnostic:
-    happens = f"\n{WHEN[finding.stage]}: {finding.consequence}" if finding.consequence else ""
-    raises = f"\nthe error will be: {finding.raises}" if finding.raises else ""
+def _diagnostic(finding: Finding, checked: CheckedDocument, uri_of: Callable[[str], str]) -> types.Diagnostic:
     related = [
         types.DiagnosticRelatedInformation(
             types.Location(uri_of(note.span.path), range_of(note.span, text)), note.message
@@ -122,18 +116,14 @@ def _diagnostic(finding: Finding, checked: CheckedDocument, uri_of: UriOf) -> ty
         if (text := checked.text_of(note.span.path)) is not None
     ]
     return types.Diagnostic(
-        range=range_of(finding.span, checked.text),
+        range=range_of(finding.span, checked.document.text),
         severity=_SEVERITIES[finding.severity],
         code=finding.code,
         source=SOURCE,
-        message=finding.message + happens + raises,
+        message="\n".join([finding.message, *remarks(finding)]),
         related_information=related,
         tags=[types.DiagnosticTag.Unnecessary] if finding.code == UNUSED_COMMENT else [],
     )
-
-
-def _location(span: Span, text: str, uri_of: UriOf) -> types.Location:
-    return types.Location(uri_of(span.path), range_of(span, text))
 
 
 def _touch(one: types.Range, other: types.Range) -> bool:
@@ -183,7 +173,7 @@ def setting_text(path: str, recipes: Sequence[Recipe], target: Target) -> str:
     lines = [line for recipe in recipes[:_MOST_RECIPES] for line in _in_recipe(path, recipe, target)]
     if len(recipes) > _MOST_RECIPES:
         lines.append(f"- and {len(recipes) - _MOST_RECIPES} more recipes")
-    entry = render_entry(table().entries[path], table(), rules_about(path))
+    entry = render_setting(table().entries[path], table(), rules_about(path))
     return "\n".join([*lines, "", "```text", entry.rstrip(), "```"])
 
 
@@ -209,18 +199,15 @@ def choices(text: str, line: int) -> list[tuple[str, str]]:
 
 
 def _in_recipe(path: str, recipe: Recipe, target: Target) -> Iterator[str]:
+    after = [resolve(each, target, front_end=recipe.front_end).run.value(path) for each in recipe.variants]
+    run = list(dict.fromkeys(map(describe, after)))
     for story in stories(recipe, path, target):
-        run = list(dict.fromkeys(_will_run(variant, path, recipe, target) for variant in recipe.variants))
         changed = "" if run == [describe(story.value)] else f", will run {' or '.join(run)}"
         when = f" when {' or '.join(' and '.join(each) for each in story.when)}" if story.when else ""
         yield f"- **{recipe.label}**{when}: written {describe(story.value)}{changed}"
-        for step in story.steps[-3:]:
-            point = step.origin.point
-            yield f"  - {step.origin.how} at {point.path}:{point.line}"
-
-
-def _will_run(variant: Variant, path: str, recipe: Recipe, target: Target) -> str:
-    return describe(resolve(variant, target, front_end=recipe.front_end).run.value(path))
+        for write in story.writes[-3:]:
+            point = write.origin.point
+            yield f"  - {write.origin.how} at {point.path}:{point.line}"
 
 
 def _sections(lines: Sequence[str], line: int, here: str | None = None) -> list[str]:
@@ -239,8 +226,12 @@ def _sections(lines: Sequence[str], line: int, here: str | None = None) -> list[
 def range_of(span: Span, text: str) -> types.Range:
     """Return the range of a piece of a text."""
     lines = split_lines(text)
-    start, end = _position(lines, span.line, span.column), _position(lines, span.end_line, span.end_column)
-    return types.Range(start, end)
+
+    def position(line: int, column: int) -> types.Position:
+        before = lines[line - 1][: column - 1] if line <= len(lines) else ""
+        return types.Position(line - 1, sum(map(_units, before)))
+
+    return types.Range(position(span.line, span.column), position(span.end_line, span.end_column))
 
 
 def column_of(text: str, position: types.Position) -> int:
@@ -255,12 +246,6 @@ def column_of(text: str, position: types.Position) -> int:
         units += _units(character)
         column += 1
     return column
-
-
-def _position(lines: list[str], line: int, column: int) -> types.Position:
-    if line > len(lines):
-        return types.Position(line - 1, 0)
-    return types.Position(line - 1, sum(map(_units, lines[line - 1][: column - 1])))
 
 
 def _units(character: str) -> int:

@@ -1,4 +1,4 @@
-"""The server: what an editor asks, answered. One thing at a time, beside the loop that reads what it asks next."""
+"""The server: answers to an editor, one at a time, beside the loop that reads its next question."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Answer = TypeVar("Answer")
 
 
 class Server(LanguageServer):
-    """The documents that are open: what was found in each, and the check that is due."""
+    """The documents that are open: the findings in each, and the check that is due."""
 
     def __init__(self) -> None:
         super().__init__(SOURCE, __version__)
@@ -84,7 +84,7 @@ class Server(LanguageServer):
         if checked.problem:
             self.complain(checked.problem)
         self.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri, diagnostics(checked, _uri), version=checked.version)
+            types.PublishDiagnosticsParams(uri, diagnostics(checked, _uri), version=checked.document.version)
         )
 
 
@@ -112,7 +112,7 @@ def server() -> Server:
 
     @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(server: Server, _: types.DidSaveTextDocumentParams) -> None:
-        for uri in server.checked:  # what imports it is wrong or right by it
+        for uri in server.checked:  # its importers are wrong or right by it
             server.check_soon(uri, 0)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -129,7 +129,7 @@ def server() -> Server:
     async def fixes(server: Server, asked: types.CodeActionParams) -> list[types.CodeAction]:
         uri = asked.text_document.uri
         checked = server.checked.get(uri)
-        if checked is None or server.workspace.get_text_document(uri).source != checked.text:
+        if checked is None or server.workspace.get_text_document(uri).source != checked.document.text:
             return []  # proved for another text
         return list(quick_fixes(checked, asked.range, uri))
 

@@ -121,7 +121,7 @@ def document(memory: Memory) -> dict[str, Any]:
 
 
 def about(target: Target) -> dict[str, Any]:
-    """Describe the data common to all recipes: the sources of the formulas, and what they leave out."""
+    """Describe the data common to all recipes: the sources of the formulas, and their omissions."""
     return {
         "sources": [attributes(each, "says", "place", "release") for each in sources_of(target)],
         "left_out": list(LEFT_OUT),

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Source, Span
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN, Value, describe
 from mfsdp_lint.megatron.startup.resolve import differs, resolve
@@ -23,26 +23,20 @@ from mfsdp_lint.reports.audit.columns import COLUMNS, RUNS, Column
 from mfsdp_lint.reports.audit.memory import cells, formula, said
 from mfsdp_lint.reports.by_recipe import RecipeState
 from mfsdp_lint.reports.snippet import Lines
-from mfsdp_lint.reports.wording import printable
+from mfsdp_lint.reports.wording import clipped, printable
 
 
 def memory_document(memory: Memory, tables: Tables) -> dict[str, Any]:
     """Describe, by texts' numbers, each way of wrapping with its sizes, and the formulas of one (best its own)."""
-    shown = memory.own or next(iter(memory.footprints), None)
+    whole, shown = tables.whole, memory.own or next(iter(memory.footprints), None)
     return {
         "ranks": memory.ranks,
-        "said": [tables.whole(line) for line in said(memory)],
-        "why": tables.whole(memory.why),
-        "rows": [
-            [int(each.runs), tables.whole(each.label), *map(tables.whole, cells(each))] for each in memory.footprints
-        ],
-        "formulas": [[tables.whole(name), tables.whole(formula(amount))] for name, amount in shown.amounts]
-        if shown
-        else [],
-        "sources": [
-            [tables.whole(each.says), tables.whole(f"{each.place} of {each.release}")] for each in memory.sources
-        ],
-        "left": [tables.whole(each) for each in memory.left_out],
+        "said": [whole(line) for line in said(memory)],
+        "why": whole(memory.why),
+        "rows": [[int(each.runs), whole(each.label), *map(whole, cells(each))] for each in memory.footprints],
+        "formulas": [[whole(name), whole(formula(amount))] for name, amount in (shown.amounts if shown else ())],
+        "sources": [[whole(each.says), whole(f"{each.place} of {each.release}")] for each in memory.sources],
+        "left": [whole(each) for each in memory.left_out],
     }
 
 
@@ -69,22 +63,17 @@ def side_document(side: Side) -> dict[str, Any]:
     the new value, the step and its place. `columns` are texts, with the text after start-up if that is another.
     """
     tables, paths = Tables(side.lines), RowNumbers()
-    rows = [_cells(recipe, side, tables, paths) for recipe in side.recipes]
-    usual = _usual(rows, len(paths.rows))
+    documents = [_document(recipe, side, tables, paths) for recipe in side.recipes]
+    usual = _usual([document["cells"] for document in documents], len(paths.rows))
     troubles = {(state.path, state.line, state.name): state.troubles for state in side.states}
-    recipes = []
-    for recipe, row in zip(side.recipes, rows, strict=True):
-        document = _about(recipe)
-        document["columns"] = row.columns
-        document["cells"] = list(_unusual(row.cells, usual))
-        document["variants"] = row.variants
+    for recipe, document in zip(side.recipes, documents, strict=True):
+        document["cells"] = list(_unusual(document["cells"], usual))
         document["troubles"] = [
             [each.code, printable(each.message), each.severity, each.fingerprint, each.setting]
             for each in troubles.get((recipe.path, recipe.line, recipe.label), ())
         ]
         if side.memory is not None:
             document["memory"] = memory_document(side.memory(recipe), tables)
-        recipes.append(document)
     return {
         "title": side.title,
         "target": printable(side.target.label),
@@ -93,39 +82,38 @@ def side_document(side: Side) -> dict[str, Any]:
         "origins": list(tables.origins.rows),
         "cells": list(tables.cells.rows),
         "settings": [[printable(str(path)), cell] for path, cell in zip(paths.rows, usual, strict=True)],
-        "recipes": recipes,
+        "recipes": documents,
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """The cells of a recipe by the number of their setting, its columns, and its execution paths."""
-
-    cells: Mapping[int, int]
-    columns: Sequence[str | list[str]]
-    variants: Sequence[dict[str, Any]]
-
-
-def _cells(recipe: Recipe, side: Side, tables: Tables, paths: RowNumbers) -> _Row:
+def _document(recipe: Recipe, side: Side, tables: Tables, paths: RowNumbers) -> dict[str, Any]:
+    """Describe a recipe; `cells` are by the number of their setting as yet."""
     resolved = [resolve(each, side.target, front_end=recipe.front_end) for each in recipe.variants]
     run = replace(recipe, variants=tuple(each.run for each in resolved))
     changed = dict.fromkeys(change.path for each in resolved for change in each.changes)
     differing = _differing(recipe)
+    first = recipe.variants[0].settings
     cells: dict[int, int] = {}
-    for path in dict.fromkeys((*SETTINGS, *recipe.variants[0].settings.written(), *differing, *changed)):
-        written = recipe.setting(path) if path in differing else _first(recipe, path)
+    for path in dict.fromkeys((*SETTINGS, *first.written(), *differing, *changed)):
+        written = recipe.setting(path) if path in differing else first.get(path) or Setting(path, UNKNOWN)
         after = run.setting(path) if path in changed else None
         if after is not None and not differs(written.value, after.value):
             after = None
         if after is None and _says_nothing(path, written, path in differing):
             continue
         cells[paths.number(path)] = cell_of(recipe, written, after, tables, side.at_hand)
-    return _Row(cells, [_column(column, recipe, run) for column in COLUMNS], list(_variants(recipe, differing)))
-
-
-def _first(recipe: Recipe, path: str) -> Setting:
-    """Return a setting that is the same in all variants."""
-    return recipe.variants[0].settings.get(path) or Setting(path, UNKNOWN)
+    return {
+        "name": printable(recipe.label),
+        "qualified": printable(recipe.qualified_name),
+        "path": printable(recipe.path),
+        "line": recipe.line,
+        "kind": recipe.kind,
+        "folder": printable(os.path.dirname(recipe.path) or "."),
+        "family": printable(family_of(recipe.name)),
+        "columns": [_column(column, recipe, run) for column in COLUMNS],
+        "cells": cells,
+        "variants": list(_variants(recipe, differing)),
+    }
 
 
 def _says_nothing(path: str, written: Setting, differs: bool) -> bool:
@@ -139,11 +127,11 @@ def _says_nothing(path: str, written: Setting, differs: bool) -> bool:
     return not differs and (written.origin is None or written.origin.how == "default")
 
 
-def _usual(rows: Sequence[_Row], settings: int) -> list[int]:
+def _usual(rows: Sequence[Mapping[int, int]], settings: int) -> list[int]:
     """Find for every setting the cell that most recipes have; NOTHING if most have none."""
     counts: list[Counter[int]] = [Counter() for _ in range(settings)]
     for row in rows:
-        for number, cell in row.cells.items():
+        for number, cell in row.items():
             counts[number][cell] += 1
     usual = []
     for count in counts:
@@ -189,18 +177,6 @@ def _variants(recipe: Recipe, differing: Mapping[str, Sequence[str]]) -> Iterato
         }
 
 
-def _about(recipe: Recipe) -> dict[str, Any]:
-    return {
-        "name": printable(recipe.label),
-        "qualified": printable(recipe.qualified_name),
-        "path": printable(recipe.path),
-        "line": recipe.line,
-        "kind": recipe.kind,
-        "folder": printable(os.path.dirname(recipe.path) or "."),
-        "family": printable(family_of(recipe.name)),
-    }
-
-
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -215,7 +191,7 @@ Kind = Literal["nobody", "default", "upstream", "helper", "here", "startup"]
 file at hand; the recipe itself, the top level of its file, or its launch; or start-up sets another."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
-"""From what is least worth a look to what is most: of several settings in one column the last counts."""
+"""From the least interesting to the most: of several settings in one column the last counts."""
 
 IsAtHand = Callable[[str], bool]
 """Whether a path is one of the files that were read."""
@@ -245,20 +221,13 @@ def kind_of(recipe: Recipe, origin: Origin | None, at_hand: IsAtHand) -> Kind:
         return "nobody"
     if origin.how == "default":
         return "default"
-    path, function = _deciding(origin)
+    deciding = origin.sources[-1] if origin.sources else origin
+    path, function = deciding.span.path, deciding.function
     if path == COMMAND_LINE:
         return "here"
     if path == recipe.path and (recipe.kind != "function" or function in ("", recipe.name)):
         return "here"
-    if at_hand(path) or not origin.upstream:
-        return "helper"
-    return "upstream"
-
-
-def _deciding(origin: Origin) -> tuple[str, str]:
-    if not origin.sources:
-        return origin.span.path, origin.function
-    return origin.sources[-1].span.path, origin.sources[-1].function
+    return "helper" if at_hand(path) or not origin.upstream else "upstream"
 
 
 def shown(value: Value) -> str:
@@ -300,7 +269,7 @@ class Tables:
         """Return the number of a text, escaped and clipped for display."""
         number = self._shown.get(text)
         if number is None:
-            number = self._shown[text] = self.texts.number(clipped(printable(text))) if text else NOTHING
+            number = self._shown[text] = self.texts.number(clipped(printable(text), _LONGEST)) if text else NOTHING
         return number
 
     def whole(self, text: str) -> int:
@@ -325,7 +294,7 @@ class Tables:
             row = (
                 self.text(each.how),
                 self.place(each.point, each.function, each.upstream),
-                tuple(self._source(source) for source in each.sources),
+                tuple(self.place(source.span, source.function) for source in each.sources),
                 number,
                 self.text(each.option),
             )
@@ -333,11 +302,3 @@ class Tables:
             # Recipes share origins. They are kept, so that their ids stay their own.
             self._known[id(each)] = (each, number)
         return number
-
-    def _source(self, source: Source) -> int:
-        return self.place(source.span, source.function)
-
-
-def clipped(text: str) -> str:
-    """Cut a long text to its beginning."""
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

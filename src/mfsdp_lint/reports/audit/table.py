@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe
-from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, OneOf, Plain, Value, possible
 from mfsdp_lint.megatron.startup.resolve import will_run
 from mfsdp_lint.megatron.versions.target import Target
@@ -38,8 +37,9 @@ def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (),
         return "no recipes\n"
     lines = [f"{count(len(recipes), 'recipe')}, as configured for {printable(target.label)}"]
     runs = [will_run(recipe, target) for recipe in recipes]
-    asked = _chosen(recipes, globs) if globs else COLUMNS
-    table = _table(recipes, runs, asked)
+    paths = sorted({path for recipe in recipes for path in chosen(recipe, globs)}) if globs else ()
+    asked = tuple(map(plain_column, paths)) if globs else COLUMNS
+    table = _Table(recipes, runs, asked)
     if globs and (len(recipes) == 1 or table.needs + _SHORTEST_NAME > columns):
         lines += _lists(recipes, runs, globs)
     else:
@@ -47,31 +47,25 @@ def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (),
     return "\n".join([*lines, *_legend(lines[1:]), *_obstacles(recipes, asked)]) + "\n"
 
 
-def _chosen(recipes: Sequence[Recipe], globs: Sequence[str]) -> tuple[Column, ...]:
-    return tuple(map(plain_column, sorted({path for recipe in recipes for path in chosen(recipe, globs)})))
-
-
-@dataclass(frozen=True, slots=True)
 class _Table:
-    """Cells as text: `shared` are title and cell of the columns that are the same in all recipes."""
+    """Cells as text: `shared` are title and cell of the columns that are the same in all recipes.
 
-    recipes: Sequence[Recipe]
-    shared: Sequence[str]
-    titles: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    `needs` is the width of the other columns, gaps included, without the names.
+    """
 
-    @property
-    def widths(self) -> list[int]:
-        return [max(map(width, column)) for column in zip(self.titles, *self.rows, strict=True)]
-
-    @property
-    def names(self) -> list[str]:
-        return [printable(recipe.label) for recipe in self.recipes]
-
-    @property
-    def needs(self) -> int:
-        """The width of the columns, gaps included, without the names."""
-        return sum(self.widths) + len(_GAP) * len(self.titles)
+    def __init__(self, recipes: Sequence[Recipe], runs: Sequence[Recipe], columns: Sequence[Column]) -> None:
+        both = list(zip(recipes, runs, strict=True))
+        rows = [[_clip(printable(column.both(recipe, run))) for column in columns] for recipe, run in both]
+        same = [len(recipes) > 1 and len(set(cells)) == 1 for cells in zip(*rows, strict=True)]
+        self.recipes = recipes
+        self.names = [printable(recipe.label) for recipe in recipes]
+        self.shared = [
+            f"{column.title} {cell}" for column, cell, one in zip(columns, rows[0], same, strict=True) if one
+        ]
+        self.titles = [column.title for column, one in zip(columns, same, strict=True) if not one]
+        self.rows = [[cell for cell, one in zip(row, same, strict=True) if not one] for row in rows]
+        self.widths = [max(map(width, column)) for column in zip(self.titles, *self.rows, strict=True)]
+        self.needs = sum(self.widths) + len(_GAP) * len(self.titles)
 
     def lines(self, columns: int) -> Iterator[str]:
         yield from _wrapped("the same in all: ", self.shared, columns)
@@ -94,18 +88,6 @@ class _Table:
                     yield _INDENT + _line(cells, widths)
                 else:
                     yield _line([shown, *cells], [name_width, *widths])
-
-
-def _table(recipes: Sequence[Recipe], runs: Sequence[Recipe], columns: Sequence[Column]) -> _Table:
-    both = list(zip(recipes, runs, strict=True))
-    rows = [[_clip(printable(column.both(recipe, run))) for column in columns] for recipe, run in both]
-    same = [len(recipes) > 1 and len(set(cells)) == 1 for cells in zip(*rows, strict=True)]
-    return _Table(
-        recipes,
-        shared=[f"{column.title} {cell}" for column, cell, one in zip(columns, rows[0], same, strict=True) if one],
-        titles=[column.title for column, one in zip(columns, same, strict=True) if not one],
-        rows=[[cell for cell, one in zip(row, same, strict=True) if not one] for row in rows],
-    )
 
 
 def _lists(recipes: Sequence[Recipe], runs: Sequence[Recipe], globs: Sequence[str]) -> Iterator[str]:
