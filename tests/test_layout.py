@@ -75,7 +75,7 @@ def test_the_front_door_is_imported_by_nobody_inside() -> None:
         "commands.init",
         "engine.cache",
         "inputs.configuration",
-        "reports.audit.page.render",
+        "reports.audit.page",
         "reports.sarif",
         "server.serve",
         "__main__",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mfsdp_lint.reports.rule import fix_of
+from mfsdp_lint.reports.explain import fix_of
 from mfsdp_lint.rules.model import FixSpec, Rule
 
 _HEAD = """# Fixes

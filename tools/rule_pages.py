@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mfsdp_lint.checkout import CHECKOUT
 from mfsdp_lint.core.values import spell
-from mfsdp_lint.reports.rule import code_of, fix_of, fix_where, found_where, severities, stages
+from mfsdp_lint.reports.explain import code_of, fix_of, fix_where, found_where, severities, stages
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Case, Example, Rule
 from tools.fix_table import fix_table

@@ -3,7 +3,7 @@
 import os
 import sys
 
-# Python puts the current folder first: what is checked there must not be imported in place of what the tool needs.
+# Python puts the current folder first: a checked file there must not be imported in place of a module of the tool.
 if not getattr(sys.flags, "safe_path", False) and sys.path[:1] == [os.getcwd()]:
     del sys.path[0]
 

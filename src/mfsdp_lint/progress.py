@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from mfsdp_lint import terminal
 
 AFTER = 1.0
-"""Seconds before anything is shown: what is quicker needs no line."""
+"""Seconds before anything is shown: a quicker run needs no line."""
 
 EVERY = 0.1
 """Seconds between two lines."""

@@ -18,7 +18,7 @@ _STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Control, direction and other invisible characters, lone surrogates, line and paragraph separators."""
 
 _COMMANDS = ("##[", "##vso[")
-"""What begins a command of GitHub's older runners and of Azure Pipelines, anywhere in a line."""
+"""Beginnings of a command of GitHub's older runners and of Azure Pipelines, anywhere in a line."""
 
 
 def printable(text: str) -> str:

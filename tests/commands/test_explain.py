@@ -6,8 +6,8 @@ import pytest
 
 from mfsdp_lint.cli import main
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.reports import entry as report
-from mfsdp_lint.reports.rule import SCREEN
+from mfsdp_lint.reports import explain as report
+from mfsdp_lint.reports.explain import SCREEN
 from mfsdp_lint.rules.about_files import ABOUT_FILES, AboutFiles
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
@@ -92,7 +92,7 @@ names    bridge               model.context_parallel_size
     ],
 )
 def test_a_setting_is_told(path: str, rules: dict[str, str], text: str) -> None:
-    assert report.render(table().entries[path], table(), rules) == text
+    assert report.render_setting(table().entries[path], table(), rules) == text
 
 
 def test_a_flag_that_is_no_setting_is_told() -> None:

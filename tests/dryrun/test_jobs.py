@@ -13,7 +13,7 @@ from mfsdp_lint.dryrun.inventory import A_CLUSTER, Device, Installed
 from mfsdp_lint.dryrun.place import LaunchJob, answered, empty, writing
 from mfsdp_lint.dryrun.ranks import Batch, By, Key
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.reports import dry_run_jobs as jobs_report
+from mfsdp_lint.reports import dry_run as jobs_report
 from tests.dryrun.samples import FSDP
 
 VERSIONS = {"megatron-bridge": "0.3.1", "megatron-core": "0.16.1"}
@@ -103,7 +103,7 @@ def test_what_is_printed() -> None:
     job = LaunchJob(Path("/jobs/job-1"), 2, 2, A_CLUSTER, 240.0)
     start = "/jobs/job-1/worker/start.py elsewhere /jobs/job-1"
     srun = "srun --nodes=1 --ntasks=2 --gpus-per-node=2 --time=4 --kill-on-bad-exit=1 python3"
-    assert jobs_report.text([job], ["mfsdp-lint", "dry-run", "a b.py", "--answers", "/jobs"]) == (
+    assert jobs_report.jobs_text([job], ["mfsdp-lint", "dry-run", "a b.py", "--answers", "/jobs"]) == (
         "Nothing was run but start-up validation. On one node that sees the folder, in a container for training:\n"
         "\n"
         "2 runs on 2 GPUs of compute capability 9.0 or above, 4 minutes at most\n"

@@ -6,7 +6,7 @@ import pytest
 
 from mfsdp_lint.dryrun.inventory import Installed
 from mfsdp_lint.dryrun.verify import TriedExample, VerifiedRule
-from mfsdp_lint.reports.verified import table
+from mfsdp_lint.reports.dry_run import verified_table
 
 INSTALLED = Installed("python", "3.11", {"megatron-bridge": "0.3.1", "megatron-core": "0.16.1", "torch": "2.13.0"})
 
@@ -37,7 +37,7 @@ def test_a_rule_agrees_when_a_bad_and_a_good_example_show_it(verdicts: list[str]
 
 
 def test_the_table_tells_what_stands_behind_every_other_verdict() -> None:
-    text = table([row("confirmed", "passed", "failed")], INSTALLED.label)
+    text = verified_table([row("confirmed", "passed", "failed")], INSTALLED.label)
     assert (
         "| MFSDP101 fsdp-checkpoint-format | introspect | confirmed | 1 failed, 1 passed | 1.50 | disagreement |"
         in text

@@ -15,8 +15,8 @@ from mfsdp_lint.core.recipe import Settings
 from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.reports.audit.page import render
-from mfsdp_lint.reports.audit.page.sides import family_of
+from mfsdp_lint.reports.audit import page
+from mfsdp_lint.reports.audit.sides import family_of
 from tests.browser.samples import REAL
 from tests.commands.samples import Ask, ask
 
@@ -104,20 +104,20 @@ def test_the_page_names_no_other_place(ask: Ask) -> None:
 
 def test_data_cannot_end_the_element_it_stands_in() -> None:
     data = {"</script>": "<!--<script>\u2028&"}
-    written = render.embedded(data)
+    written = page.embedded(data)
     assert not set("<>&\u2028") & set(written)
     assert json.loads(written) == data
 
 
 def test_the_script_makes_no_markup_out_of_text() -> None:
-    script = "".join(Path(render.ASSETS, name).read_text(encoding="utf-8") for name in render.SCRIPTS)
+    script = "".join(Path(page.ASSETS, name).read_text(encoding="utf-8") for name in page.SCRIPTS)
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
         assert way not in script
 
 
 def test_without_jinja_the_page_says_what_to_install(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "mfsdp_lint.reports.audit.page.render")
-    monkeypatch.delattr("mfsdp_lint.reports.audit.page.render")
+    monkeypatch.delitem(sys.modules, "mfsdp_lint.reports.audit.page")
+    monkeypatch.delattr("mfsdp_lint.reports.audit.page")
     monkeypatch.setitem(sys.modules, "jinja2", None)
     code, out, err = ask("audit", "recipes.py", "--output-format", "html")
     assert (code, out) == (2, "")
@@ -166,12 +166,12 @@ def test_the_wheel_has_what_the_page_is_made_of() -> None:
     left_out = pathspec.GitIgnoreSpec.from_lines(re.findall(r'^ *"(.+?)",', patterns, re.MULTILINE))
     assert left_out.match_file("src/mfsdp_lint/checkout.py")
     ignored = pathspec.GitIgnoreSpec.from_lines((project / ".gitignore").read_text(encoding="utf-8").splitlines())
-    needed = ["page.html", "finding.html", "page.css", *render.SCRIPTS]
+    needed = ["page.html", "finding.html", "page.css", *page.SCRIPTS]
     for name in needed:
-        path = Path(render.ASSETS, name).relative_to(project).as_posix()
+        path = Path(page.ASSETS, name).relative_to(project).as_posix()
         assert not left_out.match_file(path)
         assert not ignored.match_file(path)
-    assert {each.name for each in Path(render.ASSETS).iterdir()} == set(needed)
+    assert {each.name for each in Path(page.ASSETS).iterdir()} == set(needed)
 
 
 def test_what_is_written_has_an_origin_that_is_no_default(ask: Ask) -> None:

@@ -10,7 +10,7 @@ import pytest
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.reports import concise, full, github
 from mfsdp_lint.reports import json as json_report
-from mfsdp_lint.reports.confirmation import told
+from mfsdp_lint.reports.wording import verdict_text
 from tests.reports import samples
 
 CONFIRMED = Confirmation("confirmed", "introspect", "AssertionError: Megatron FSDP only supports\nfsdp_dtensor")
@@ -37,14 +37,14 @@ CONFIRMED = Confirmation("confirmed", "introspect", "AssertionError: Megatron FS
     ],
 )
 def test_the_verdict_in_words(confirmation: Confirmation, words: str) -> None:
-    assert told(confirmation) == words
+    assert verdict_text(confirmation) == words
 
 
 def test_every_format_carries_it() -> None:
     finding = replace(samples.FORMAT, confirmation=CONFIRMED)
-    assert told(CONFIRMED) in full.render([finding], samples.SUMMARY, samples.FILES.get)
+    assert verdict_text(CONFIRMED) in full.render([finding], samples.SUMMARY, samples.FILES.get)
     assert concise.render([finding], samples.SUMMARY).splitlines()[0].endswith(" [confirmed]")
-    assert told(CONFIRMED) in github.render([finding], samples.SUMMARY).splitlines()[0].replace("%0A", "\n")
+    assert verdict_text(CONFIRMED) in github.render([finding], samples.SUMMARY).splitlines()[0].replace("%0A", "\n")
     assert "\\[confirmed\\]" in github.step_summary([finding], samples.SUMMARY)
     document = json.loads(json_report.render([finding], samples.SUMMARY))
     assert document["findings"][0]["confirmed"] == {

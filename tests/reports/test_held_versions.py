@@ -2,7 +2,7 @@
 
 import pytest
 
-from mfsdp_lint.reports.held_versions import named
+from mfsdp_lint.reports.summary import named_versions
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from mfsdp_lint.reports.held_versions import named
     ],
 )
 def test_runs_of_known_releases_are_told_by_their_ends(versions: list[str], words: str) -> None:
-    assert named(versions) == words
+    assert named_versions(versions) == words

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.cli import main
-from mfsdp_lint.reports.rule import render
+from mfsdp_lint.reports.explain import render_rule
 from mfsdp_lint.rules.fields import RuleError
 from mfsdp_lint.rules.form import read_rule
 from mfsdp_lint.rules.load import extended_rules
@@ -108,7 +108,7 @@ def test_a_rule_is_listed_with_its_pattern(repository: Path, capsys: pytest.Capt
     (rule,) = json.loads(capsys.readouterr().out)
     assert (rule["judges"], rule["files"], rule["fix"]["replace"]) == ("text", ["yaml"], ":")
     (own,) = (each for each in extended_rules([repository / "lint"]) if each.code == "TEAM901")
-    assert "found where: the text of a yaml file matches ^" in render(own)
+    assert "found where: the text of a yaml file matches ^" in render_rule(own)
     assert "Where the text of a yaml file matches `^" in pages([own])["TEAM901.md"]
 
 

@@ -6,16 +6,19 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mfsdp_lint import __version__, terminal
 from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.recipe import Unfollowed
-from mfsdp_lint.core.records import fields
+from mfsdp_lint.core.records import fields, replace
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge
-from mfsdp_lint.inputs.sources import Problem
-from mfsdp_lint.reports.printable import count
+from mfsdp_lint.inputs.sources import Problem, Sources
+from mfsdp_lint.reports.wording import count, unfollowed_lines
+
+if TYPE_CHECKING:
+    from mfsdp_lint.engine.read import Question, Read
 
 
 class Help(argparse.HelpFormatter):
@@ -168,6 +171,26 @@ def options_from(arguments: Mapping[str, Any]) -> Options:
     return merge(given, configured)
 
 
+def read_asked(
+    arguments: argparse.Namespace, *, only_runs: bool = False, tracing: bool = False, **given: Any
+) -> tuple[Question, Sources, Read]:
+    """Read the files that a command is asked about; `given` replaces arguments. Raises UsageError."""
+    from mfsdp_lint.engine.read import question, read
+
+    asked, not_there = question(options_from({**vars(arguments), "output_format": None, **given}))
+    asked = replace(asked, only_runs=only_runs)
+    sources = Sources(asked.command_line.texts)
+    found = read(asked, sources, tracing=tracing)
+    return asked, sources, replace(found, problems=(*not_there, *found.problems))
+
+
+def print_json(document: Any) -> None:
+    """Print a document for programs."""
+    import json
+
+    terminal.document([json.dumps(document, indent=2), "\n"])
+
+
 def tell(remarks: Iterable[str], problems: Iterable[Problem]) -> int:
     """Print to stderr which files could not be read or are missing.
 
@@ -187,10 +210,7 @@ def tell(remarks: Iterable[str], problems: Iterable[Problem]) -> int:
 def tell_unfollowed(unfollowed: Sequence[Unfollowed], *, every: bool) -> None:
     """Print to stderr the code of which there is no recipe though there should be; or only its amount."""
     if every:
-        from mfsdp_lint.reports.settings import unfollowed_lines
-
         for line in unfollowed_lines(unfollowed):
-            terminal.note(f"{line}")
+            terminal.note(line)
     elif unfollowed:
-        told = f"{count(len(unfollowed), 'recipe')} could not be followed (--show-unfollowed)"
-        terminal.note(f"{told}")
+        terminal.note(f"{count(len(unfollowed), 'recipe')} could not be followed (--show-unfollowed)")

@@ -8,18 +8,17 @@ import shutil
 from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell, tell_unfollowed
+from mfsdp_lint import progress, terminal
+from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, read_asked, tell, tell_unfollowed
 from mfsdp_lint.commands.output import write
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.memory.result import GivenParameters, MemoryOf
-from mfsdp_lint.reports.cells import problems_in_files, recipes_in_files, unfollowed_in_files
+from mfsdp_lint.reports.places import problems_in_files, recipes_in_files, unfollowed_in_files
+from mfsdp_lint.rules.about_files import UNREADABLE
 
 SUMMARY = "Shows what every recipe really configures, defaults and helpers included."
 
@@ -74,21 +73,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Print the table or document. Exit code 0, 1 where a file cannot be read, 2 where one is not there."""
-    given = vars(arguments)
     if not arguments.memory and (arguments.world_size or arguments.parameters):
         raise UsageError("--world-size and --parameters are about --memory")
     if arguments.output_format == "html":
-        from mfsdp_lint.commands import audit_page
-
-        return audit_page.main(arguments)
+        return _write_page(arguments)
     if arguments.since is not None:
         raise UsageError("--since: two revisions are compared in the page alone: --output-format html")
     if arguments.memory and arguments.settings and arguments.output_format != "json":
         raise UsageError("--memory and --settings go together in JSON alone (--output-format json)")
-    options = options_from({**given, "output_format": None})
-    asked, not_there = question(options)
-    sources = Sources(asked.command_line.texts)
-    found = read(asked, sources)
+    asked, sources, found = read_asked(arguments)
     found = replace(
         found,
         recipes=tuple(recipes_in_files(found.recipes, sources)),
@@ -114,7 +107,7 @@ def main(arguments: argparse.Namespace) -> int:
         write(pieces, arguments.output_file)
     if output_format == "table":
         tell_unfollowed(found.unfollowed, every=bool(arguments.show_unfollowed))
-    return tell(found.remarks, (*not_there, *found.problems, *faults.problems))
+    return tell(found.remarks, (*found.problems, *faults.problems))
 
 
 def memory_with(target: Target, arguments: argparse.Namespace) -> MemoryOf:
@@ -177,14 +170,47 @@ def _rendered(
     if memory_of is not None:
         from mfsdp_lint.reports.audit import memory
 
-        return memory.csv(recipes, memory_of) if output_format == "csv" else [memory.table(recipes, target, memory_of)]
-    match output_format:
-        case "csv":
-            from mfsdp_lint.reports.audit import csv
+        if output_format == "csv":
+            return memory.csv_lines(recipes, memory_of)
+        return [memory.table(recipes, target, memory_of)]
+    from mfsdp_lint.reports.audit import table
 
-            return csv.render(recipes, globs)
-        case _:
-            from mfsdp_lint.reports.audit import table
+    if output_format == "csv":
+        return table.csv_lines(recipes, globs)
+    columns = shutil.get_terminal_size((table.WIDTH, 24)).columns
+    return [table.render(recipes, target, globs, columns=columns)]
 
-            columns = shutil.get_terminal_size((table.WIDTH, 24)).columns
-            return [table.render(recipes, target, globs, columns=columns)]
+
+def _write_page(arguments: argparse.Namespace) -> int:
+    """Write the page. The exit code reports unreadable files, not findings. Raises UsageError."""
+    try:
+        from mfsdp_lint.reports.audit.page import render
+    except ImportError as error:
+        raise UsageError(f"{error.name} is not installed: pip install 'mfsdp-lint[report]'") from None
+    from mfsdp_lint.engine.audited import audited
+    from mfsdp_lint.rules.selection import rules_for
+
+    options = options_from({**vars(arguments), "output_format": None})
+    with progress.shown():
+        found = audited(
+            options,
+            lambda name, qualified: wanted(name, qualified, arguments.recipe),
+            (lambda target: memory_with(target, arguments)) if arguments.memory else None,
+        )
+    outcome = found.outcome
+    page = render(
+        found.sides,
+        outcome.findings,
+        rules_for(options.extend_rules),
+        outcome.summary,
+        outcome.shown,
+        settings=tuple(arguments.settings or ()),
+    )
+    write([page, "\n"], arguments.output_file)
+    tell_unfollowed(outcome.unfollowed, every=bool(arguments.show_unfollowed))
+    for remark in outcome.remarks:
+        terminal.note(f"warning: {remark}")
+    for problem in outcome.problems:
+        terminal.note(f"error: {problem}")
+    unreadable = (each for each in outcome.findings if each.code == UNREADABLE and each.severity == "error")
+    return 2 if outcome.problems else int(any(unreadable))

@@ -13,6 +13,7 @@ from mfsdp_lint.commands.arguments import (
     add_what_is_read,
     comma_separated,
     options_from,
+    tell,
     tell_unfollowed,
 )
 from mfsdp_lint.core.finding import SEVERITIES
@@ -94,16 +95,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Run the check and print its outcome; the exit code is that of `exit_code`. Raises UsageError."""
     if arguments.completion:
-        from mfsdp_lint.commands.completing import script
-
-        terminal.document([script(arguments.completion), "\n"])
+        terminal.document([_completion_script(arguments.completion), "\n"])
         return 0
     options = _with_text(options_from(vars(arguments)), arguments)
     options = replace(options, output_format=output.formats(options.output_format))
     if arguments.show_settings or arguments.show_files:
-        from mfsdp_lint.commands import shown
-
-        return shown.settings(options) if arguments.show_settings else shown.files(options)
+        return _show_settings(options) if arguments.show_settings else _show_files(options)
     with progress.shown():
         outcome = cache.run(options)
     if arguments.show_unfollowed:
@@ -113,7 +110,7 @@ def main(arguments: argparse.Namespace) -> int:
     else:
         outcome = output.tell(outcome, options, color=output.wants_color(arguments.color), file=arguments.output_file)
     if arguments.show_unfollowed and "json" not in options.output_format:
-        from mfsdp_lint.reports.cells import unfollowed_in_files
+        from mfsdp_lint.reports.places import unfollowed_in_files
 
         tell_unfollowed(unfollowed_in_files(outcome.unfollowed, outcome.sources), every=True)
     for remark in outcome.remarks:
@@ -171,3 +168,60 @@ def _with_text(options: Options, arguments: argparse.Namespace) -> Options:
     if len(content) > SIZE_LIMIT:
         raise UsageError(f"-: larger than {SIZE_LIMIT >> 20} MB")
     return replace(options, paths=(name,), stdin=text)
+
+
+def _show_files(options: Options) -> int:
+    """Print the files that would be checked, one a line. Raises UsageError."""
+    from mfsdp_lint.engine.read import question
+
+    asked, problems = question(options)
+    terminal.show("".join(f"{terminal.printable(file.path)}\n" for file in asked.every_file))
+    return tell((), problems)
+
+
+def _show_settings(options: Options) -> int:
+    """Print the value of every key, and the versions judged against. Raises UsageError."""
+    from mfsdp_lint.engine.read import question
+    from mfsdp_lint.inputs.configuration import KEYS, configuration_file
+    from mfsdp_lint.reports.summary import judged_against
+
+    asked, _ = question(options)
+    said = [f"# configuration: {configuration_file() or 'none'}", f"# {judged_against(asked.targets)}"]
+    said += [f"{key.name} = {_spelled(key.kind, getattr(options, key.field))}" for key in KEYS]
+    terminal.show("".join(f"{terminal.printable(line)}\n" for line in said))
+    return 0
+
+
+def _spelled(kind: str, value: object) -> str:
+    import json
+
+    if value is None:
+        return "# not set"
+    if kind in ("codes by glob", "levels") and isinstance(value, tuple):
+        return "{ " + ", ".join(f"{json.dumps(name)} = {json.dumps(said)}" for name, said in value) + " }"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _completion_script(shell: str) -> str:
+    """Return the script that a shell reads once, made by shtab. Raises UsageError where shtab is not installed.
+
+    shtab reads one parser of all commands; the real ones are made one by one.
+    """
+    try:
+        import shtab
+    except ImportError:
+        raise UsageError("--completion: shtab is not installed: pip install 'mfsdp-lint[completion]'") from None
+    from importlib import import_module
+    from pkgutil import iter_modules
+
+    from mfsdp_lint import commands as package
+
+    root = argparse.ArgumentParser("mfsdp-lint", allow_abbrev=False)
+    commands = root.add_subparsers(dest="command")
+    for found in iter_modules(package.__path__):
+        module = import_module(f"{package.__name__}.{found.name}")
+        if hasattr(module, "SUMMARY"):  # else commands share it
+            parser = commands.add_parser(found.name.replace("_", "-"), help=module.SUMMARY, allow_abbrev=False)
+            module.add_arguments(parser)
+    text: str = shtab.complete(root, shell)
+    return text

@@ -1,18 +1,20 @@
-"""`mfsdp-lint checkpoint DIR …`: what a checkpoint's folder holds, and what is wrong with it."""
+"""`mfsdp-lint checkpoint DIR …`: a checkpoint folder's contents, and its faults."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell
+from mfsdp_lint.commands.arguments import add_output, add_what_is_read, print_json, read_asked, tell
 from mfsdp_lint.commands.why import only
 from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.reports.json import attributes
+from mfsdp_lint.reports.wording import count, printable
 
 if TYPE_CHECKING:
-    from mfsdp_lint.checkpoints.iteration import CheckpointFolder
+    from mfsdp_lint.checkpoints.iteration import CheckpointFolder, FolderTrouble, Iteration
     from mfsdp_lint.checkpoints.loading import Answer
 
 SUMMARY = (
@@ -47,33 +49,130 @@ def main(arguments: argparse.Namespace) -> int:
     Exit code 0, 1 where a checkpoint has an error, or a recipe cannot load it. Raises UsageError.
     """
     from mfsdp_lint.checkpoints.folder import NoFolder, checkpoint
-    from mfsdp_lint.reports import checkpoint as report
 
     try:
         found = [checkpoint(folder) for folder in arguments.folders]
     except NoFolder as error:
         raise UsageError(str(error)) from None
-    answers = _answers(arguments, found) if arguments.recipe else ()
+    answers = _answers(arguments, found) if arguments.recipe else [None] * len(found)
     if arguments.output_format == "json":
-        import json
-
-        terminal.document([json.dumps(report.document(found, answers), indent=2), "\n"])
+        print_json([_document(*each) for each in zip(found, answers, strict=True)])
     else:
-        terminal.show(report.text(found, answers))
+        told = (line for each in zip(found, answers, strict=True) for line in _lines(*each))
+        terminal.show("".join(f"{line}\n" for line in told))
     broken = any(trouble.weight == "error" for each in found for trouble in each.every_trouble)
-    return int(broken or any(each.loads is False for each in answers))
+    return int(broken or any(each is not None and each.loads is False for each in answers))
 
 
-def _answers(arguments: argparse.Namespace, found: Sequence[CheckpointFolder]) -> tuple[Answer, ...]:
-    """Tell of each checkpoint whether the recipe can load it. Raises UsageError."""
+def _answers(arguments: argparse.Namespace, found: Sequence[CheckpointFolder]) -> list[Answer | None]:
+    """Find out of each checkpoint whether the recipe can load it. Raises UsageError."""
     from mfsdp_lint.checkpoints.loading import answer
-    from mfsdp_lint.engine.read import question, read
-    from mfsdp_lint.inputs.sources import Sources
 
-    options = options_from({**vars(arguments), "output_format": None, "paths": (arguments.recipe,)})
-    asked, not_there = question(options)
-    known = read(asked, Sources(asked.command_line.texts))
-    if tell(known.remarks, (*not_there, *known.problems)):
+    asked, _, known = read_asked(arguments, paths=(arguments.recipe,))
+    if tell(known.remarks, known.problems):
         raise UsageError(f"{arguments.recipe}: cannot be read")
     recipe = only(known.recipes, arguments.recipe)
-    return tuple(answer(each, recipe, asked.target) for each in found)
+    return [answer(each, recipe, asked.target) for each in found]
+
+
+_CALLED = {
+    "run": "a run's checkpoints",
+    "iteration": "one iteration",
+    "hugging face": "a Hugging Face model",
+    "nothing": "no checkpoint",
+}
+_FORMAT_NAMES = {
+    "torch": "torch (legacy)",
+    "dcp": "of torch.distributed.checkpoint, by whom is not known",
+    None: "of no format that can be told",
+}
+
+
+_LOADS = {
+    True: "the recipe can load it",
+    False: "the recipe cannot load it",
+    None: "whether the recipe can is not known",
+}
+
+
+def _lines(found: CheckpointFolder, answer: Answer | None) -> Iterator[str]:
+    """Describe a folder for people: its kind, its iterations, its faults, and whether the recipe can load it."""
+    from mfsdp_lint.checkpoints.folder import LATEST
+
+    tracker = f", the latest is {found.latest}" if found.latest else ""
+    yield f"{printable(found.path)}: {_CALLED[found.level]}{tracker}"
+    for trouble in found.troubles:
+        yield from _told(trouble)
+    told = [each for each in found.iterations[:-LATEST] if each.troubles] + list(found.iterations[-LATEST:])
+    if len(told) < len(found.iterations):
+        yield f"  {count(len(found.iterations) - len(told), 'earlier iteration')}"
+    for iteration in told:
+        yield f"  {printable(iteration.name)}: {', '.join(_parts(iteration))}"
+        for trouble in iteration.troubles:
+            yield from (f"  {line}" for line in _told(trouble))
+    if answer is not None:
+        yield from _said(answer)
+
+
+def _parts(iteration: Iteration) -> Iterator[str]:
+    name = _FORMAT_NAMES.get(iteration.format, iteration.format)
+    yield f"{name} ({iteration.evidence})" if iteration.evidence else str(name)
+    if iteration.tensors is not None:
+        inside = "" if iteration.optimizer else ", none of the optimizer's"
+        yield f"{iteration.tensors} {'entry' if iteration.tensors == 1 else 'entries'}{inside}"
+    if iteration.ranks is not None:
+        yield f"written by at least {count(iteration.ranks, 'rank')}"
+    yield from (f"{setting} {size}" for setting, size in iteration.sizes)
+    if iteration.complete is None:
+        yield "whether it is complete is not known"
+
+
+def _told(trouble: FolderTrouble) -> Iterator[str]:
+    yield f"  {trouble.weight}: {printable(trouble.path)}: {printable(trouble.message)}"
+    if trouble.consequence:
+        yield f"    {trouble.consequence}"
+
+
+def _said(answer: Answer) -> Iterator[str]:
+    yield f"  {_LOADS[answer.loads]}: {printable(answer.why)}"
+    way = answer.conversion
+    if way is None:
+        if answer.loads is False:
+            yield "    no converter is known for that, at this version"
+        return
+    for number, step in enumerate(way.steps, 1):
+        yield f"    {number}. {step.what}"
+        yield f"       {printable(step.command)}"
+    yield f"    then set {', '.join(f'{path} = {value}' for path, value in way.settings)}"
+    yield f"    lost: {way.lost}"
+
+
+def _document(found: CheckpointFolder, answer: Answer | None) -> dict[str, Any]:
+    """Describe a folder as plain data."""
+    document = attributes(found, "path", "level", "latest") | {
+        "iterations": [
+            {
+                **attributes(each, "name", "path", "format", "evidence"),
+                "ranks_at_least": each.ranks,
+                "sizes": dict(each.sizes),
+                "entries": each.tensors,
+                **attributes(each, "optimizer", "complete"),
+                "troubles": list(map(_trouble, each.troubles)),
+            }
+            for each in found.iterations
+        ],
+        "troubles": list(map(_trouble, found.troubles)),
+    }
+    if answer is None:
+        return document
+    way = answer.conversion
+    conversion = way and {
+        "steps": [attributes(step, "what", "command") for step in way.steps],
+        "settings": dict(way.settings),
+        "lost": way.lost,
+    }
+    return document | {"for": {**attributes(answer, "loads", "why"), "conversion": conversion}}
+
+
+def _trouble(trouble: FolderTrouble) -> dict[str, Any]:
+    return {"severity": trouble.weight, **attributes(trouble, "path", "message", "consequence")}

@@ -5,24 +5,29 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_configuration, options_from, tell
+from mfsdp_lint.commands.arguments import add_configuration, print_json, read_asked, tell
 from mfsdp_lint.core import files
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
+from mfsdp_lint.dryrun import inventory
+from mfsdp_lint.dryrun.execution import Executed, Execution, execute, not_read
 from mfsdp_lint.dryrun.inventory import Installed, look
+from mfsdp_lint.dryrun.place import Wanted, place
+from mfsdp_lint.dryrun.run import Means, Told, dry_run
+from mfsdp_lint.dryrun.subject import Examiner, can_be_tried, recipe_of, saving
+from mfsdp_lint.dryrun.validator import Tree, tree_at
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions.target import Target, nearest
 from mfsdp_lint.progress import progress
-
-if TYPE_CHECKING:
-    from mfsdp_lint.dryrun.execution import Executed
-    from mfsdp_lint.dryrun.place import LaunchPlace, Wanted
-    from mfsdp_lint.dryrun.run import Means
-    from mfsdp_lint.dryrun.validator import Tree
+from mfsdp_lint.readers.overrides import override
+from mfsdp_lint.reports import dry_run as report
+from mfsdp_lint.reports.places import recipes_in_files
+from mfsdp_lint.rules.judging import NotAConfiguration
+from mfsdp_lint.rules.load import load_rules
 
 SUMMARY = (
     "Tries recipes out on a tiny model, with the Megatron that is installed, on a CPU or on GPUs: their settings go "
@@ -123,8 +128,6 @@ def main(arguments: argparse.Namespace) -> int:
     """
     installed = look(arguments.python)
     if arguments.check_setup:
-        from mfsdp_lint.dryrun import inventory
-
         broken = inventory.why_broken(installed, arguments.timeout)
         terminal.show(inventory.setup_report(installed, broken))
         return 0 if installed.tiers and not broken else 2
@@ -139,8 +142,6 @@ def main(arguments: argparse.Namespace) -> int:
 
 def _tree(arguments: argparse.Namespace, installed: Installed) -> Tree:
     """Return the source tree that is named; no code of it is trained. Raises UsageError."""
-    from mfsdp_lint.dryrun.validator import tree_at
-
     if arguments.tier not in ("auto", "introspect"):
         raise UsageError(
             f"--megatron-lm: a command line is validated and not trained, so there is no --tier {arguments.tier}"
@@ -151,14 +152,9 @@ def _tree(arguments: argparse.Namespace, installed: Installed) -> Tree:
 
 
 def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tree: Tree | None) -> int:
-    from mfsdp_lint.dryrun.place import place
-    from mfsdp_lint.dryrun.run import Told, dry_run
-    from mfsdp_lint.dryrun.subject import Examiner, can_be_tried
-    from mfsdp_lint.reports import dry_run as report
-    from mfsdp_lint.reports import dry_run_jobs as jobs_report
-    from mfsdp_lint.rules.load import load_rules
-
-    here = place(_wanted(arguments), installed)
+    memory = None if arguments.memory is None else arguments.memory << 20
+    launch = (arguments.tier, arguments.ranks, arguments.launcher, arguments.timeout)
+    here = place(Wanted(*launch, memory, arguments.keep, arguments.answers), installed)
     front_end = MEGATRON_LM if tree else BRIDGE
     recipes, code = _recipes(arguments, target, installed, front_end)
     judge = Examiner(target, [rule for rule in load_rules() if rule.is_on], here.device.decides, front_end)
@@ -166,42 +162,7 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
     subjects = [replace(subject, learnt=each.learnt) for each, subject in asked if not each.why]
     if arguments.findings:
         subjects = [each for each in subjects if any(can_be_tried(found, *judge.trained) for found in each.violations)]
-    done = dry_run(subjects, judge, _means(arguments, installed, here, tree), progress(), here.by)
-    done.told += tuple(Told(subject, None, (), why=each.why) for each, subject in asked if each.why)
-    in_json = arguments.output_format == "json"
-    if here.jobs:
-        again = ["mfsdp-lint", "dry-run", *arguments.paths, *_options(arguments), "--answers", arguments.keep]
-        _write(jobs_report.document(here.jobs, again) if in_json else jobs_report.text(here.jobs, again))
-        return code
-    _write(report.document(done, installed, tree) if in_json else report.text(done, installed, tree))
-    words = {told.word for told in done.told}
-    if words & {"confirmed", "failed"}:
-        return 1
-    return 2 if code or not words or "inconclusive" in words else 0
-
-
-def _recipes(
-    arguments: argparse.Namespace, target: Target, installed: Installed, front_end: FrontEnd
-) -> tuple[list[Executed], int]:
-    """Return the recipes to be tried, and the exit code if not all of them could be read."""
-    from mfsdp_lint.dryrun.execution import Executed
-    from mfsdp_lint.dryrun.subject import saving
-
-    mappings = [path for path in arguments.paths if path.endswith(".json")]
-    recipes = [Executed(replace(_mapping(path), front_end=front_end)) for path in mappings]
-    code = 0
-    if others := [path for path in arguments.paths if path not in mappings]:
-        found, code = _read(arguments, others, target, installed)
-        recipes += found
-    if arguments.checkpoint:
-        recipes = [replace(each, recipe=saving(each.recipe)) for each in recipes]
-    return recipes, code
-
-
-def _means(arguments: argparse.Namespace, installed: Installed, here: LaunchPlace, tree: Tree | None) -> Means:
-    from mfsdp_lint.dryrun.run import Means
-
-    return Means(
+    means = Means(
         installed.python,
         trains=arguments.tier != "introspect",
         device=here.device,
@@ -214,27 +175,39 @@ def _means(arguments: argparse.Namespace, installed: Installed, here: LaunchPlac
         fixed=arguments.fixed,
         tree=tree,
     )
-
-
-def _write(report: str | dict[str, Any]) -> None:
-    if isinstance(report, str):
-        terminal.show(report)
+    done = dry_run(subjects, judge, means, progress(), here.by)
+    done.told += tuple(Told(subject, None, (), why=each.why) for each, subject in asked if each.why)
+    in_json = arguments.output_format == "json"
+    if here.jobs:
+        again = ["mfsdp-lint", "dry-run", *arguments.paths, *_options(arguments), "--answers", arguments.keep]
+        if in_json:
+            print_json(report.jobs_document(here.jobs, again))
+        else:
+            terminal.show(report.jobs_text(here.jobs, again))
+        return code
+    if in_json:
+        print_json(report.document(done, installed, tree))
     else:
-        terminal.document([json.dumps(report, indent=2), "\n"])
+        terminal.show(report.text(done, installed, tree))
+    words = {told.word for told in done.told}
+    if words & {"confirmed", "failed"}:
+        return 1
+    return 2 if code or not words or "inconclusive" in words else 0
 
 
-def _wanted(arguments: argparse.Namespace) -> Wanted:
-    from mfsdp_lint.dryrun.place import Wanted
-
-    return Wanted(
-        arguments.tier,
-        arguments.ranks,
-        arguments.launcher,
-        arguments.timeout,
-        None if arguments.memory is None else arguments.memory << 20,
-        arguments.keep,
-        arguments.answers,
-    )
+def _recipes(
+    arguments: argparse.Namespace, target: Target, installed: Installed, front_end: FrontEnd
+) -> tuple[list[Executed], int]:
+    """Return the recipes to be tried, and the exit code if not all of them could be read."""
+    mappings = [path for path in arguments.paths if path.endswith(".json")]
+    recipes = [Executed(replace(_mapping(path), front_end=front_end)) for path in mappings]
+    code = 0
+    if others := [path for path in arguments.paths if path not in mappings]:
+        found, code = _read(arguments, others, target, installed)
+        recipes += found
+    if arguments.checkpoint:
+        recipes = [replace(each, recipe=saving(each.recipe)) for each in recipes]
+    return recipes, code
 
 
 def _journal(arguments: argparse.Namespace) -> str | None:
@@ -246,19 +219,13 @@ def _read(
     arguments: argparse.Namespace, paths: Sequence[str], target: Target, installed: Installed
 ) -> tuple[list[Executed], int]:
     """Read the recipes of files, at the installed versions, and return the exit code if not all could be read."""
-    from mfsdp_lint.dryrun.execution import Executed, Execution, execute, not_read
-    from mfsdp_lint.engine.read import question, read
-    from mfsdp_lint.inputs.sources import Sources
-    from mfsdp_lint.megatron.versions.target import nearest
-    from mfsdp_lint.readers.overrides import override
-    from mfsdp_lint.reports.cells import recipes_in_files
-
-    given: dict[str, Any] = {**vars(arguments), "output_format": None, "paths": tuple(paths)}
-    given |= {"target_bridge": target.bridge, "target_core": target.core, "target_torch": target.torch}
-    options = options_from(given)
-    asked, not_there = question(options)
-    sources = Sources(asked.command_line.texts)
-    found = read(asked, sources)
+    given: dict[str, Any] = {
+        "paths": tuple(paths),
+        "target_bridge": target.bridge,
+        "target_core": target.core,
+        "target_torch": target.torch,
+    }
+    asked, sources, found = read_asked(arguments, **given)
     found = replace(found, recipes=tuple(recipes_in_files(found.recipes, sources)))
     recipes = [Executed(recipe) for recipe in found.recipes]
     problems = list(found.problems)
@@ -274,13 +241,9 @@ def _read(
         )
         recipes = [
             replace(each, recipe=override(each.recipe, asked.command_line.overrides)) if each.was_run else each
-            for each in execute([*found.recipes, *more], means, _warn)
+            for each in execute([*found.recipes, *more], means, lambda text: terminal.note(f"warning: {text}"))
         ]
-    return recipes, tell(found.remarks, (*not_there, *problems))
-
-
-def _warn(text: str) -> None:
-    terminal.note(f"warning: {text}")
+    return recipes, tell(found.remarks, problems)
 
 
 _OF_PLANNING = ("findings", "fixed", "execute", "checkpoint", "ranks", "python", "exclude", "search_path")
@@ -299,9 +262,6 @@ def _options(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _mapping(path: str) -> Recipe:
     """Read the settings in a file of JSON. Raises UsageError."""
-    from mfsdp_lint.dryrun.subject import recipe_of
-    from mfsdp_lint.rules.judging import NotAConfiguration
-
     try:
         return recipe_of(json.loads(files.text(path)), path)
     except (OSError, ValueError, RecursionError, NotAConfiguration) as error:

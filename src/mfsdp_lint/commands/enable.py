@@ -1,8 +1,9 @@
-"""`mfsdp-lint enable ADDRESS`: what to write so that a recipe trains with Megatron-FSDP."""
+"""`mfsdp-lint enable ADDRESS`: the change that makes a recipe train with Megatron-FSDP."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_configuration, add_what_is_read, options_from, tell
@@ -10,7 +11,7 @@ from mfsdp_lint.fixes.enabling.guide import STRATEGY, Asked
 from mfsdp_lint.fixes.enabling.outcome import Enabling
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.reports.enabling import render
+from mfsdp_lint.reports.summary import judged_against
 
 SUMMARY = (
     "Turns Megatron-FSDP on in a recipe as NVIDIA's guides describe it, with whatever else the rules require, "
@@ -41,7 +42,10 @@ def main(arguments: argparse.Namespace) -> int:
     Exit code 0: FSDP is on now, or would be; 1: no edit can make it run, or none was written. Raises UsageError.
     """
     options = options_from({**vars(arguments), "paths": (arguments.address,), "output_format": None})
-    _check_strategy(arguments.strategy)
+    entry = table().entry("ddp.data_parallel_sharding_strategy")
+    choices = entry.choices if entry else ()
+    if arguments.strategy not in choices:
+        raise UsageError(f"--strategy {arguments.strategy}: expected one of {', '.join(map(str, choices))}")
 
     from mfsdp_lint.engine import write
     from mfsdp_lint.engine.enable import enable
@@ -49,33 +53,39 @@ def main(arguments: argparse.Namespace) -> int:
     outcome = enable(options, Asked(arguments.strategy, arguments.save))
     if not isinstance(outcome, Enabling):
         return tell((), outcome)
-    left = _write(outcome) if arguments.write else tuple(write.left(_blocked(outcome), tried=False))
+    left: tuple[str, ...] = ()
+    if outcome.fixed is not None:
+        blocked = write.not_writable(outcome.fixed.texts, outcome.sources)
+        left = tuple(write.left(blocked, tried=arguments.write))
+        if arguments.write and not left:
+            left = write.write(outcome.fixed, outcome.sources).left
     if not arguments.write and not left:
         terminal.data(outcome.patch)
-    for line in left or render(outcome, written=arguments.write):
-        terminal.note(f"{line}")
+    for line in left or _outcome_lines(outcome, written=arguments.write):
+        terminal.note(line)
     return int(bool(outcome.reasons or left))
 
 
-def _write(outcome: Enabling) -> tuple[str, ...]:
-    """Write the files; return those that could not be written, and why."""
-    from mfsdp_lint.engine import write
-
+def _outcome_lines(outcome: Enabling, *, written: bool) -> Iterator[str]:
+    """Yield lines for people beside the patch: the result first, then the reasons of a refusal, or further remarks."""
+    path, name = outcome.recipe.path, outcome.recipe.name
+    recipe = path if outcome.recipe.kind in ("overrides", "arguments", "configuration") else f"{path}::{name}"
+    against = f"({judged_against(outcome.targets)})"
+    if outcome.reasons:
+        yield f"{recipe}: Megatron-FSDP cannot be turned on, nothing was changed {against}"
+        yield from (f"  {reason}" for reason in outcome.reasons)
+        return
     if outcome.fixed is None:
-        return ()
-    return tuple(write.left(_blocked(outcome))) or write.write(outcome.fixed, outcome.sources).left
-
-
-def _blocked(outcome: Enabling) -> dict[str, str]:
-    """Return the files that cannot be written, and why."""
-    from mfsdp_lint.engine import write
-
-    return {} if outcome.fixed is None else write.not_writable(outcome.fixed.texts, outcome.sources)
-
-
-def _check_strategy(name: str) -> None:
-    """Raise UsageError for a name that is no sharding strategy."""
-    entry = table().entry("ddp.data_parallel_sharding_strategy")
-    choices = entry.choices if entry else ()
-    if name not in choices:
-        raise UsageError(f"--strategy {name}: expected one of {', '.join(map(str, choices))}")
+        yield f"{recipe}: Megatron-FSDP is on already as the guides describe it {against}"
+    else:
+        done = "Megatron-FSDP is on now" if written else "this turns Megatron-FSDP on (--write does it)"
+        yield f"{recipe}: {done} {against}"
+    yield from (f"  {each}" for each in outcome.required)
+    if outcome.also:
+        yield f"  built on it, and on as well: {', '.join(outcome.also)}"
+    if outcome.fixed and outcome.switches:
+        yield f"  it is on for every caller then, with {' or '.join(f'{name}=False' for name in outcome.switches)}, too"
+    yield from (f"  note: {remark}" for remark in outcome.remarks)
+    for each in outcome.rest:
+        if each.severity == "warning":
+            yield f"  it will run, with a warning: {each.rule.code} {each.case.message.of(each.seen)}"

@@ -1,17 +1,19 @@
-"""`mfsdp-lint explain WORD`: what a setting or a front-end is, what a rule says, or which rule foresees an error."""
+"""`mfsdp-lint explain WORD`: a setting, a framework or a rule, also by the error that the rule foresees."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from mfsdp_lint import terminal
 from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.inputs.options import UsageError
-
-if TYPE_CHECKING:
-    from mfsdp_lint.megatron.front_ends import Profile
-    from mfsdp_lint.megatron.vocabulary.tables import Lookup
+from mfsdp_lint.megatron.front_ends import Profile, profiles
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.tables import find, nearest
+from mfsdp_lint.reports import explain as report
+from mfsdp_lint.rules.about_files import ABOUT_FILES
+from mfsdp_lint.rules.load import load_rules
+from mfsdp_lint.rules.lookup import lookup, rules_about
 
 SUMMARY = (
     "Explains a rule (by its code, its name, or the text of an error that a run ended with) or a setting (by its path, "
@@ -37,7 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Print the explanation of the word. Raises UsageError for a word that has no meaning here."""
     word = arguments.word
-    terminal.show(_named(word) if arguments.front_end else explained(word, everything=arguments.all))
+    if not arguments.front_end:
+        terminal.show(explained(word, everything=arguments.all))
+        return 0
+    known = _frameworks()
+    if word not in known:
+        raise UsageError(f"there is no framework {word!r}{did_you_mean(word, known)}")
+    terminal.show(report.render_framework(known[word]))
     return 0
 
 
@@ -47,62 +55,28 @@ def explained(word: str, *, everything: bool = False) -> str:
     The name of a setting occurs in many error texts, so that settings are first. Of a rule the explanation fits a
     screen, unless `everything` is asked for. Raises UsageError.
     """
-    from mfsdp_lint.megatron.vocabulary import table
-    from mfsdp_lint.megatron.vocabulary.tables import find
-
     found = find(word, table())
     if found:
-        return _settings(word, found)
+        told = [report.render_setting(entry, table(), rules_about(entry.path)) for entry in found.entries]
+        if found.removed:
+            told.insert(0, f"{word} is a name that was removed; it is now:\n")
+        return "\n".join(told or [report.render_flag(found.flag, table())])
     framework = _frameworks().get(word.lower())
-    return _rules(word, everything) if framework is None else _framework(framework)
-
-
-def _named(word: str) -> str:
-    """Explain the framework of that name. Raises UsageError."""
-    known = _frameworks()
-    if word not in known:
-        raise UsageError(f"there is no framework {word!r}{did_you_mean(word, known)}")
-    return _framework(known[word])
-
-
-def _framework(profile: Profile) -> str:
-    from mfsdp_lint.reports.front_end import render
-
-    return render(profile)
+    return _rules(word, everything) if framework is None else report.render_framework(framework)
 
 
 def _frameworks() -> dict[str, Profile]:
     """Return every framework by its name."""
-    from mfsdp_lint.megatron.front_ends import profiles
-
     return {each.front_end.name: each for each in profiles()}
 
 
-def _settings(word: str, found: Lookup) -> str:
-    from mfsdp_lint.megatron.vocabulary import table
-    from mfsdp_lint.reports.entry import render, render_flag
-    from mfsdp_lint.rules.lookup import rules_about
-
-    told = [render(entry, table(), rules_about(entry.path)) for entry in found.entries]
-    if found.removed:
-        told.insert(0, f"{word} is a name that was removed; it is now:\n")
-    return "\n".join(told or [render_flag(found.flag, table())])
-
-
 def _rules(word: str, everything: bool) -> str:
-    from mfsdp_lint.megatron.vocabulary import table
-    from mfsdp_lint.megatron.vocabulary.tables import nearest
-    from mfsdp_lint.reports.rule import about_files, brief, render
-    from mfsdp_lint.rules.about_files import ABOUT_FILES
-    from mfsdp_lint.rules.load import load_rules
-    from mfsdp_lint.rules.lookup import lookup
-
     about = next((each for each in ABOUT_FILES if word.strip().lower() in (each.code.lower(), each.name)), None)
     if about is not None:
-        return about_files(about)
+        return report.about_files(about)
     told = lookup(word, load_rules())
     if told.rules:
-        return "\n".join(map(render if everything else brief, told.rules))
+        return "\n".join(map(report.render_rule if everything else report.brief, told.rules))
     close = nearest(word, table())
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     if told.nearest and not close:

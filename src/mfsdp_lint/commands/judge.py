@@ -11,17 +11,16 @@ from typing import Any, TextIO
 
 from mfsdp_lint import terminal
 from mfsdp_lint.core import files
-from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.front_ends import BRIDGE
 from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.recipe import Variant
-from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import SIZE_LIMIT, reason
 from mfsdp_lint.megatron.front_ends import every_front_end
 from mfsdp_lint.megatron.versions.ranges import VersionError, numbers
 from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, core_version, gpu_kind, resolve_target
-from mfsdp_lint.reports.settings import json_value
+from mfsdp_lint.reports.json import finding_document, json_value
 from mfsdp_lint.rules.judging import Verdict, bench, variant_of
 
 _KEYS = frozenset({"id", "settings", "world_size"})
@@ -66,14 +65,17 @@ def main(arguments: argparse.Namespace) -> int:
     Exit code 1 where there are errors, 2 where a line is not a question, else 0. Raises UsageError.
     """
     target = _target(arguments)
-    judged = bench(target, every_front_end()[arguments.front_end])
-    ask = _Asking(judged, arguments.partial_environment)
+    judge = bench(target, every_front_end()[arguments.front_end])
+
+    def answer(lines: TextIO, name: str) -> int:
+        return _answer(lines, name, judge, partial_environment=arguments.partial_environment)
+
     name = arguments.file or "-"
     if name == "-":
-        return _answer(sys.stdin, "<stdin>", ask)
+        return answer(sys.stdin, "<stdin>")
     try:
         with TextIOWrapper(files.opened(name), encoding="utf-8") as lines:
-            return _answer(lines, name, ask)
+            return answer(lines, name)
     except UnicodeDecodeError:
         raise UsageError(f"{name}: not UTF-8") from None
     except (OSError, ValueError) as error:
@@ -93,15 +95,7 @@ def _target(arguments: argparse.Namespace) -> Target:
     return replace(target, core=core, te=arguments.target_te, torch=arguments.target_torch, gpu=gpu)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """The judge that answers, and how it is asked."""
-
-    judged: Callable[[Variant], Verdict]
-    partial_environment: bool
-
-
-def _answer(lines: TextIO, name: str, ask: _Asking) -> int:
+def _answer(lines: TextIO, name: str, judge: Callable[[Variant], Verdict], *, partial_environment: bool) -> int:
     code = 0
     for number, line in enumerate(iter(lambda: lines.readline(SIZE_LIMIT + 1), ""), 1):
         if len(line) > SIZE_LIMIT:
@@ -109,18 +103,23 @@ def _answer(lines: TextIO, name: str, ask: _Asking) -> int:
         if not line.strip():
             continue
         try:
-            identity, variant = _question(line, ask)
+            identity, variant = _question(line, partial_environment=partial_environment)
         except ValueError as error:
             terminal.note(f"error: {name}:{number}: {error}")
             code = 2
             continue
-        verdict = ask.judged(variant)
+        verdict = judge(variant)
         code = max(code, int(any(finding.severity == "error" for finding in verdict.findings)))
-        terminal.document([json.dumps({"id": identity, **_document(verdict)}), "\n"])
+        document = {
+            "id": identity,
+            "findings": [finding_document(finding, "enforced_by") for finding in verdict.findings],
+            "will_run": {path: json_value(value) for path, value in sorted(verdict.will_run.items())},
+        }
+        terminal.document([json.dumps(document), "\n"])
     return code
 
 
-def _question(line: str, ask: _Asking) -> tuple[Any, Variant]:
+def _question(line: str, *, partial_environment: bool) -> tuple[Any, Variant]:
     """Read the id and the settings of a line. Raises ValueError."""
     try:
         question = json.loads(line)
@@ -136,25 +135,5 @@ def _question(line: str, ask: _Asking) -> tuple[Any, Variant]:
     if unknown := question.keys() - _KEYS:
         word = min(unknown)
         raise ValueError(f"{word}: no such key{did_you_mean(word, _KEYS)}")
-    variant = variant_of(question["settings"], world_size=world_size, partial_environment=ask.partial_environment)
+    variant = variant_of(question["settings"], world_size=world_size, partial_environment=partial_environment)
     return question.get("id"), variant
-
-
-def _document(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "findings": [_finding(finding) for finding in verdict.findings],
-        "will_run": {path: json_value(value) for path, value in sorted(verdict.will_run.items())},
-    }
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "code": finding.code,
-        "name": finding.name,
-        "severity": finding.severity,
-        "stage": finding.stage,
-        "message": finding.message,
-        "consequence": finding.consequence,
-        "raises": finding.raises,
-        "enforced_by": finding.enforced_by,
-    }

@@ -15,7 +15,7 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import Options, UsageError, output_of
 from mfsdp_lint.inputs.sources import NOTEBOOK
-from mfsdp_lint.reports import applied
+from mfsdp_lint.reports import concise
 
 FOR_PROGRAMS = ("json", "github", "sarif", "gitlab", "junit", "rdjson")
 """The formats that are printed as they are: each escapes text in its own way."""
@@ -83,7 +83,7 @@ def print_patch(outcome: Outcome, *, show_fixes: bool) -> None:
 
     terminal.data(outcome.patch)
     if show_fixes:
-        terminal.notes(applied.lines(outcome.fixes, done=False))
+        terminal.notes(concise.fix_lines(outcome.fixes, done=False))
     terminal.notes(summary_line(outcome.summary) + "\n")
 
 
@@ -137,26 +137,20 @@ def _rendered(name: str, outcome: Outcome, options: Options, *, color: bool) -> 
 def _for_people(name: str, outcome: Outcome, options: Options, color: bool) -> str:
     findings, summary = outcome.findings, outcome.summary
     # Beside the workflow commands that are meant, nothing is one.
-    made = terminal.lines(applied.lines(outcome.fixes)) if options.show_fixes else ""
+    made = terminal.lines(concise.fix_lines(outcome.fixes)) if options.show_fixes else ""
     if options.fix_only:
-        from mfsdp_lint.reports import concise
-
-        return made + terminal.lines(concise.lines(findings) + applied.only(summary))
+        return made + terminal.lines(concise.lines(findings) + concise.fixed_line(summary))
     if name == "github":
         from mfsdp_lint.reports import github
 
         return made + github.render(findings, summary, directory=_directory_in_repository())
     if options.statistics:
-        from mfsdp_lint.reports import statistics
-
-        return made + statistics.render(findings, summary)
+        return made + concise.statistics(findings, summary)
     if options.group_by == "recipe":
-        from mfsdp_lint.reports import readiness
+        from mfsdp_lint.reports import by_recipe
 
-        return made + readiness.render(outcome.recipes, summary, concise=name == "concise")
+        return made + by_recipe.render(outcome.recipes, summary, concise=name == "concise")
     if name == "concise":
-        from mfsdp_lint.reports import concise
-
         return made + concise.render(findings, summary)
     from mfsdp_lint.reports import full
 
@@ -168,7 +162,7 @@ def _placed(name: str, outcome: Outcome) -> Outcome:
     told = (place for finding in outcome.findings for place in finding.files)
     if not any(place.endswith(NOTEBOOK) for place in (*outcome.files, *told)):
         return outcome
-    from mfsdp_lint.reports.cells import in_cells, in_files, line_in_file, unfollowed_in_files
+    from mfsdp_lint.reports.places import in_cells, in_files, line_in_file, unfollowed_in_files
 
     sources = outcome.sources
     return replace(

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import comma_separated
+from mfsdp_lint.commands.arguments import comma_separated, print_json
+from mfsdp_lint.reports.json import attributes
 
 if TYPE_CHECKING:
     from mfsdp_lint.rules.model import FixSpec, Rule
@@ -43,7 +44,7 @@ def main(arguments: argparse.Namespace) -> int:
     from mfsdp_lint.engine.run import names_of
     from mfsdp_lint.inputs.configuration import read_configuration
     from mfsdp_lint.inputs.options import merge
-    from mfsdp_lint.reports.rule import table
+    from mfsdp_lint.reports.explain import rules_table
     from mfsdp_lint.rules.selection import resolved, rules_for, selected
 
     every = rules_for(merge({}, read_configuration(arguments.config)).extend_rules)
@@ -52,23 +53,19 @@ def main(arguments: argparse.Namespace) -> int:
         return _verify(every, codes, arguments)
     rules = [rule for rule in every if rule.code in codes]
     if arguments.output_format == "table":
-        terminal.show(table(rules))
+        terminal.show(rules_table(rules))
         return 0
-    import json
-
-    terminal.document([json.dumps([_as_json(rule) for rule in rules], indent=2), "\n"])
+    print_json([_as_json(rule) for rule in rules])
     return 0
 
 
 def _verify(rules: Sequence[Rule], codes: Collection[str], arguments: argparse.Namespace) -> int:
     """Exit code 1 where an example contradicts its rule. Raises UsageError where nothing can be run."""
-    import json
-
     from mfsdp_lint.dryrun.inventory import look
     from mfsdp_lint.dryrun.validator import tree_at
     from mfsdp_lint.dryrun.verify import verify, verify_command_line
     from mfsdp_lint.progress import progress
-    from mfsdp_lint.reports import verified
+    from mfsdp_lint.reports import dry_run
 
     installed = look(arguments.python)
     show = progress()
@@ -79,32 +76,25 @@ def _verify(rules: Sequence[Rule], codes: Collection[str], arguments: argparse.N
         rows, label = verify(rules, installed.ready(), installed.known_target(), codes, show), installed.label
     show("")
     if arguments.output_format == "json":
-        terminal.document([json.dumps(verified.document(rows, installed), indent=2), "\n"])
+        print_json(dry_run.verified_document(rows, installed))
     else:
-        terminal.show(verified.table(rows, label))
+        terminal.show(dry_run.verified_table(rows, label))
     return int(any(row.agreement == "disagreement" for row in rows))
 
 
 def _as_json(rule: Rule) -> dict[str, object]:
     of_text = {} if rule.finds is None else {"finds": rule.finds.pattern, "files": list(rule.files)}
     return {
-        "code": rule.code,
-        "name": rule.name,
-        "summary": rule.summary,
-        "why": rule.why,
+        **attributes(rule, "code", "name", "summary", "why"),
         "versions": rule.versions.text,
-        "preset": rule.preset,
-        "preview": rule.preview,
-        "judges": rule.judges,
+        **attributes(rule, "preset", "preview", "judges"),
         **of_text,
         "applies": rule.applies.text,
         "cases": [
             {
                 "when": case.when.text if case.when else None,
                 "versions": case.versions.text,
-                "severity": case.severity,
-                "stage": case.stage,
-                "sees": case.sees,
+                **attributes(case, "severity", "stage", "sees"),
                 "message": case.message.template,
                 "consequence": case.consequence.template,
                 "raises": {versions.text: text.template for versions, text in case.raises.entries},
@@ -125,12 +115,12 @@ def _as_json(rule: Rule) -> dict[str, object]:
 
 
 def _fix_as_json(fix: FixSpec) -> dict[str, object]:
-    replaced = {} if fix.replace is None else {"replace": fix.replace}
-    dropped = {"drop": list(fix.drop)} if fix.drop else {}
     where = {"versions": fix.versions.text, "when": fix.when.text if fix.when else None}
-    if fix.none:
-        where["none"] = fix.none
-    if fix.rename:
-        where["rename"] = fix.rename
-    said = {name: value for name, value in where.items() if value}
-    return {"set": dict(fix.set), "unset": list(fix.unset), **dropped, **replaced, **said}
+    said = where | {"none": fix.none, "rename": fix.rename}
+    return {
+        "set": dict(fix.set),
+        "unset": list(fix.unset),
+        **({"drop": list(fix.drop)} if fix.drop else {}),
+        **({} if fix.replace is None else {"replace": fix.replace}),
+        **{name: value for name, value in said.items() if value},
+    }

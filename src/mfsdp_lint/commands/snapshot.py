@@ -1,4 +1,4 @@
-"""`mfsdp-lint snapshot CHECKOUT -o FILE`: makes what the tool knows of a Megatron-Bridge release from its source."""
+"""`mfsdp-lint snapshot CHECKOUT -o FILE`: the facts about a Megatron-Bridge release, read in its source."""
 
 from __future__ import annotations
 

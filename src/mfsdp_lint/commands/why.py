@@ -6,15 +6,14 @@ import argparse
 from collections.abc import Sequence
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell
+from mfsdp_lint.commands.arguments import add_output, add_what_is_read, print_json, read_asked, tell
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.overrides import ENVIRONMENT
-from mfsdp_lint.reports.cells import document_in_files, recipes_in_cells, text_of
-from mfsdp_lint.reports.story import stories
+from mfsdp_lint.reports import why
+from mfsdp_lint.reports.places import document_in_files, recipes_in_cells, text_of
+from mfsdp_lint.reports.why import stories
 
 SUMMARY = (
     "Tells how one setting of a recipe came to its value: every write in order, what overwrote what, and start-up."
@@ -45,25 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Print the history of the setting. Exit code 0, 1 where the file cannot be read. Raises UsageError."""
-    options = options_from({**vars(arguments), "output_format": None, "paths": (arguments.address,)})
-    asked, not_there = question(options)
-    sources = Sources(asked.command_line.texts)
-    found = read(asked, sources, tracing=True)
-    problems = (*not_there, *found.problems)
-    code = tell(found.remarks, problems)
-    if code:
+    asked, sources, found = read_asked(arguments, tracing=True, paths=(arguments.address,))
+    if code := tell(found.remarks, found.problems):
         return code
     recipe = only(found.recipes, arguments.address)
     path = _setting(recipe, arguments.setting)
-
-    from mfsdp_lint.reports import why
-
-    told = stories(recipe, path, asked.target)
     if arguments.output_format == "json":
-        import json
-
-        document = document_in_files(why.document(recipe, told, asked.target, sources.text_or_none), sources)
-        terminal.document([json.dumps(document, indent=2), "\n"])
+        told = stories(recipe, path, asked.target)
+        print_json(document_in_files(why.document(recipe, told, asked.target, sources.text_or_none), sources))
     else:
         (recipe,) = recipes_in_cells([recipe], sources)
         told = stories(recipe, path, asked.target)

@@ -17,7 +17,7 @@ from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import Comment, Suppressed, comments, suppress
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.registry import kind_of, reader_of
-from mfsdp_lint.reports.held_versions import holds_for, in_order, named, told
+from mfsdp_lint.reports.summary import holds_for, in_order, named_versions, with_versions
 from mfsdp_lint.rules.about_files import RAISES, UNDECIDED
 from mfsdp_lint.rules.agenda import Undecided
 from mfsdp_lint.rules.check import Hits, Violation, hits, violations_of
@@ -169,7 +169,7 @@ class Judge:
         if self.target.between:
             found = [each for each in found if len({hit.target for hit in each.violations}) == len(targets)]
         if len(targets) > 1:
-            found = [told(cause, [holds_for(each) for each in cause.violations]) for cause in found]
+            found = [with_versions(cause, [holds_for(each) for each in cause.violations]) for cause in found]
         raising = raising_findings({target: readings[_reading(target)].unfollowed for target in targets})
         raising += undecided_findings(self._undecided(fired), self.is_told_of, sources)
         both = [*(cause.finding for cause in found), *raising]
@@ -283,7 +283,7 @@ def raising_findings(unfollowed: Mapping[Target, Sequence[Unfollowed]]) -> list[
                 stage="startup",
                 message=one.message
                 + (f"; did you mean {one.nearest}?" if one.nearest else "")
-                + ("" if everywhere else f" (holds for {named(versions)})"),
+                + ("" if everywhere else f" (holds for {named_versions(versions)})"),
                 span=one.point,
                 consequence=f"{one.name} ends with this exception, and configures nothing",
                 raises=one.message.removeprefix(f"{one.error}: "),
@@ -318,7 +318,7 @@ def undecided_findings(
 def _undecided_finding(
     every: Sequence[tuple[Target, Undecided]], is_linted: IsLinted, asked: int, sources: Sources
 ) -> Finding:
-    from mfsdp_lint.reports.cells import line_in_file
+    from mfsdp_lint.reports.places import line_in_file
 
     _, first = every[0]
     obstacle, recipe = first.obstacle, first.recipe
@@ -334,7 +334,7 @@ def _undecided_finding(
         stage="never",
         message=f"{what} could not be decided: {obstacle.reason(line)}; "
         f"`--set {first.path}={_as_option(first.value)}` judges it so"
-        + ("" if len(targets) == asked else f" (holds for {named(versions)})"),
+        + ("" if len(targets) == asked else f" (holds for {named_versions(versions)})"),
         span=obstacle.span if is_linted(obstacle.span.path) else Span(recipe.path, recipe.line, 1, recipe.line, 1),
         consequence=f"{', '.join(codes)} may fire, and cannot be told",
         versions=versions,

@@ -14,7 +14,7 @@ from mfsdp_lint.engine.read import Question
 from mfsdp_lint.megatron.versions.ranges import numbers
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.reports.held_versions import holds_for, in_order, named
+from mfsdp_lint.reports.summary import holds_for, in_order, named_versions
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.model import Rule, stronger
 
@@ -47,7 +47,7 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
             versions = in_order(here.union(*(seen[_key(violation)] for violation in cause.violations)))
             finding = replace(finding, versions=versions)
             if len(versions) < sum(len(_targets(each, judge.target)) for each in _components(cause.violations)):
-                finding = replace(finding, message=f"{finding.message} (holds for {named(versions)})")
+                finding = replace(finding, message=f"{finding.message} (holds for {named_versions(versions)})")
         result.append(finding)
     return result
 

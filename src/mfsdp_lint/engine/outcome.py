@@ -57,7 +57,7 @@ class Outcome:
 
     def shown(self, path: str) -> str | None:
         """Return the text of a file, or of a notebook's cell, for people; None where it cannot be read."""
-        from mfsdp_lint.reports.cells import text_of
+        from mfsdp_lint.reports.places import text_of
 
         return text_of(path, self.sources)
 

@@ -1,7 +1,9 @@
-"""Results of a dry run, for people and for programs."""
+"""Results of a dry run, its jobs for elsewhere, and the tried examples of rules; for people and for programs."""
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -9,15 +11,15 @@ from typing import Any
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.evidence import losses_of
 from mfsdp_lint.dryrun.inventory import Installed
+from mfsdp_lint.dryrun.place import LaunchJob
 from mfsdp_lint.dryrun.ranks import STEPS
 from mfsdp_lint.dryrun.run import DryRun, Told
 from mfsdp_lint.dryrun.subject import tier_of
 from mfsdp_lint.dryrun.trials import ProxyRuns, tolerance_of
 from mfsdp_lint.dryrun.validator import Tree
-from mfsdp_lint.reports.confirmation import document as confirmation_document
-from mfsdp_lint.reports.confirmation import first_lines
-from mfsdp_lint.reports.printable import printable
-from mfsdp_lint.rules.check import Violation
+from mfsdp_lint.dryrun.verify import VerifiedRule
+from mfsdp_lint.reports.json import attributes, verdict_document
+from mfsdp_lint.reports.wording import count, first_lines, printable
 
 REPORT = "please report the recipe's settings and these versions: the rule seems wrong for them"
 _WIDTH = len("inconclusive")
@@ -40,7 +42,7 @@ def summary(told: Sequence[Told]) -> str:
     """Count the verdicts: `3 recipes: 1 passed, 2 confirmed`."""
     words = [each.word for each in told]
     counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(sorted(words)))
-    return f"{len(told)} recipe{'' if len(told) == 1 else 's'}: {counts or 'nothing to run'}"
+    return f"{count(len(told), 'recipe')}: {counts or 'nothing to run'}"
 
 
 def _lines(told: Told) -> Iterator[str]:
@@ -55,18 +57,24 @@ def _details(told: Told) -> Iterator[str]:
     if told.validation and told.validation.last.failure and not told.validation.last.conclusive:
         yield f"cannot be tried here: {first_lines(told.validation.last.failure.message)}"
     for refusal in told.validation.refusals if told.validation else ():
-        by = f"{refusal.violation.rule.code}; taken out, and on" if refusal.violation else _unforeseen(told)
+        by = f"{refusal.violation.rule.code}; taken out, and on" if refusal.violation else "no rule foresaw this"
+        if not refusal.violation and told.subject.given.unknown:
+            by += ", but not all settings are known"
         yield f"start-up refuses: {first_lines(refusal.failure.message)} ({by})"
     for violation, confirmation in told.findings:
-        yield _finding(violation, confirmation)
+        tier = f" ({confirmation.tier})" if confirmation.tier else ""
+        yield f"{violation.rule.code} {_said(confirmation)}{tier}: {violation.case.message.of(violation.seen)}"
         if confirmation.verdict == "refuted":
             yield f"  {REPORT}"
     for violation in told.untried:
-        message = violation.case.message.of(violation.seen)
-        yield f"{violation.rule.code} ({violation.severity}) not tried, {_who_would(violation)}: {message}"
+        tier, message = tier_of(violation), violation.case.message.of(violation.seen)
+        why = "for no dry run shows it" if tier == "none" else f"which takes --tier {tier}"
+        yield f"{violation.rule.code} ({violation.severity}) not tried, {why}: {message}"
     if told.result is not None:
         how = "with its mistakes taken out" if told.fixed else "as it is"
-        yield f"{told.device.tier}, {how}: {first_lines(told.result.told)}{_losses(told)}"
+        losses = ", ".join(f"{loss:.4f}" for loss in losses_of(told.result.outcome))
+        losses = losses and f" (losses {losses})"
+        yield f"{told.device.tier}, {how}: {first_lines(told.result.told)}{losses}"
         yield f"tried: {_tried(told.trained)}"
         if any(rank.peak for rank in told.result.outcome.ranks):
             peaks = ", ".join(f"{rank.peak / _MEGABYTE:.1f}" for rank in told.result.outcome.ranks)
@@ -74,8 +82,8 @@ def _details(told: Told) -> Iterator[str]:
     if told.unforeseen and told.result is None:
         yield "no rule foresaw this"
     if told.trained is not None and told.trained.proxy.reduced:
-        ranks = told.trained.proxy.ranks
-        yield f"reduced for {ranks} rank{'' if ranks == 1 else 's'}: {_some(told.trained.proxy.reduced)}"
+        proxy = told.trained.proxy
+        yield f"reduced for {count(proxy.ranks, 'rank')}: {_some(proxy.reduced)}"
     if told.result is not None and told.result.outcome.substituted:
         yield f"substituted: {_some(told.result.outcome.substituted)}"
     if learnt := told.subject.learnt:
@@ -96,39 +104,18 @@ def _tried(run: ProxyRuns | None) -> str:
     """Describe a run: its steps and ranks, its comparison, and the tolerance."""
     if run is None:
         return "nothing"
-    ranks = f"{run.proxy.ranks} rank{'' if run.proxy.ranks == 1 else 's'}"
-    saved = (
-        f", with a save, and a load before step {STEPS}" if run.load else ", without a save (--checkpoint tries one)"
-    )
-    return f"{STEPS} steps on {ranks}{saved}; against plain DDP on the same data, to {tolerance_of(run.proxy).told}"
+    loaded = f"with a save, and a load before step {STEPS}"
+    saved = loaded if run.load else "without a save (--checkpoint tries one)"
+    ranks = count(run.proxy.ranks, "rank")
+    return f"{STEPS} steps on {ranks}, {saved}; against plain DDP on the same data, to {tolerance_of(run.proxy).told}"
 
 
-def _unforeseen(told: Told) -> str:
-    unknown = told.subject.given.unknown
-    return "no rule foresaw this, but not all settings are known" if unknown else "no rule foresaw this"
-
-
-def _losses(told: Told) -> str:
-    losses = losses_of(told.result.outcome) if told.result else ()
-    return f" (losses {', '.join(f'{loss:.4f}' for loss in losses)})" if losses else ""
-
-
-def _finding(violation: Violation, confirmation: Confirmation) -> str:
-    tier = f" ({confirmation.tier})" if confirmation.tier else ""
-    return f"{violation.rule.code} {said(confirmation)}{tier}: {violation.case.message.of(violation.seen)}"
-
-
-def said(confirmation: Confirmation) -> str:
+def _said(confirmation: Confirmation) -> str:
     """Describe a verdict: `confirmed: AssertionError: …`, `inconclusive, for …`."""
     seen = first_lines(confirmation.seen)
     if confirmation.verdict == "inconclusive":
         return f"inconclusive, for {first_lines(confirmation.reason)}" + (f" (seen: {seen})" if seen else "")
     return f"{confirmation.reason or confirmation.verdict}: {seen}"
-
-
-def _who_would(violation: Violation) -> str:
-    tier = tier_of(violation)
-    return "for no dry run shows it" if tier == "none" else f"which takes --tier {tier}"
 
 
 def _some(items: Sequence[str]) -> str:
@@ -143,8 +130,7 @@ def document(run: DryRun, installed: Installed, tree: Tree | None = None) -> dic
         "python": installed.python,
         "installed": dict(installed.packages),
         **({"megatron_lm": {"directory": tree.directory, "core": tree.target.core}} if tree else {}),
-        "stood_in": list(run.stood_in),
-        "pretended": list(run.pretended),
+        **attributes(run, "stood_in", "pretended"),
         "seconds": round(run.seconds, 2),
         "recipes": [_document(told) for told in run.told],
     }
@@ -155,31 +141,28 @@ def _document(told: Told) -> dict[str, Any]:
     return {
         "verdict": told.word,
         "name": subject.recipe.label,
-        "path": subject.recipe.path,
-        "line": subject.recipe.line,
-        "when": list(subject.variant.when),
-        "why": told.why,
-        "unforeseen": told.unforeseen,
+        **attributes(subject.recipe, "path", "line"),
+        "when": subject.variant.when,
+        **attributes(told, "why", "unforeseen"),
         "refusals": [
             {
                 "error": refusal.failure.message,
-                "where": list(refusal.failure.where),
+                "where": refusal.failure.where,
                 "code": refusal.violation.rule.code if refusal.violation else None,
             }
             for refusal in (told.validation.refusals if told.validation else ())
         ],
         "findings": [
-            {"code": violation.rule.code, **confirmation_document(confirmation)}
-            for violation, confirmation in told.findings
+            {"code": violation.rule.code, **verdict_document(confirmation)} for violation, confirmation in told.findings
         ],
         "untried": [
             {"code": violation.rule.code, "severity": violation.severity, "tier": tier_of(violation)}
             for violation in told.untried
         ],
         "trained": _trained(told),
-        "unknown": list(subject.given.unknown),
+        "unknown": subject.given.unknown,
         "stood_in": dict(subject.given.stood_in),
-        "learnt": list(subject.learnt),
+        "learnt": subject.learnt,
     }
 
 
@@ -190,11 +173,9 @@ def _trained(told: Told) -> dict[str, Any] | None:
     return {
         "tier": told.device.tier,
         "fixed": told.fixed,
-        "fine": told.result.fine,
-        "told": told.result.told,
-        "stage": outcome.stage,
-        "wrapped_as": outcome.wrapped_as,
-        "losses": list(losses_of(outcome)),
+        **attributes(told.result, "fine", "told"),
+        **attributes(outcome, "stage", "wrapped_as"),
+        "losses": losses_of(outcome),
         "bytes_per_rank": outcome.bytes_per_rank,
         "peak_bytes": [rank.peak for rank in outcome.ranks],
         "ranks": told.trained.proxy.ranks,
@@ -202,6 +183,85 @@ def _trained(told: Told) -> dict[str, Any] | None:
         "against": "plain DDP",
         "tolerance": asdict(tolerance_of(told.trained.proxy)),
         "checkpoint": told.trained.load is not None,
-        "reduced": list(told.trained.proxy.reduced),
-        "substituted": list(outcome.substituted),
+        "reduced": told.trained.proxy.reduced,
+        "substituted": outcome.substituted,
+    }
+
+
+def jobs_text(jobs: Sequence[LaunchJob], again: Sequence[str]) -> str:
+    """Describe the jobs for people."""
+    lines = ["Nothing was run but start-up validation. On one node that sees the folder, in a container for training:"]
+    for job in jobs:
+        lines += ["", f"{count(job.runs, 'run')} on {_ranks(job)}, {job.seconds / 60:.0f} minutes at most"]
+        lines += [f"  {name:<10}{shlex.join(line)}" for name, line in job.lines.items()]
+    lines += ["", "Either line does. What came of it is told by", f"  {shlex.join(again)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _ranks(job: LaunchJob) -> str:
+    if not job.device.is_gpu:
+        return f"{count(job.ranks, 'rank')} without a GPU"
+    return f"{count(job.ranks, 'GPU')} of compute capability {'.'.join(map(str, job.device.capability))} or above"
+
+
+def jobs_document(jobs: Sequence[LaunchJob], again: Sequence[str]) -> dict[str, Any]:
+    """Describe the jobs for programs."""
+    return {
+        "version": 1,
+        "jobs": [
+            {"directory": str(job.directory), **attributes(job, "runs", "ranks")}
+            | {"device": job.device.kind, **attributes(job, "seconds", "lines")}
+            for job in jobs
+        ],
+        "answers": list(again),
+    }
+
+
+_EXPECTED = {True: "confirmed", False: "passed"}
+
+
+def verified_table(rows: Sequence[VerifiedRule], label: str) -> str:
+    """Render Markdown: the rules that were tried, the number that could not be, and the grounds of every other
+    verdict.
+
+    `label` names the versions used.
+    """
+    tried = [row for row in rows if row.tier in ("introspect", "cpu") or (row.tier == "gpu" and row.tried)]
+    lines = ["| rule | tier | bad examples | good examples | seconds | |", "|---|---|---|---|---|---|"]
+    lines += [
+        f"| {row.code} {row.name} | {row.tier} | {row.told(True)} | {row.told(False)} | {row.seconds:.2f} "
+        f"| {row.agreement} |"
+        for row in tried
+    ]
+    counts = Counter(row.agreement for row in tried)
+    of_gpu = sum(row.tier == "gpu" and not row.tried for row in rows)
+    lines += [
+        "",
+        f"{label}: {len(tried)} rules tried, {counts['agreement']} in agreement, {counts['disagreement']} in "
+        f"disagreement, {counts['undecidable']} undecidable. {of_gpu} more need a GPU, and "
+        f"{len(rows) - len(tried) - of_gpu} are about what no run shows.",
+        "",
+        *(
+            f"- {each.name}: {each.verdict}: {' '.join(each.seen.split())}"
+            for row in tried
+            for each in row.tried
+            if each.verdict != _EXPECTED[each.bad]
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def verified_document(rows: Sequence[VerifiedRule], installed: Installed) -> dict[str, Any]:
+    """Describe the results as JSON."""
+    return {
+        "version": 1,
+        "installed": dict(installed.packages),
+        "rules": [
+            {
+                **attributes(row, "code", "name", "tier", "agreement"),
+                "seconds": round(row.seconds, 3),
+                "examples": [attributes(each, "bad", "number", "verdict", "seen") for each in row.tried],
+            }
+            for row in rows
+        ],
     }

@@ -1,30 +1,19 @@
-"""For people: the line with a mark under it, what will happen, the other places involved, and the way out."""
+"""For people: the line with a mark under it, its consequence, the other places involved, and the remedy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mfsdp_lint.core.finding import Edit, Finding, Severity, Stage
+from mfsdp_lint.core.finding import Edit, Finding, Severity
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.change import changes, fits_one_line
-from mfsdp_lint.reports.confirmation import told
-from mfsdp_lint.reports.printable import printable, shorten
-from mfsdp_lint.reports.snippet import Lines, Row, lines_of, snippet
+from mfsdp_lint.reports.snippet import Lines, Row, changes, fits_one_line, lines_of, snippet
 from mfsdp_lint.reports.summary import Summary, summary_line
-
-WHEN: dict[Stage, str] = {
-    "startup": "at start-up",
-    "wrap": "when the model is wrapped",
-    "first-step": "at the first training step",
-    "save": "when a checkpoint is saved",
-    "load": "when a checkpoint is loaded",
-    "never": "without an error",
-}
+from mfsdp_lint.reports.wording import printable, remarks, shorten
 
 _COLORS: dict[Severity, str] = {"error": "1;31", "warning": "1;33", "info": "1;36"}
 MOST_LINES = 12
-"""Of a finding: what is longer is not read. The why is behind `explain`."""
+"""Of a finding: nobody reads a longer one. `explain` has the reasons."""
 
 _MOST_NOTES, _BRIEFEST = 2, 3
 
@@ -75,8 +64,8 @@ class _Page:
         severity = self.paint(f"{finding.severity}[{finding.code}]", _COLORS[finding.severity])
         yield f"{severity}{self.paint(': ' + printable(finding.message), _BOLD)}"
         yield from self.place(finding.span, "^", _COLORS[finding.severity])
-        for remark in self.remarks():
-            yield f"{' ' * self.gutter} {self.paint('=', _GUTTER)} {remark}"
+        for remark in remarks(finding, verdict=True):
+            yield f"{' ' * self.gutter} {self.paint('=', _GUTTER)} {printable(remark)}"
         yield from self.notes()
         if finding.recipes:
             yield f"{self.paint('recipes', _BOLD)}: {shorten(finding.recipes)}"
@@ -119,15 +108,6 @@ class _Page:
             for place, rows in self.changes:
                 yield f"{' ' * self.gutter}{self.paint('-->', _GUTTER)} {printable(place)}"
                 yield from (self.beside(row) for row in rows)
-
-    def remarks(self) -> Iterable[str]:
-        finding = self.finding
-        if finding.consequence:
-            yield f"{WHEN[finding.stage]}: {printable(finding.consequence)}"
-        if finding.raises:
-            yield f"the error will be: {printable(finding.raises)}"
-        if finding.confirmation:
-            yield printable(told(finding.confirmation))
 
     def place(self, span: Span, mark: str, style: str) -> Iterable[str]:
         where = f"{printable(span.path)}:{span.line}:{span.column}"

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from mfsdp_lint import terminal
 from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
-from mfsdp_lint.reports.confirmation import told
-from mfsdp_lint.reports.full import WHEN
 from mfsdp_lint.reports.places import in_repository
-from mfsdp_lint.reports.printable import count, printable, shorten
 from mfsdp_lint.reports.summary import Summary, summary_line
+from mfsdp_lint.reports.wording import count, printable, remarks, shorten
 
 ANNOTATIONS = 10
 """GitHub shows this many of each kind a step, and drops the rest without a word."""
@@ -81,13 +79,7 @@ def _command(finding: Finding, directory: str) -> str:
 
 
 def _text(finding: Finding) -> str:
-    parts = [printable(finding.message)]
-    if finding.consequence:
-        parts.append(f"{WHEN[finding.stage]}: {printable(finding.consequence)}")
-    if finding.raises:
-        parts.append(f"the error will be: {printable(finding.raises)}")
-    if finding.confirmation:
-        parts.append(printable(told(finding.confirmation)))
+    parts = [printable(part) for part in (finding.message, *remarks(finding, verdict=True))]
     parts += [f"{printable(note.span.path)}:{note.span.line}: {printable(note.message)}" for note in finding.related]
     if finding.recipes:
         parts.append(f"recipes: {shorten(finding.recipes, 3)}")

@@ -1,4 +1,4 @@
-"""GitLab's code quality report, for merge requests. What is suppressed is left out: GitLab has no word for it."""
+"""GitLab's code quality report, for merge requests. Suppressed findings are left out: GitLab has no word for it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mfsdp_lint.core.finding import Finding, Severity
-from mfsdp_lint.reports.full import WHEN
 from mfsdp_lint.reports.places import in_repository
+from mfsdp_lint.reports.wording import WHEN
 
 _SEVERITIES: dict[Severity, str] = {"error": "critical", "warning": "major", "info": "info"}
 

@@ -1,17 +1,89 @@
-"""For programs. Every key is always there; version 1 only ever gains keys."""
+"""For programs: findings, and parts of all JSON documents. Every key is always there; version 1 only gains keys."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from mfsdp_lint.core.finding import Applied, Edit, Finding, Fix, Suppression
-from mfsdp_lint.core.recipe import Unfollowed
-from mfsdp_lint.reports import applied, confirmation, readiness
-from mfsdp_lint.reports.by_recipe import RecipeState
-from mfsdp_lint.reports.settings import target_document, unfollowed_document
+from mfsdp_lint.core.finding import Applied, Confirmation, Edit, Finding
+from mfsdp_lint.core.recipe import Origin, Recipe, Span, Unfollowed
+from mfsdp_lint.core.values import Known, OneOf, Plain, Value
+from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.reports.by_recipe import RecipeState, RecipeTrouble
 from mfsdp_lint.reports.summary import Summary
+
+
+def attributes(value: object, *names: str) -> dict[str, Any]:
+    """Return attributes of a value by their names; tuples among them are lists in JSON."""
+    return {name: getattr(value, name) for name in names}
+
+
+def target_document(target: Target) -> dict[str, Any]:
+    """Describe the versions judged against, and the reason for them."""
+    return attributes(target, "bridge", "core", "te", "torch", "gpu", "assumed", "reason")
+
+
+def recipe_document(recipe: Recipe) -> dict[str, Any]:
+    """Describe a recipe's name and beginning; `arguments` only if it was called with some."""
+    document = attributes(recipe, "name", "qualified_name", "path", "line", "kind")
+    return document | ({"arguments": json_value(dict(recipe.arguments))} if recipe.arguments else {})
+
+
+def unfollowed_document(unfollowed: Unfollowed) -> dict[str, Any]:
+    """Describe code of which there is no recipe: its name, its beginning, the reason, and the place of the reason."""
+    document = attributes(unfollowed, "name", "qualified_name", "path", "line", "kind", "why")
+    return document | {"reason": unfollowed.message, "place": span_document(unfollowed.point)}
+
+
+def verdict_document(confirmation: Confirmation) -> dict[str, Any]:
+    """Describe the verdict of a dry run."""
+    return attributes(confirmation, "verdict", "tier", "seen", "reason")
+
+
+def value_document(value: Value) -> dict[str, Any]:
+    """Describe a value as `{state}`, with `value` if it is known and `values` if it is one of several."""
+    match value:
+        case Known(known):
+            return {"state": value.state, "value": json_value(known)}
+        case OneOf(values):
+            return {"state": value.state, "values": [json_value(each) for each in values]}
+        case _:
+            return {"state": value.state}
+
+
+def origin_document(origin: Origin) -> dict[str, Any]:
+    """Describe an origin. Lines and columns count from 1, the end is exclusive.
+
+    `upstream` is there only if it lies in an upstream release, `option` only if the value comes from an option of the
+    program's own command line, which may change it; `sources` only if the value was handed on from elsewhere, the
+    nearest first: the last one decides it.
+    """
+    document = {**span_document(origin.span), "how": origin.how, "function": origin.function}
+    document |= {"upstream": origin.upstream} if origin.upstream else {}
+    if origin.sources:
+        document["sources"] = [{**span_document(each.span), "function": each.function} for each in origin.sources]
+    return document | ({"option": origin.option} if origin.option else {})
+
+
+def span_document(span: Span) -> dict[str, Any]:
+    """Describe a piece of a file."""
+    return attributes(span, "path", "line", "end_line", "column", "end_column")
+
+
+def json_value(value: Plain) -> Any:
+    """Convert a plain value; JSON has no infinity and no NaN, so their names are written as text."""
+    match value:
+        case float() if not math.isfinite(value):
+            return str(value)
+        case list():
+            return [json_value(item) for item in value]
+        case dict():
+            return {key: json_value(item) for key, item in value.items()}
+        case _:
+            return value
+
 
 NO_RULE = "there are no fixes for findings of this kind"
 """Why a finding has none that says nothing about it: it is about a file or a comment, or about code that raises."""
@@ -34,74 +106,52 @@ def render(
         "target": target_document(summary.target),
         "targets": [target_document(target) for target in (summary.target, *summary.also)],
         "findings": [_finding(finding) for finding in findings],
-        "fixes": [applied.document(each) for each in fixes],
-        "by_recipe": [readiness.document(each) for each in recipes],
+        "fixes": [
+            {**attributes(fix, "code", "safety"), **attributes(fix.span, "path", "line"), "changes": fix.changes}
+            for fix in fixes
+        ],
+        "by_recipe": [
+            attributes(recipe, "name", "path", "line", "ready")
+            | {"findings": [_in_recipe(each) for each in recipe.troubles]}
+            for recipe in recipes
+        ],
         "unfollowed": [unfollowed_document(each) for each in unfollowed],
-        "summary": {
-            "files": summary.files,
-            "recipes": summary.recipes,
-            "findings": summary.findings,
-            "errors": summary.errors,
-            "warnings": summary.warnings,
-            "infos": summary.infos,
-            "suppressed": summary.suppressed,
-            "fixable": summary.fixable,
-            "held_back": summary.held_back,
-            "fixed": summary.fixed,
-            "fixable_at_most": summary.fixable_at_most,
-            "held_back_at_most": summary.held_back_at_most,
-            "unfollowed": summary.unfollowed,
-            "undecided": summary.undecided,
-            "already": summary.already,
-        },
+        "summary": attributes(summary, *_COUNTS),
     }
     return json.dumps(document, indent=2) + "\n"
 
 
+_COUNTS = (
+    *("files", "recipes", "findings", "errors", "warnings", "infos", "suppressed", "fixable", "held_back", "fixed"),
+    *("fixable_at_most", "held_back_at_most", "unfollowed", "undecided", "already"),
+)
+
+
+def _in_recipe(trouble: RecipeTrouble) -> dict[str, Any]:
+    return attributes(trouble, "code", "severity", "message", "changes", "safety", "fingerprint")
+
+
 def _finding(finding: Finding) -> dict[str, Any]:
+    silenced, verdict, fix = finding.suppressed, finding.confirmation, finding.fix
     return {
-        "code": finding.code,
-        "name": finding.name,
-        "severity": finding.severity,
-        "stage": finding.stage,
-        "message": finding.message,
-        "consequence": finding.consequence,
-        "raises": finding.raises,
-        "versions": list(finding.versions),
-        "enforced_by": finding.enforced_by,
-        "path": finding.span.path,
-        "line": finding.span.line,
-        "column": finding.span.column,
-        "end_line": finding.span.end_line,
-        "end_column": finding.span.end_column,
-        "recipes": [{"name": recipe.name, "severity": recipe.severity} for recipe in finding.recipes],
-        "related": [
-            {"path": note.span.path, "line": note.span.line, "message": note.message} for note in finding.related
-        ],
-        "fingerprint": finding.fingerprint,
-        "content_fingerprint": finding.content_fingerprint,
-        "suppressed": finding.suppressed is not None,
-        "suppression": None if finding.suppressed is None else _suppression(finding.suppressed),
-        "confirmed": None if finding.confirmation is None else confirmation.document(finding.confirmation),
-        "fix": _fix(finding.fix),
-        "no_fix": None if finding.fix else finding.no_fix or NO_RULE,
+        **finding_document(finding, "versions", "enforced_by"),
+        **attributes(finding.span, "path", "line", "column", "end_line", "end_column"),
+        "recipes": [attributes(recipe, "name", "severity") for recipe in finding.recipes],
+        "related": [attributes(note.span, "path", "line") | {"message": note.message} for note in finding.related],
+        **attributes(finding, "fingerprint", "content_fingerprint"),
+        "suppressed": silenced is not None,
+        "suppression": silenced
+        and {"by": silenced.by, **attributes(silenced.span, "path", "line"), "reason": silenced.reason},
+        "confirmed": verdict and verdict_document(verdict),
+        "fix": fix and attributes(fix, "safety", "why", "together") | {"edits": list(map(_edit, fix.edits))},
+        "no_fix": None if fix else finding.no_fix or NO_RULE,
     }
 
 
-def _suppression(suppressed: Suppression) -> dict[str, Any]:
-    span = suppressed.span
-    return {"by": suppressed.by, "path": span.path, "line": span.line, "reason": suppressed.reason}
-
-
-def _fix(fix: Fix | None) -> dict[str, Any] | None:
-    if fix is None:
-        return None
-    return {
-        "safety": fix.safety,
-        "why": fix.why,
-        "together": list(fix.together),
-        "edits": [_edit(edit) for edit in fix.edits],
-    }
+def finding_document(finding: Finding, *more: str) -> dict[str, Any]:
+    """Describe a mistake, without its place; `more` are further attributes."""
+    about = ("code", "name", "severity", "stage", "message", "consequence", "raises", *more)
+    return attributes(finding, *about)
 
 
 def _edit(edit: Edit) -> dict[str, Any]:

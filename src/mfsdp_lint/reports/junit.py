@@ -1,4 +1,4 @@
-"""JUnit's XML, for whoever shows test results (Jenkins and others): a failed test a finding."""
+"""JUnit's XML, for programs that show test results (Jenkins and others): a failed test a finding."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mfsdp_lint.core.finding import Finding
-from mfsdp_lint.reports.full import WHEN
-from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.reports.summary import Summary, summary_line
+from mfsdp_lint.reports.wording import printable, remarks
 
 
 def render(findings: Sequence[Finding], summary: Summary) -> str:
@@ -52,9 +51,6 @@ def _test(suite: Element, finding: Finding) -> None:
         return
     failure = SubElement(test, "failure", type=finding.severity, message=printable(finding.message))
     lines = [f"{span.path}:{span.line}:{span.column}: {finding.severity} {finding.code}"]
-    if finding.consequence:
-        lines.append(f"{WHEN[finding.stage]}: {finding.consequence}")
-    if finding.raises:
-        lines.append(f"the error will be: {finding.raises}")
+    lines += remarks(finding)
     lines += [f"{note.span.path}:{note.span.line}: {note.message}" for note in finding.related]
     failure.text = "\n".join(map(printable, lines))

@@ -1,11 +1,18 @@
-"""Places of findings in the terms of reports' readers: paths of the repository, URIs, bytes."""
+"""Places of findings in the terms of reports' readers: cells or lines of a notebook, paths of the repository, URIs."""
 
 from __future__ import annotations
 
 import os
 import posixpath
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from mfsdp_lint.core.lines import split_lines
+from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe, Setting, Settings, Span, Unfollowed, Variant
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.settings import Layer
+from mfsdp_lint.inputs.notebooks import NoNotebook, Notebook, read_notebook
+from mfsdp_lint.inputs.sources import NOTEBOOK, Problem, Sources, Unreadable
 
 
 def in_repository(path: str, directory: str) -> str:
@@ -22,9 +29,158 @@ def uri(path: str, directory: str = "") -> str:
     return f"file://{quoted}" if posixpath.isabs(where) else quoted
 
 
-def byte_column(text: str | None, line: int, column: int) -> int:
-    """Convert a column in characters to bytes of UTF-8; unchanged if the text is not known."""
-    lines = split_lines(text) if text is not None else ()
-    if line > len(lines):
-        return column
-    return len(lines[line - 1][: column - 1].encode("utf-8", "surrogateescape")) + 1
+CELL = ":cell "
+"""Between the file and the number of a cell, which counts from 1 and all cells."""
+
+
+Move = Callable[[Span], Span]
+
+
+def in_cells(findings: Sequence[Finding], sources: Sources) -> tuple[Finding, ...]:
+    """Move the findings' places to `notebook.ipynb:cell 3`, line 5; other files stay as they are."""
+    return tuple(_moved(finding, lambda span: _in_cell(span, sources)) for finding in findings)
+
+
+def in_files(findings: Sequence[Finding], sources: Sources) -> tuple[Finding, ...]:
+    """Move the findings to lines and columns of the file."""
+    return tuple(_moved(finding, lambda span: _in_file(span, sources)) for finding in findings)
+
+
+def recipes_in_cells(recipes: Iterable[Recipe], sources: Sources) -> list[Recipe]:
+    """Move the recipes' places into cells, as findings have them for people."""
+    return [_recipe(recipe, lambda span: _in_cell(span, sources), sources) for recipe in recipes]
+
+
+def recipes_in_files(recipes: Iterable[Recipe], sources: Sources) -> list[Recipe]:
+    """Move the recipes to lines and columns of the file."""
+    return [_recipe(recipe, lambda span: _in_file(span, sources), sources) for recipe in recipes]
+
+
+def unfollowed_in_files(unfollowed: Iterable[Unfollowed], sources: Sources) -> list[Unfollowed]:
+    """Move code without a recipe to lines and columns of the file."""
+    return [
+        replace(
+            each,
+            line=line_in_file(each.path, each.line, sources),
+            span=each.span and _in_file(each.span, sources),
+            focus=each.focus and _in_file(each.focus, sources),
+        )
+        for each in unfollowed
+    ]
+
+
+def problems_in_files(problems: Iterable[Problem], sources: Sources) -> list[Problem]:
+    """Move problems to lines and columns of the file."""
+    spans = ((each, Span(each.path, each.line, each.column, each.line, each.column)) for each in problems)
+    moved = ((each, _in_file(span, sources)) for each, span in spans)
+    return [replace(each, line=span.line, column=span.column) for each, span in moved]
+
+
+def line_in_file(path: str, line: int, sources: Sources) -> int:
+    """Convert a line of the text that is read of a file to the file's own line."""
+    notebook = _notebook(path, sources)
+    return line if notebook is None else notebook.line_in_file(line)
+
+
+def document_in_files(document: Any, sources: Sources) -> Any:
+    """Move all places of a JSON document, those with `path` and `line`, to lines and columns of the file."""
+    if isinstance(document, list):
+        return [document_in_files(each, sources) for each in document]
+    if not isinstance(document, dict):
+        return document
+    moved = {key: document_in_files(each, sources) for key, each in document.items()}
+    if not (isinstance(moved.get("path"), str) and "line" in moved):
+        return moved
+    line, column = moved["line"], moved.get("column", 1)
+    end_line, end_column = moved.get("end_line", line), moved.get("end_column", column)
+    span = _in_file(Span(moved["path"], line, column, end_line, end_column), sources)
+    told = {"line": span.line, "column": span.column, "end_line": span.end_line, "end_column": span.end_column}
+    return moved | {key: each for key, each in told.items() if key in moved}
+
+
+def text_of(path: str, sources: Sources) -> str | None:
+    """Read the text of a file, or of a cell; None if it cannot be read."""
+    file, _, cell = path.rpartition(CELL)
+    if not (file.endswith(NOTEBOOK) and cell.isdecimal()):
+        return sources.text_or_none(path)
+    notebook = _notebook(file, sources)
+    return None if notebook is None else notebook.text_of(int(cell))
+
+
+def _moved(finding: Finding, move: Move) -> Finding:
+    silenced = finding.suppressed
+    return replace(
+        finding,
+        span=move(finding.span),
+        handed_on=finding.handed_on and move(finding.handed_on),
+        related=tuple(replace(note, span=move(note.span)) for note in finding.related),
+        suppressed=silenced and replace(silenced, span=move(silenced.span)),
+    )
+
+
+class _Moved(Layer):
+    """Settings whose origins have other places."""
+
+    __slots__ = ("_move",)
+
+    def __init__(self, below: Settings, move: Move) -> None:
+        super().__init__(below)
+        self._move = move
+
+    def get(self, path: str) -> Setting | None:
+        found = self.below.get(path)
+        return found and replace(found, origin=found.origin and _origin(found.origin, self._move))
+
+    def obstacle(self, path: str) -> Obstacle | None:
+        found = self.below.obstacle(path)
+        return found and replace(found, span=self._move(found.span))
+
+    def history(self, path: str) -> list[tuple[str, Origin]]:
+        return [(written, _origin(origin, self._move)) for written, origin in self.below.history(path)]
+
+
+def _recipe(recipe: Recipe, move: Move, sources: Sources) -> Recipe:
+    def moved(variants: Sequence[Variant]) -> tuple[Variant, ...]:
+        return tuple(replace(each, settings=_Moved(each.settings, move)) for each in variants)
+
+    if _notebook(recipe.path, sources) is None:
+        return recipe  # its imports are no notebooks either: nobody imports one
+    here = move(Span(recipe.path, recipe.line, 1, recipe.line, 1))
+    return replace(
+        recipe, path=here.path, line=here.line, variants=moved(recipe.variants), exposed=moved(recipe.exposed)
+    )
+
+
+def _origin(origin: Origin, move: Move) -> Origin:
+    return replace(
+        origin,
+        span=move(origin.span),
+        focus=origin.focus and move(origin.focus),
+        calls=tuple(replace(call, span=move(call.span)) for call in origin.calls),
+        sources=tuple(replace(source, span=move(source.span)) for source in origin.sources),
+        obstacle=origin.obstacle and replace(origin.obstacle, span=move(origin.obstacle.span)),
+    )
+
+
+def _in_cell(span: Span, sources: Sources) -> Span:
+    notebook = _notebook(span.path, sources)
+    found = None if notebook is None else notebook.in_cell(span)
+    if found is None:
+        return span
+    cell, here = found
+    return replace(here, path=f"{span.path}{CELL}{cell}")
+
+
+def _in_file(span: Span, sources: Sources) -> Span:
+    notebook = _notebook(span.path, sources)
+    return span if notebook is None else notebook.in_file(span)
+
+
+def _notebook(path: str, sources: Sources) -> Notebook | None:
+    """Read the notebook at a path; None if there is none that can be read."""
+    if not path.endswith(NOTEBOOK):
+        return None
+    try:
+        return read_notebook(sources.as_it_is(path))
+    except (Unreadable, NoNotebook):
+        return None

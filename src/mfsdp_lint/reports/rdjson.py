@@ -1,4 +1,4 @@
-"""Reviewdog's diagnostic format, for comments on any forge, with suggestions. What is suppressed is left out."""
+"""Reviewdog's diagnostic format, for comments on any forge, with suggestions. Suppressed findings are left out."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from mfsdp_lint.core.finding import Finding, Fix, Severity
-from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.lines import Lines, split_lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.full import WHEN
-from mfsdp_lint.reports.places import byte_column
+from mfsdp_lint.reports.wording import WHEN
 
 _SEVERITIES: dict[Severity, str] = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
 
 
 def render(findings: Sequence[Finding], texts: Texts) -> str:
     """Render one document. Columns count bytes of UTF-8, as in reviewdog."""
-    shown = (finding for finding in findings if finding.suppressed is None)
-    document = {"source": {"name": "mfsdp-lint"}, "diagnostics": [_diagnostic(finding, texts) for finding in shown]}
+    shown = [_diagnostic(finding, texts) for finding in findings if finding.suppressed is None]
+    document = {"source": {"name": "mfsdp-lint"}, "diagnostics": shown}
     return json.dumps(document, indent=2) + "\n"
 
 
@@ -60,8 +59,12 @@ def _location(span: Span, texts: Texts) -> dict[str, Any]:
 
 
 def _range(span: Span, texts: Texts) -> dict[str, Any]:
-    text = texts(span.path)
-    return {
-        "start": {"line": span.line, "column": byte_column(text, span.line, span.column)},
-        "end": {"line": span.end_line, "column": byte_column(text, span.end_line, span.end_column)},
-    }
+    lines = split_lines(texts(span.path) or "")
+
+    def place(line: int, column: int) -> dict[str, int]:
+        """Convert the column to bytes of UTF-8; it is unchanged if the text is not known."""
+        if line <= len(lines):
+            column = len(lines[line - 1][: column - 1].encode("utf-8", "surrogateescape")) + 1
+        return {"line": line, "column": column}
+
+    return {"start": place(span.line, span.column), "end": place(span.end_line, span.end_column)}

@@ -1,20 +1,22 @@
-"""The source lines of a span, with a mark under it, as compilers show them."""
+"""Source lines as compilers show them: those of a span with a mark under it, and those that a fix changes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 
+from mfsdp_lint.core.finding import Fix
 from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.printable import printable, width
+from mfsdp_lint.reports.wording import printable, width
 
 Lines = Callable[[str], "list[str]"]
 """The lines of a file, without their ends; empty where the file is not at hand."""
 
 Row = tuple[str, str]
-"""What stands in the gutter (a line number, `...` or nothing), and what stands beside it."""
+"""The text in the gutter (a line number, `...` or nothing), and the text beside it."""
 
 _TAB = "    "
 _LONGEST = 160
@@ -62,18 +64,10 @@ def _several_lines(span: Span, end_line: int, lines: list[str], mark: str) -> li
         (str(span.line), "  " + _clip(first)),
         ("", " " + "_" * (_columns(first[: min(span.column - 1, _LONGEST)]) + 1) + mark),
     ]
-    below = range(span.line + 1, end_line + 1)
-    if len(below) <= _BELOW:
-        rows += [_barred(number, lines) for number in below]
-    else:
-        rows += [_barred(number, lines) for number in below[: _BELOW - 2]]
-        rows += [("...", "|"), _barred(end_line, lines)]
+    below = [(str(number), f"| {_clip(lines[number - 1])}".rstrip()) for number in range(span.line + 1, end_line + 1)]
+    rows += below if len(below) <= _BELOW else [*below[: _BELOW - 2], ("...", "|"), below[-1]]
     rows.append(("", "|" + "_" * (_columns(last[: min(max(last_column, 0), _LONGEST)]) + 1) + mark))
     return rows
-
-
-def _barred(number: int, lines: list[str]) -> Row:
-    return str(number), ("| " + _clip(lines[number - 1])).rstrip()
 
 
 def _clip(line: str) -> str:
@@ -86,3 +80,32 @@ def _display(text: str) -> str:
 
 def _columns(text: str) -> int:
     return width(_display(text))
+
+
+def fits_one_line(fix: Fix) -> bool:
+    """Tell whether one sentence can describe the fix: one edit of one line."""
+    return len(fix.edits) == 1 and len(fix.edits[0].text.strip().splitlines()) <= 1
+
+
+def changes(fix: Fix, texts: Texts) -> Iterator[tuple[str, list[Row]]]:
+    """Yield for each file its path and line, and the rows; a file without text is left out."""
+    for path in dict.fromkeys(edit.span.path for edit in fix.edits):
+        text = texts(path)
+        if text is not None:
+            edits = [edit for edit in fix.edits if edit.span.path == path]
+            first = min(edit.span.line for edit in edits)
+            last = max(edit.span.end_line for edit in edits)
+            yield f"{path}:{first}", list(_diff_rows(text, apply_edits(path, text, edits), first, last))
+
+
+def _diff_rows(text: str, changed: str, first: int, last: int) -> Iterator[Row]:
+    """Yield the rows of a diff; only the lines around the edits are compared, since only those differ."""
+    import difflib
+
+    before, after = ([_display(line.rstrip("\r\n")) for line in split_lines(each)] for each in (text, changed))
+    old = before[first - 1 : last]
+    new = after[first - 1 : max(len(after) - len(before) + last, first - 1)]
+    for tag, start, end, new_start, new_end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield from ((str(first + at), f"- {old[at]}") for at in range(start, end))
+            yield from ((str(first + at), f"+ {new[at]}") for at in range(new_start, new_end))

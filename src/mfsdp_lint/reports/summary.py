@@ -1,16 +1,23 @@
-"""Summary of a run, in figures and in one line."""
+"""Summary of a run, in figures and in one line; and the versions that a finding holds for, in words."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.megatron.versions.ranges import numbers
+from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
 from mfsdp_lint.megatron.versions.target import Target, is_known
-from mfsdp_lint.reports.held_versions import named
-from mfsdp_lint.reports.printable import count, printable
+from mfsdp_lint.reports.wording import count, printable
 from mfsdp_lint.rules.about_files import UNDECIDED
+
+if TYPE_CHECKING:
+    from mfsdp_lint.rules.check import Violation
+    from mfsdp_lint.rules.findings import Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,41 +110,80 @@ def summary_line(summary: Summary) -> str:
 def judged_against(targets: Sequence[Target]) -> str:
     """Write `judged against megatron-bridge 0.4.2 with megatron-core 0.17.1 (uv.lock:812)`, newest versions first."""
     target = targets[0]
-    label = target.label if len(targets) == 1 else _range(targets)
+    label = target.label
+    if len(targets) > 1:
+        bridges = named_versions(each.name for each in targets if not each.core_alone)
+        cores = named_versions(f"{CORE} {each.core}" for each in targets)
+        label = " with ".join(filter(None, (bridges, cores)))
     whys = [target.reason] + [f"with what is known of {each.data}" for each in targets if not is_known(each.bridge)]
-    versions = [f"{name} {version}" for name, version in _beside(target) if version]
+    beside = {"transformer-engine": target.te, "torch": target.torch, "on": target.gpu}
+    versions = [f"{name} {version}" for name, version in beside.items() if version]
     return f"judged against {', '.join([label, *versions])} ({'; '.join(whys)})"
-
-
-def _range(targets: Sequence[Target]) -> str:
-    bridges = named(each.name for each in targets if not each.core_alone)
-    return " with ".join(part for part in (bridges, named(f"megatron-core {each.core}" for each in targets)) if part)
-
-
-def _beside(target: Target) -> tuple[tuple[str, str | None], ...]:
-    return (("transformer-engine", target.te), ("torch", target.torch), ("on", target.gpu))
 
 
 def _results(summary: Summary) -> list[str]:
     severities = ((summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "info"))
     # "info" has no plural
     found = [f"{number} {noun}" if noun == "info" else count(number, noun) for number, noun in severities if number]
-    results = [count(summary.findings, "finding") + (f" ({', '.join(found)})" if found else "")]
-    if summary.fixed:
-        results.append(f"{summary.fixed} fixed")
-    if summary.fixable:
-        at_most = "up to " if summary.fixable_at_most else ""
-        results.append(f"{at_most}{summary.fixable} fixable with --fix")
-    if summary.held_back:
-        at_most = "up to " if summary.held_back_at_most else ""
-        results.append(f"{at_most}{summary.held_back} held back as unsafe (--unsafe-fixes)")
-    if summary.unfollowed:
-        hint = "" if summary.listed else " (--show-unfollowed)"
-        results.append(f"{count(summary.unfollowed, 'recipe')} could not be followed{hint}")
-    if summary.undecided:
-        results.append(f"{count(summary.undecided, 'recipe')} with a setting that could not be decided")
-    if summary.suppressed:
-        results.append(f"{summary.suppressed} suppressed")
-    if summary.already:
-        results.append(f"{summary.already} there before")
-    return results
+    fixable = f"{'up to ' if summary.fixable_at_most else ''}{summary.fixable}"
+    held_back = f"{'up to ' if summary.held_back_at_most else ''}{summary.held_back}"
+    hint = "" if summary.listed else " (--show-unfollowed)"
+    results = (
+        (summary.fixed, f"{summary.fixed} fixed"),
+        (summary.fixable, f"{fixable} fixable with --fix"),
+        (summary.held_back, f"{held_back} held back as unsafe (--unsafe-fixes)"),
+        (summary.unfollowed, f"{count(summary.unfollowed, 'recipe')} could not be followed{hint}"),
+        (summary.undecided, f"{count(summary.undecided, 'recipe')} with a setting that could not be decided"),
+        (summary.suppressed, f"{summary.suppressed} suppressed"),
+        (summary.already, f"{summary.already} there before"),
+    )
+    total = count(summary.findings, "finding") + (f" ({', '.join(found)})" if found else "")
+    return [total, *(text for number, text in results if number)]
+
+
+BRIDGE, CORE = "megatron-bridge", "megatron-core"
+_ORDER = {
+    BRIDGE: [release.bridge for release in RELEASES],
+    CORE: [release.core for release in CORE_RELEASES],
+}
+
+
+def holds_for(violation: Violation) -> str:
+    """Return the version whose check this is: that of the component that the recipe's front-end is released with."""
+    target = violation.target
+    return target.name if violation.recipe.front_end.released_with == "bridge" else f"{CORE} {target.core}"
+
+
+def with_versions(cause: Cause, versions: Iterable[str]) -> Cause:
+    """Add the versions for which it holds to the finding, in its message as well."""
+    found = in_order(versions)
+    finding = cause.finding
+    return replace(
+        cause,
+        finding=replace(finding, versions=found, message=f"{finding.message} (holds for {named_versions(found)})"),
+    )
+
+
+def in_order(versions: Iterable[str]) -> tuple[str, ...]:
+    """Sort versions, each once, by package, the oldest first."""
+    return tuple(sorted(set(versions), key=lambda each: (each.split()[0], numbers(each.split()[1]))))
+
+
+def named_versions(versions: Iterable[str]) -> str:
+    """Name versions: `megatron-bridge 0.4.2, 0.5.1`; three and more known releases in a row are `0.3.1 to 0.5.1`."""
+    packages: dict[str, list[str]] = defaultdict(list)
+    for version in in_order(versions):
+        package, _, number = version.partition(" ")
+        packages[package].append(number)
+    return "; ".join(f"{package} {', '.join(_rows_of_releases(package, found))}" for package, found in packages.items())
+
+
+def _rows_of_releases(package: str, versions: Iterable[str]) -> Iterator[str]:
+    runs: list[list[str]] = []
+    for version in versions:
+        if runs and (runs[-1][-1], version) in pairwise(_ORDER[package]):
+            runs[-1].append(version)
+        else:
+            runs.append([version])
+    for run in runs:
+        yield from [f"{run[0]} to {run[-1]}"] if len(run) > 2 else run

@@ -1,30 +1,114 @@
-"""The story of one value, for people: an indented trace of the calls that led to every write, with the code."""
+"""The story of one value: every write in order, the calls that led to it, what it overwrote, and the final value."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
-from mfsdp_lint.core.recipe import Call, Origin, Recipe, Source, Span
+from mfsdp_lint.core.recipe import Call, Origin, Recipe, Source, Span, Variant
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, OneOf, Value, describe
-from mfsdp_lint.megatron.startup.resolve import Change
+from mfsdp_lint.megatron.startup.resolve import Change, resolve
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE
+from mfsdp_lint.readers.overrides import ENVIRONMENT
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.printable import printable
-from mfsdp_lint.reports.settings import origin_document, recipe_document, span_document, target_document, value_document
+from mfsdp_lint.reports.json import (
+    attributes,
+    origin_document,
+    recipe_document,
+    span_document,
+    target_document,
+    value_document,
+)
 from mfsdp_lint.reports.snippet import Lines, lines_of
-from mfsdp_lint.reports.story import Step, Story
+from mfsdp_lint.reports.wording import clipped, printable
 
-_STEP = "  "
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write of the setting itself, or of the section that it is in (`path` says which)."""
+
+    path: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """History of one setting on some execution paths of a recipe.
+
+    `when` has the conditions of each of these paths; it is empty if the story is the same on all. `remark` has a fact
+    that the writes cannot show: no file writes the setting, or its section is None. `startup` are the framework's
+    changes to it.
+    """
+
+    path: str
+    value: Value
+    writes: tuple[Write, ...]
+    when: tuple[tuple[str, ...], ...] = ()
+    remark: str = ""
+    startup: tuple[Change, ...] = ()
+
+
+def stories(recipe: Recipe, path: str, target: Target) -> list[Story]:
+    """Return the stories of a setting; several if it depends on the execution path."""
+    told: dict[str, tuple[Story, list[tuple[str, ...]]]] = {}
+    for variant in recipe.variants:
+        changes = resolve(variant, target, front_end=recipe.front_end).changes
+        startup = tuple(change for change in changes if change.path == path)
+        story = replace(_story_of(recipe, variant, path), startup=startup)
+        writes = [(each.path, each.origin.point, each.origin.value, each.origin.calls) for each in story.writes]
+        told.setdefault(repr((story.value, story.remark, writes, startup)), (story, []))[1].append(variant.when)
+    if len(told) == 1:
+        return [story for story, _ in told.values()]
+    return [replace(story, when=tuple(conditions)) for story, conditions in told.values()]
+
+
+def _story_of(recipe: Recipe, variant: Variant, path: str) -> Story:
+    setting = variant.settings.get(path)
+    writes = _writes(variant, path)
+    if setting is not None:
+        return Story(path, setting.value, writes, remark="" if writes else "nobody is seen to write it")
+    if path.startswith(ENVIRONMENT):
+        outside = "the recipe does not set it: what is in the environment of the launch counts"
+        return Story(path, UNKNOWN, (), remark=outside)
+    section = path.rpartition(".")[0]
+    while section and section not in variant.settings:
+        section = section.rpartition(".")[0]
+    if section and variant.value(section) == NONE:
+        return Story(path, UNKNOWN, _writes(variant, section), remark=f"{section} is None, so there is no {path}")
+    if recipe.partial:
+        return Story(path, UNKNOWN, (), remark="nothing here writes it: what is overridden here decides")
+    return Story(path, UNKNOWN, writes, remark=f"what {section or 'the configuration'} holds is not all known")
+
+
+def _writes(variant: Variant, path: str) -> tuple[Write, ...]:
+    writes: list[Write] = []
+    for written, origin in variant.settings.history(path):
+        # `cfg.ddp = DdpConfig(x=1)` writes x, and then the section: one write is enough.
+        if written == path or not writes or not _holds(origin.span, writes[-1].origin.span):
+            writes.append(Write(written, origin))
+    return tuple(writes)
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    start, end = (outer.line, outer.column), (outer.end_line, outer.end_column)
+    return (
+        outer.path == inner.path and start <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= end
+    )
+
+
+_INDENT = "  "
 _LONGEST = 96
 _MOST_LINES = 3
+_NOT_KNOWN = "not known: it depends on what is not known here"
 
 
 def render(recipe: Recipe, stories: Sequence[Story], texts: Texts) -> str:
     """Render every story, the conditions of its execution paths first if there are several."""
     lines = lines_of(texts)
-    blocks = ["\n".join(_story(recipe, story, lines)) for story in stories]
+    blocks = ["\n".join(_story_lines(recipe, story, lines)) for story in stories]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -38,22 +122,31 @@ def document(recipe: Recipe, stories: Sequence[Story], target: Target, texts: Te
         "setting": stories[0].path,
         "stories": [
             {
-                "when": [list(conditions) for conditions in story.when],
+                "when": story.when,
                 **value_document(story.value),
                 "remark": story.remark,
-                "writes": [_write_document(recipe, story, step, lines) for step in story.steps],
-                "startup": [_change_document(change) for change in story.startup],
+                "writes": [_write_document(recipe, story, write, lines) for write in story.writes],
+                "startup": [
+                    value_document(change.after)
+                    | (
+                        {**attributes(place, "path", "line"), "upstream": place.release}
+                        if (place := change.place)
+                        else {}
+                    )
+                    | {"step": change.step}
+                    for change in story.startup
+                ],
             }
             for story in stories
         ],
     }
 
 
-def _write_document(recipe: Recipe, story: Story, step: Step, lines: Lines) -> dict[str, Any]:
-    origin = step.origin
+def _write_document(recipe: Recipe, story: Story, write: Write, lines: Lines) -> dict[str, Any]:
+    origin = write.origin
     return {
-        "setting": step.path,
-        **value_document(_value(story, step)),
+        "setting": write.path,
+        **value_document(_value(story, write)),
         **origin_document(origin),
         "code": _code(origin.point, lines),
         "because": origin.because,
@@ -64,49 +157,38 @@ def _write_document(recipe: Recipe, story: Story, step: Step, lines: Lines) -> d
     }
 
 
-def _change_document(change: Change) -> dict[str, Any]:
-    place = change.place
-    where = {"path": place.path, "line": place.line, "upstream": place.release} if place else {}
-    return {**value_document(change.after), **where, "step": change.step}
-
-
-def _story(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
+def _story_lines(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
     where = f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"
     yield f"{printable(story.path)} is {_worded(story.value)} in {where}"
     for number, conditions in enumerate(story.when):
-        yield f"{_STEP}{'or when' if number else 'when'} {printable(' and '.join(conditions)) or 'none of these holds'}"
-    if story.steps:
+        when = printable(" and ".join(conditions)) or "none of these holds"
+        yield f"{_INDENT}{'or when' if number else 'when'} {when}"
+    if story.writes:
         yield ""
     above: list[Call] = []
     before: Value = UNKNOWN
-    for step in story.steps:
-        calls = _calls(recipe, step.origin)
-        common = _common(above, calls)
-        for depth in range(common, len(calls)):
-            yield from _place(calls[depth].span, calls[depth].function, None, depth, lines)
+    for write in story.writes:
+        origin, value, calls = write.origin, _value(story, write), _calls(recipe, write.origin)
+        active = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(above, calls, strict=False)))
+        for depth, call in enumerate(calls[active:], active):
+            yield from _place(call.span, call.function, None, depth, lines)
         above = calls
-        yield from _place(step.origin.point, step.origin.function, step.origin.upstream, len(calls), lines)
-        for source in _sources(step.origin, calls):
+        yield from _place(origin.point, origin.function, origin.upstream, len(calls), lines)
+        indent = _INDENT * (2 * len(calls) + 2)
+        for source in _sources(origin, calls):
             where = f" in {printable(source.function)}" if source.function else ""
-            yield f"{_indent(len(calls))}{_STEP}from {printable(source.span.path)}:{source.span.line}{where}"
-            yield from (f"{_indent(len(calls))}{_STEP}{_STEP}{line}" for line in _code(source.span, lines))
-        value = _value(story, step)
-        yield f"{_indent(len(calls))}{_STEP}→ {_outcome(story, step, value, before)}"
-        before = value if step.path == story.path else before
+            yield f"{indent}from {printable(source.span.path)}:{source.span.line}{where}"
+            yield from (f"{indent}{_INDENT}{line}" for line in _code(source.span, lines))
+        yield f"{indent}→ {_outcome(story, write, value, before)}"
+        before = value if write.path == story.path else before
     if story.remark:
-        yield from ([""] if story.steps else [])
-        yield f"{_STEP}{printable(story.remark)}"
+        yield from ([""] if story.writes else [])
+        yield f"{_INDENT}{printable(story.remark)}"
     for change in story.startup:
         place = f" ({change.place.release} {change.place.path}:{change.place.line})" if change.place else ""
-        yield f"{_STEP}start-up{place}: {change.step}"
-        yield f"{_STEP}{_STEP}→ {_changed(change)}"
-
-
-def _changed(change: Change) -> str:
-    """Write the value after start-up; if that is not known, the reason."""
-    if change.after == UNKNOWN:
-        return "not known: it depends on what is not known here"
-    return _worded(change.after) + (f", was {_worded(change.before)}" if change.before != UNKNOWN else "")
+        yield f"{_INDENT}start-up{place}: {change.step}"
+        after = _worded(change.after) + (f", was {_worded(change.before)}" if change.before != UNKNOWN else "")
+        yield f"{_INDENT}{_INDENT}→ {_NOT_KNOWN if change.after == UNKNOWN else after}"
 
 
 def _sources(origin: Origin, calls: Sequence[Call]) -> list[Source]:
@@ -119,14 +201,6 @@ def _sources(origin: Origin, calls: Sequence[Call]) -> list[Source]:
     ]
 
 
-def _common(above: Sequence[Call], calls: Sequence[Call]) -> int:
-    """Count the calls that are still active since the write before."""
-    same = 0
-    while same < min(len(above), len(calls)) and above[same] == calls[same]:
-        same += 1
-    return same
-
-
 def _calls(recipe: Recipe, origin: Origin) -> list[Call]:
     """Return the calls that led to a write, outermost first, without the call that started the recipe's function."""
     calls = list(reversed(origin.calls))
@@ -134,26 +208,27 @@ def _calls(recipe: Recipe, origin: Origin) -> list[Call]:
     return calls[1:] if started else calls
 
 
-def _value(story: Story, step: Step) -> Value:
+def _value(story: Story, write: Write) -> Value:
     """Return the value that was written; if it was not recorded, the last write has the setting's final value."""
-    last = story.steps[-1] is step and step.path == story.path
-    return story.value if last and step.origin.value == UNKNOWN else step.origin.value
+    last = story.writes[-1] is write and write.path == story.path
+    return story.value if last and write.origin.value == UNKNOWN else write.origin.value
 
 
-def _outcome(story: Story, step: Step, value: Value, before: Value) -> str:
-    if step.origin.how == "unfollowed":
+def _outcome(story: Story, write: Write, value: Value, before: Value) -> str:
+    origin = write.origin
+    if origin.how == "unfollowed":
         return f"{_worded(value)}: this call cannot be followed, and may have changed it"
-    if step.path != story.path and value != NONE:
-        return f"all of {step.path} is {'not known' if value == UNKNOWN else 'set'} here{_because(step.origin)}"
-    told = _worded(value) if step.path == story.path else f"{step.path} is None"
-    if step.origin.how == "default":
-        told += ", by default" + ("; nobody writes it" if len(story.steps) == 1 else "")
+    if write.path != story.path and value != NONE:
+        return f"all of {write.path} is {'not known' if value == UNKNOWN else 'set'} here{_because(origin)}"
+    told = _worded(value) if write.path == story.path else f"{write.path} is None"
+    if origin.how == "default":
+        told += ", by default" + ("; nobody writes it" if len(story.writes) == 1 else "")
     if value == UNKNOWN:
-        return told + _because(step.origin)
+        return told + _because(origin)
     if isinstance(before, (Known, OneOf)):
         told += ", as before" if before == value else f", was {_worded(before)}"
-    if step.origin.option:
-        told += f"; from the default of {printable(step.origin.option)}, changeable from {_outside(step.origin.option)}"
+    if origin.option:
+        told += f"; from the default of {printable(origin.option)}, changeable from {_outside(origin.option)}"
     return told
 
 
@@ -175,25 +250,15 @@ def _outside(names: str) -> str:
 
 
 def _worded(value: Value) -> str:
-    return _clipped(printable(describe(value)))
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return clipped(printable(describe(value)), _LONGEST)
 
 
 def _place(span: Span, function: str, upstream: str | None, depth: int, lines: Lines) -> Iterator[str]:
-    indent = _indent(depth)
-    if span.path == COMMAND_LINE:
-        yield f"{indent}on the command line"
-    else:
-        where = f"{printable(span.path)}:{span.line}" + (f" in {printable(function)}" if function else "")
-        yield f"{indent}{where}" + (f" ({upstream})" if upstream else "")
-    yield from (f"{indent}{_STEP}{line}" for line in _code(span, lines))
-
-
-def _indent(depth: int) -> str:
-    return _STEP * (2 * depth + 1)
+    indent = _INDENT * (2 * depth + 1)
+    where = f"{printable(span.path)}:{span.line}" + (f" in {printable(function)}" if function else "")
+    where += f" ({upstream})" if upstream else ""
+    yield f"{indent}{'on the command line' if span.path == COMMAND_LINE else where}"
+    yield from (f"{indent}{_INDENT}{line}" for line in _code(span, lines))
 
 
 def _code(span: Span, lines: Lines) -> list[str]:
@@ -202,5 +267,5 @@ def _code(span: Span, lines: Lines) -> list[str]:
     found = text[span.line - 1 : min(span.end_line, len(text))]
     shown = found if len(found) <= _MOST_LINES else found[: _MOST_LINES - 1]
     margin = min((len(line) - len(line.lstrip()) for line in shown if line.strip()), default=0)
-    clipped = [_clipped(printable(line[margin:].replace("\t", "    ").rstrip())) for line in shown]
-    return clipped + ([f"… ({len(found) - len(shown)} more lines)"] if len(shown) < len(found) else [])
+    told = [clipped(printable(line[margin:].replace("\t", "    ").rstrip()), _LONGEST) for line in shown]
+    return told + ([f"… ({len(found) - len(shown)} more lines)"] if len(shown) < len(found) else [])

@@ -1,1 +1,1 @@
-"""The language server: what the tool finds and knows, in an editor. Needs the extra `lsp`."""
+"""The language server: findings, fixes and facts about settings, in an editor. Needs the extra `lsp`."""

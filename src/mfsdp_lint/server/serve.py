@@ -1,4 +1,4 @@
-"""The server: what an editor asks, answered. One thing at a time, beside the loop that reads what it asks next."""
+"""The server: answers to an editor, one at a time, beside the loop that reads its next question."""
 
 from __future__ import annotations
 
@@ -14,10 +14,18 @@ from pygls.lsp.server import LanguageServer
 from mfsdp_lint import __version__
 from mfsdp_lint.inputs.faults import described
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.server import settings_at
-from mfsdp_lint.server.diagnostics import SOURCE, diagnostics, quick_fixes
-from mfsdp_lint.server.documents import Checked, Document, check, recipes
-from mfsdp_lint.server.positions import column_of, range_of
+from mfsdp_lint.server import documents
+from mfsdp_lint.server.documents import (
+    SOURCE,
+    CheckedDocument,
+    OpenDocument,
+    check,
+    column_of,
+    diagnostics,
+    quick_fixes,
+    range_of,
+    recipes_of,
+)
 
 PAUSE = 0.3
 """Seconds without a keystroke, after which a document is checked."""
@@ -26,22 +34,22 @@ Answer = TypeVar("Answer")
 
 
 class Server(LanguageServer):
-    """The documents that are open: what was found in each, and the check that is due."""
+    """The documents that are open: the findings in each, and the check that is due."""
 
     def __init__(self) -> None:
         super().__init__(SOURCE, __version__)
-        self.checked: dict[str, Checked] = {}
+        self.checked: dict[str, CheckedDocument] = {}
         self.due: dict[str, asyncio.Task[None]] = {}
         self.turn = asyncio.Lock()
         self.was_shut_down = False
 
-    def document(self, uri: str) -> Document | None:
+    def document(self, uri: str) -> OpenDocument | None:
         """Return the document as the editor has it; None if it is no file."""
         path = uris.to_fs_path(uri)
         if path is None:
             return None
         open_one = self.workspace.get_text_document(uri)
-        return Document(_relative(path), open_one.source, open_one.version)
+        return OpenDocument(_relative(path), open_one.source, open_one.version)
 
     async def alone(self, work: Callable[[], Answer]) -> Answer:
         """Run slow work, one piece at a time, to its end, even if its request is cancelled."""
@@ -76,7 +84,7 @@ class Server(LanguageServer):
         if checked.problem:
             self.complain(checked.problem)
         self.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri, diagnostics(checked, _uri), version=checked.version)
+            types.PublishDiagnosticsParams(uri, diagnostics(checked, _uri), version=checked.document.version)
         )
 
 
@@ -104,7 +112,7 @@ def server() -> Server:
 
     @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(server: Server, _: types.DidSaveTextDocumentParams) -> None:
-        for uri in server.checked:  # what imports it is wrong or right by it
+        for uri in server.checked:  # its importers are wrong or right by it
             server.check_soon(uri, 0)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -121,7 +129,7 @@ def server() -> Server:
     async def fixes(server: Server, asked: types.CodeActionParams) -> list[types.CodeAction]:
         uri = asked.text_document.uri
         checked = server.checked.get(uri)
-        if checked is None or server.workspace.get_text_document(uri).source != checked.text:
+        if checked is None or server.workspace.get_text_document(uri).source != checked.document.text:
             return []  # proved for another text
         return list(quick_fixes(checked, asked.range, uri))
 
@@ -132,10 +140,10 @@ def server() -> Server:
             return None
         document, path = named
         try:
-            found, target, _ = await server.alone(lambda: recipes(document))
+            found, target, _ = await server.alone(lambda: recipes_of(document))
         except UsageError:
             return None
-        text = settings_at.told(path, found, target)
+        text = documents.setting_text(path, found, target)
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
 
     @made.feature(types.TEXT_DOCUMENT_DEFINITION)
@@ -145,12 +153,12 @@ def server() -> Server:
             return []
         document, path = named
         try:
-            found, _, sources = await server.alone(lambda: recipes(document))
+            found, _, sources = await server.alone(lambda: recipes_of(document))
         except UsageError:
             return []
         return [
             types.Location(_uri(origin.point.path), range_of(origin.point, text))
-            for origin in settings_at.origins(path, found)
+            for origin in documents.setting_origins(path, found)
             if (text := sources.as_it_is_or_none(origin.point.path)) is not None
         ]
 
@@ -159,18 +167,18 @@ def server() -> Server:
         document = server.document(asked.text_document.uri)
         if document is None or not document.path.endswith((".yaml", ".yml")):
             return []
-        found = settings_at.choices(document.text, asked.position.line + 1)
+        found = documents.choices(document.text, asked.position.line + 1)
         return [types.CompletionItem(label=label, detail=detail) for label, detail in found]
 
     return made
 
 
-def _setting_at(server: Server, asked: types.HoverParams | types.DefinitionParams) -> tuple[Document, str] | None:
+def _setting_at(server: Server, asked: types.HoverParams | types.DefinitionParams) -> tuple[OpenDocument, str] | None:
     document = server.document(asked.text_document.uri)
     if document is None:
         return None
     column = column_of(document.text, asked.position)
-    path = settings_at.setting_at(document.text, asked.position.line + 1, column)
+    path = documents.setting_at(document.text, asked.position.line + 1, column)
     return None if path is None else (document, path)
 
 

@@ -1,4 +1,4 @@
-"""The columns of the audit's table: a few words for what several settings come to.
+"""The columns of the audit's table: a few words for several settings.
 
 A value that is not known is `?`, one of several `a|b`; what is off or not set is an en dash; `a→b` is written and will
 run. `*` marks what the program's own command line may change.
@@ -7,21 +7,23 @@ run. `*` marks what the program's own command line may change.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
 from itertools import product
 from math import prod
 
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import NONE, Known, NotNone, OneOf, Plain, Value, possible, spell
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, OneOf, Plain, Value, possible, spell
+from mfsdp_lint.megatron.vocabulary import SETTINGS
 
 OFF = "–"
 NOT_KNOWN = "?"
 CHANGEABLE = "*"
 RUNS = "→"
 
-
 Alternatives = tuple[str, ...]
-"""What a cell may be; one text where it is known."""
+"""The possible texts of a cell; one where it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,12 @@ def _spelled(value: Plain) -> str:
             return spell(value)
 
 
-def plain_column(path: str) -> Column:
+def plain_column(path: str, title: str = "") -> Column:
     """Make a column for one setting, as it is."""
-    return Column(path, (path,), lambda variant: spelled(variant.value(path)))
+    return Column(title or path, (path,), lambda variant: spelled(variant.value(path)))
+
+
+_MOST_COMBINATIONS = 2
 
 
 def _joined(parts: Sequence[Alternatives]) -> Alternatives:
@@ -81,10 +86,7 @@ def _joined(parts: Sequence[Alternatives]) -> Alternatives:
     return ("/".join(f"({'|'.join(part)})" if len(part) > 1 else part[0] for part in parts),)
 
 
-_MOST_COMBINATIONS = 2
-
-
-# -- what is on -----------------------------------------------------------------------------------------------------
+# -- switches ------------------------------------------------------------------------------------------------------
 
 
 def _on(value: Value) -> bool | None:
@@ -96,30 +98,22 @@ def _on(value: Value) -> bool | None:
     return truths.pop() if len(truths) == 1 else None
 
 
-def _either(*values: Value) -> bool | None:
-    truths = [_on(value) for value in values]
-    return True if True in truths else None if None in truths else False
+_FSDP = {
+    (True, True): ("both",),
+    (True, False): ("megatron-fsdp",),
+    (False, True): ("torch-fsdp2",),
+    (False, False): (OFF,),
+    (True, None): ("megatron-fsdp", "both"),
+    (None, True): ("torch-fsdp2", "both"),
+}
+"""The cell for the switches of Megatron-FSDP and of torch's."""
 
 
 def _fsdp(variant: Variant) -> Alternatives:
     # Bridge takes either switch of Megatron-FSDP for both.
-    megatron = _either(variant.value("dist.use_megatron_fsdp"), variant.value("ddp.use_megatron_fsdp"))
-    torch = _on(variant.value("dist.use_torch_fsdp2"))
-    match megatron, torch:
-        case True, True:
-            return ("both",)
-        case True, False:
-            return ("megatron-fsdp",)
-        case False, True:
-            return ("torch-fsdp2",)
-        case False, False:
-            return (OFF,)
-        case True, None:
-            return ("megatron-fsdp", "both")
-        case None, True:
-            return ("torch-fsdp2", "both")
-        case _:
-            return (NOT_KNOWN,)
+    either = [_on(variant.value(path)) for path in ("dist.use_megatron_fsdp", "ddp.use_megatron_fsdp")]
+    megatron = True if True in either else None if None in either else False
+    return _FSDP.get((megatron, _on(variant.value("dist.use_torch_fsdp2"))), (NOT_KNOWN,))
 
 
 def _strategy(variant: Variant) -> Alternatives:
@@ -136,9 +130,7 @@ def _is_set(value: Value) -> Alternatives:
     return tuple(dict.fromkeys("no" if option is None else "yes" for option in options))
 
 
-def _save_load(variant: Variant) -> Alternatives:
-    return _joined([_is_set(variant.value("checkpoint.save")), _is_set(variant.value("checkpoint.load"))])
-
+_SAVE_LOAD = ("checkpoint.save", "checkpoint.load")
 
 _SIZES = (
     "model.tensor_model_parallel_size",
@@ -146,10 +138,6 @@ _SIZES = (
     "model.context_parallel_size",
     "model.expert_model_parallel_size",
 )
-
-
-def _parallel(variant: Variant) -> Alternatives:
-    return _joined([spelled(variant.value(path)) for path in _SIZES])
 
 
 _OFFLOADS = (
@@ -165,10 +153,6 @@ def _offload(variant: Variant) -> Alternatives:
     # A release without one of the settings has nothing to switch on.
     states = {name: _on(variant.value(path)) for path, name in _OFFLOADS if path in variant.settings}
     return ("+".join(name if on else f"{name}?" for name, on in states.items() if on is not False) or OFF,)
-
-
-def _recompute(variant: Variant) -> Alternatives:
-    return spelled(variant.value("model.recompute_granularity"))
 
 
 # -- precision ------------------------------------------------------------------------------------------------------
@@ -188,7 +172,7 @@ def _precision(variant: Variant) -> Alternatives:
         return (NOT_KNOWN,)
     base = _BASES[bases.index(True)] if True in bases else _BASES[0]
     narrow = [text for name in ("fp8", "fp4") if (text := _narrow(variant, section, name))]
-    # What is not in eight or four bits is in bf16, unless said otherwise.
+    # Tensors that are not in eight or four bits are in bf16, unless the settings have another type.
     return ("+".join(narrow if narrow and base == "bf16" and "?" not in narrow[0] else [base, *narrow]),)
 
 
@@ -206,11 +190,32 @@ def _narrow(variant: Variant, section: str, name: str) -> str:
 COLUMNS = (
     Column("FSDP", ("dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "dist.use_torch_fsdp2"), _fsdp),
     Column("strategy", ("ddp.data_parallel_sharding_strategy",), _strategy),
-    Column("format", ("checkpoint.ckpt_format",), lambda variant: spelled(variant.value("checkpoint.ckpt_format"))),
-    Column("save/load", ("checkpoint.save", "checkpoint.load"), _save_load),
-    Column("TP/PP/CP/EP", _SIZES, _parallel),
+    plain_column("checkpoint.ckpt_format", "format"),
+    Column("save/load", _SAVE_LOAD, lambda variant: _joined([_is_set(variant.value(path)) for path in _SAVE_LOAD])),
+    Column("TP/PP/CP/EP", _SIZES, lambda variant: _joined([spelled(variant.value(path)) for path in _SIZES])),
     Column("offload", tuple(path for path, _ in _OFFLOADS), _offload),
-    Column("recompute", ("model.recompute_granularity",), _recompute),
+    plain_column("model.recompute_granularity", "recompute"),
     Column("precision", ("mixed_precision", "model.bf16", "model.fp16", "model.fp8"), _precision),
 )
-"""What the table shows when nobody chooses."""
+"""The columns that the table shows when nobody chooses."""
+
+
+def chosen(recipe: Recipe, globs: Sequence[str]) -> list[str]:
+    """List the settings of a recipe that a glob matches (all, if there are no globs), by section, then by name."""
+    there = recipe.paths()
+    # A field that is forwarded to a part (from 0.7 on `model.X` is `model.transformer.X`) goes by both names.
+    named = set(there)
+    there += [path for path in SETTINGS if path not in named and recipe.setting(path).value != UNKNOWN]
+    if not globs:
+        return sorted(there)
+    wanted = tuple(globs)
+    paths = [path for path in there if matches(path, wanted)]
+    # A setting that a glob names in full is asked for, known or not.
+    paths += [glob for glob in globs if "." in glob and not set("*?[") & set(glob)]
+    return sorted(dict.fromkeys(paths))
+
+
+@cache
+def matches(path: str, globs: tuple[str, ...]) -> bool:
+    """Tell whether a glob matches a path; a section's name matches all settings in it."""
+    return any(fnmatchcase(path, glob) or path.startswith(glob + ".") for glob in globs)

@@ -6,16 +6,16 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Unfollowed, Variant
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Unfollowed
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.megatron.startup.resolve import differs, will_run
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.memory.result import MemoryOf
-from mfsdp_lint.reports.memory import about
-from mfsdp_lint.reports.memory import document as memory_document
-from mfsdp_lint.reports.settings import (
-    chosen,
+from mfsdp_lint.reports.audit.columns import chosen
+from mfsdp_lint.reports.audit.memory import about
+from mfsdp_lint.reports.audit.memory import document as memory_document
+from mfsdp_lint.reports.json import (
     origin_document,
     recipe_document,
     target_document,
@@ -24,7 +24,7 @@ from mfsdp_lint.reports.settings import (
 )
 
 _INLINE = ("path", "line", "end_line")
-"""What a setting says of its origin itself; the rest stands once for all settings that have it in common."""
+"""The parts of its origin that a setting repeats; the rest stands once for all settings that have it in common."""
 
 
 def render(
@@ -54,11 +54,8 @@ def render(
     for name, table in (("values", tables.values), ("origins", tables.origins)):
         yield f'\n], "{name}": ['
         yield ",".join(f"\n{each}" for each in table)
-    if memory_of is not None:
-        yield f'\n], "memory": {_encode(about(target))}, "unfollowed": ['
-    else:
-        yield '\n], "unfollowed": ['
-    yield f"{_encode([unfollowed_document(each) for each in unfollowed])[1:]}}}\n"
+    memory = "" if memory_of is None else f'"memory": {_encode(about(target))}, '
+    yield f'\n], {memory}"unfollowed": {_encode([unfollowed_document(each) for each in unfollowed])}}}\n'
 
 
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
@@ -92,14 +89,25 @@ def _recipe(recipe: Recipe, target: Target, globs: Sequence[str], tables: _Table
     document["settings"] = {path: tables.setting(each) for path, each in settings.items() if globs or _is_main(path)}
     run = will_run(recipe, target)
     after = {path: run.setting(path) for path in document["settings"]}
-    changed = [path for path, setting in after.items() if differs(settings[path].value, setting.value)]
-    document["will_run"] = {path: _will_run(after[path], tables) for path in changed}
+    document["will_run"] = {
+        path: {**tables.setting(setting), "step": setting.origin.because if setting.origin else ""}
+        for path, setting in after.items()
+        if differs(settings[path].value, setting.value)
+    }
     if not globs:
         others = {path: each for path, each in settings.items() if not _is_main(path) and _is_written(each)}
         document["others"] = {path: tables.number(each) for path, each in others.items()}
     if len(recipe.variants) > 1:
         different = [path for path in settings if len({str(each.value(path)) for each in recipe.variants}) > 1]
-        document["variants"] = [_variant(each, different) for each in recipe.variants]
+        document["variants"] = [
+            {
+                "when": each.when,
+                "settings": {
+                    path: value_document(value) for path in different if (value := each.value(path)) != UNKNOWN
+                },
+            }
+            for each in recipe.variants
+        ]
     return document
 
 
@@ -111,15 +119,3 @@ def _is_main(path: str) -> bool:
 def _is_written(setting: Setting) -> bool:
     """Tell whether a file wrote a setting: it is no declared default, and no section that has settings itself."""
     return setting.origin is not None and setting.origin.how != "default" and "." in setting.path
-
-
-def _will_run(setting: Setting, tables: _Tables) -> dict[str, Any]:
-    return {**tables.setting(setting), "step": setting.origin.because if setting.origin else ""}
-
-
-def _variant(variant: Variant, paths: Sequence[str]) -> dict[str, Any]:
-    known = {path: variant.value(path) for path in paths}
-    return {
-        "when": list(variant.when),
-        "settings": {path: value_document(value) for path, value in known.items() if value != UNKNOWN},
-    }

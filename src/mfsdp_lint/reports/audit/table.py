@@ -1,18 +1,20 @@
-"""For people: a line a recipe under the file it is in; columns that are the same everywhere are one line above."""
+"""Tables of settings: for people, a line a recipe under its file; for spreadsheets (CSV), a recipe a row."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe
-from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import possible
+from mfsdp_lint.core.values import Known, OneOf, Plain, Value, possible
 from mfsdp_lint.megatron.startup.resolve import will_run
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.reports.audit.columns import CHANGEABLE, COLUMNS, NOT_KNOWN, OFF, RUNS, Column, plain_column
-from mfsdp_lint.reports.printable import count, printable, width
-from mfsdp_lint.reports.settings import chosen
+from mfsdp_lint.reports.audit.columns import CHANGEABLE, COLUMNS, NOT_KNOWN, OFF, RUNS, Column, chosen, plain_column
+from mfsdp_lint.reports.json import json_value
+from mfsdp_lint.reports.wording import aligned, count, printable, width
 
 WIDTH = 100
 """Characters a line, where no terminal says otherwise."""
@@ -35,8 +37,9 @@ def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (),
         return "no recipes\n"
     lines = [f"{count(len(recipes), 'recipe')}, as configured for {printable(target.label)}"]
     runs = [will_run(recipe, target) for recipe in recipes]
-    asked = _chosen(recipes, globs) if globs else COLUMNS
-    table = _table(recipes, runs, asked)
+    paths = sorted({path for recipe in recipes for path in chosen(recipe, globs)}) if globs else ()
+    asked = tuple(map(plain_column, paths)) if globs else COLUMNS
+    table = _Table(recipes, runs, asked)
     if globs and (len(recipes) == 1 or table.needs + _SHORTEST_NAME > columns):
         lines += _lists(recipes, runs, globs)
     else:
@@ -44,31 +47,25 @@ def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (),
     return "\n".join([*lines, *_legend(lines[1:]), *_obstacles(recipes, asked)]) + "\n"
 
 
-def _chosen(recipes: Sequence[Recipe], globs: Sequence[str]) -> tuple[Column, ...]:
-    return tuple(map(plain_column, sorted({path for recipe in recipes for path in chosen(recipe, globs)})))
-
-
-@dataclass(frozen=True, slots=True)
 class _Table:
-    """Cells as text: `shared` are title and cell of the columns that are the same in all recipes."""
+    """Cells as text: `shared` are title and cell of the columns that are the same in all recipes.
 
-    recipes: Sequence[Recipe]
-    shared: Sequence[str]
-    titles: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    `needs` is the width of the other columns, gaps included, without the names.
+    """
 
-    @property
-    def widths(self) -> list[int]:
-        return [max(map(width, column)) for column in zip(self.titles, *self.rows, strict=True)]
-
-    @property
-    def names(self) -> list[str]:
-        return [printable(recipe.label) for recipe in self.recipes]
-
-    @property
-    def needs(self) -> int:
-        """The width of the columns, gaps included, without the names."""
-        return sum(self.widths) + len(_GAP) * len(self.titles)
+    def __init__(self, recipes: Sequence[Recipe], runs: Sequence[Recipe], columns: Sequence[Column]) -> None:
+        both = list(zip(recipes, runs, strict=True))
+        rows = [[_clip(printable(column.both(recipe, run))) for column in columns] for recipe, run in both]
+        same = [len(recipes) > 1 and len(set(cells)) == 1 for cells in zip(*rows, strict=True)]
+        self.recipes = recipes
+        self.names = [printable(recipe.label) for recipe in recipes]
+        self.shared = [
+            f"{column.title} {cell}" for column, cell, one in zip(columns, rows[0], same, strict=True) if one
+        ]
+        self.titles = [column.title for column, one in zip(columns, same, strict=True) if not one]
+        self.rows = [[cell for cell, one in zip(row, same, strict=True) if not one] for row in rows]
+        self.widths = [max(map(width, column)) for column in zip(self.titles, *self.rows, strict=True)]
+        self.needs = sum(self.widths) + len(_GAP) * len(self.titles)
 
     def lines(self, columns: int) -> Iterator[str]:
         yield from _wrapped("the same in all: ", self.shared, columns)
@@ -93,25 +90,12 @@ class _Table:
                     yield _line([shown, *cells], [name_width, *widths])
 
 
-def _table(recipes: Sequence[Recipe], runs: Sequence[Recipe], columns: Sequence[Column]) -> _Table:
-    both = list(zip(recipes, runs, strict=True))
-    rows = [[_clip(printable(column.both(recipe, run))) for column in columns] for recipe, run in both]
-    same = [len(recipes) > 1 and len(set(cells)) == 1 for cells in zip(*rows, strict=True)]
-    return _Table(
-        recipes,
-        shared=[f"{column.title} {cell}" for column, cell, one in zip(columns, rows[0], same, strict=True) if one],
-        titles=[column.title for column, one in zip(columns, same, strict=True) if not one],
-        rows=[[cell for cell, one in zip(row, same, strict=True) if not one] for row in rows],
-    )
-
-
 def _lists(recipes: Sequence[Recipe], runs: Sequence[Recipe], globs: Sequence[str]) -> Iterator[str]:
     for recipe, run in zip(recipes, runs, strict=True):
         yield ""
         yield f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"
         cells = [_cells(path, recipe, run) for path in chosen(recipe, globs)]
-        widths = [max((width(row[number]) for row in cells), default=0) for number in range(3)]
-        yield from (_line(row, widths) for row in cells)
+        yield from (_INDENT + line for line in aligned(cells))
 
 
 def _cells(path: str, recipe: Recipe, run: Recipe) -> list[str]:
@@ -196,3 +180,52 @@ def _obstacles(recipes: Sequence[Recipe], columns: Sequence[Column]) -> Iterator
                 found.setdefault(obstacle, {})[path] = None
     for obstacle, settings in found.items():
         yield f"{NOT_KNOWN} {', '.join(settings)}: {printable(obstacle.reason())}"
+
+
+DEFAULT = tuple(dict.fromkeys(path for column in COLUMNS for path in column.settings))
+"""The settings behind the table."""
+
+
+def csv_lines(recipes: Sequence[Recipe], globs: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the rows as text, the header first. One of several values is `a|b`, unknown is `?`, None is empty."""
+    paths = sorted({path for recipe in recipes for path in chosen(recipe, globs)}) if globs else DEFAULT
+    yield csv_row(["recipe", "path", "line", "kind", *paths])
+    for recipe in recipes:
+        values = [_text(recipe.setting(path).value) for path in paths]
+        yield csv_row([*about_recipe(recipe), *values])
+
+
+def about_recipe(recipe: Recipe) -> list[str]:
+    """Return the first four cells of a row."""
+    return [recipe.label, recipe.path, str(recipe.line), recipe.kind]
+
+
+def csv_row(cells: Sequence[str]) -> str:
+    """Write a line of cells, none of which a spreadsheet runs."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(map(_inert, cells))
+    return line.getvalue()
+
+
+def _inert(cell: str) -> str:
+    """Quote a cell that a spreadsheet would run as a formula.
+
+    Numbers and dashes are safe. The text is escaped, since a recipe is a line.
+    """
+    return f"'{printable(cell)}" if cell[:1] in ("=", "+", "@", "\t", "\r") else printable(cell)
+
+
+def _text(value: Value) -> str:
+    match value:
+        case Known(known):
+            return _plain(known)
+        case OneOf(values):
+            return "|".join(map(_plain, values))
+        case _:
+            return "set" if value.state == "set" else "?"
+
+
+def _plain(value: Plain) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(json_value(value))

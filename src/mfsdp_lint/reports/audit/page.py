@@ -1,6 +1,9 @@
-"""The page itself: templates filled in, with data, style and script inside. Jinja2 is imported here alone.
+"""The audit as one page that stands by itself: templates filled in, with data, style and script inside.
 
-Findings and rules as the page's templates show them: plain words, rows of code, nothing that is markup.
+recipes ──► sides.py ──► data ─┐
+findings and rules ──► templates ─┴──► page
+
+Jinja2 is imported here alone.
 """
 
 from __future__ import annotations
@@ -8,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -21,15 +24,12 @@ from mfsdp_lint.core.files import PACKAGE
 from mfsdp_lint.core.finding import SEVERITIES, Finding, Fix
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.audit.columns import COLUMNS
-from mfsdp_lint.reports.audit.page.cells import KINDS
-from mfsdp_lint.reports.change import changes
-from mfsdp_lint.reports.full import WHEN
-from mfsdp_lint.reports.printable import printable
-from mfsdp_lint.reports.rule import code_of, fix_of, fix_where, found_where, said_of_versions
-from mfsdp_lint.reports.settings import matches
-from mfsdp_lint.reports.snippet import Lines, Row, lines_of, snippet
+from mfsdp_lint.reports.audit.columns import COLUMNS, matches
+from mfsdp_lint.reports.audit.sides import KINDS
+from mfsdp_lint.reports.explain import code_of, fix_of, fix_where, found_where, said_of_versions
+from mfsdp_lint.reports.snippet import Lines, changes, lines_of, snippet
 from mfsdp_lint.reports.summary import Summary, judged_against
+from mfsdp_lint.reports.wording import WHEN, printable
 from mfsdp_lint.rules.about_files import ABOUT_FILES
 from mfsdp_lint.rules.model import Case, Rule
 
@@ -41,26 +41,20 @@ def by_rule(findings: Sequence[Finding], rules: Sequence[Rule], texts: Texts) ->
     found: dict[str, list[Finding]] = {}
     for finding in findings:
         found.setdefault(finding.code, []).append(finding)
-    pages = [_rule(code, known.get(code), of_it, lines, texts) for code, of_it in found.items()]
+    about = {each.code: {"summary": each.summary, "why": each.why, "fixes": [each.fix]} for each in ABOUT_FILES}
+    pages = []
+    for code, same in found.items():
+        counted = [finding for finding in same if finding.suppressed is None]
+        page = {
+            "code": code,
+            "name": same[0].name,
+            "severity": min((each.severity for each in counted or same), key=SEVERITIES.index),
+            "counted": len(counted),
+            "silenced": len(same) - len(counted),
+            "findings": [_finding(finding, lines, texts) for finding in same],
+        }
+        pages.append(page | (_documentation(known[code]) if code in known else about.get(code, {})))
     return sorted(pages, key=lambda page: (SEVERITIES.index(page["severity"]), page["code"]))
-
-
-def _rule(code: str, rule: Rule | None, findings: Sequence[Finding], lines: Lines, texts: Texts) -> dict[str, Any]:
-    counted = [finding for finding in findings if finding.suppressed is None]
-    return {
-        "code": code,
-        "name": findings[0].name,
-        "severity": min((each.severity for each in counted or findings), key=SEVERITIES.index),
-        "counted": len(counted),
-        "silenced": len(findings) - len(counted),
-        "findings": [_finding(finding, lines, texts) for finding in findings],
-        **(_about_file(code) if rule is None else _documentation(rule)),
-    }
-
-
-def _about_file(code: str) -> dict[str, Any]:
-    about = next((each for each in ABOUT_FILES if each.code == code), None)
-    return {} if about is None else {"summary": about.summary, "why": about.why, "fixes": [about.fix]}
 
 
 def _documentation(rule: Rule) -> dict[str, Any]:
@@ -101,7 +95,7 @@ def _finding(finding: Finding, lines: Lines, texts: Texts) -> dict[str, Any]:
         "raises": printable(finding.raises or ""),
         "notes": [{"message": printable(note.message), **_frame(note.span, lines, "-")} for note in finding.related],
         "recipes": [printable(recipe.name) for recipe in finding.recipes],
-        "fix": _fix(finding.fix, texts) if finding.fix else None,
+        "fix": finding.fix and _fix(finding.fix, texts),
         "fixable": finding.fixable,
         "no_fix": printable(finding.no_fix),
         "silenced": f"by {silenced.by}: {printable(silenced.reason) or 'no reason given'}" if silenced else "",
@@ -115,16 +109,17 @@ def _frame(span: Span, lines: Lines, mark: str) -> dict[str, Any]:
 
 def _fix(fix: Fix, texts: Texts) -> dict[str, Any]:
     """Show removed and added lines; none if the fix holds only once others have been made."""
-    diffs = [{"place": printable(place), "rows": list(_signed(rows))} for place, rows in changes(fix, texts)]
+    diffs = [
+        {
+            "place": printable(place),
+            "rows": [{"number": number, "sign": text[:1], "text": text[2:]} for number, text in rows],
+        }
+        for place, rows in changes(fix, texts)
+    ]
     return {"safety": fix.safety, "why": printable(fix.why), "diffs": diffs}
 
 
-def _signed(rows: Sequence[Row]) -> Iterator[Mapping[str, str]]:
-    for number, text in rows:
-        yield {"number": number, "sign": text[:1], "text": text[2:]}
-
-
-ASSETS = os.path.join(PACKAGE, "reports", "audit", "page", "assets")
+ASSETS = os.path.join(PACKAGE, "reports", "audit", "assets")
 
 SCRIPTS = ("dom.js", "data.js", "route.js", "matrix.js", "layout.js", "recipe.js", "compare.js", "main.js")
 """The parts of the page's script; each uses those before it."""

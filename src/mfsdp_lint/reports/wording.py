@@ -1,0 +1,111 @@
+"""Words that several formats share: stages, verdicts of a dry run, numbers, names; and text that is safe to print.
+
+Text of a file, a path or a value must not steer the terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from unicodedata import combining, east_asian_width
+
+from mfsdp_lint.core.finding import AffectedRecipe, Confirmation, Finding, Stage
+from mfsdp_lint.core.recipe import Unfollowed
+from mfsdp_lint.terminal import printable as printable
+
+
+def width(text: str) -> int:
+    """Count the terminal columns of a text: wide characters take two, combining ones none."""
+    return len(text) if text.isascii() else sum(map(_columns_of, text))
+
+
+def _columns_of(character: str) -> int:
+    if combining(character):
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> Iterator[str]:
+    """Align columns to the left, those of these numbers to the right.
+
+    The last cell of a row that ends early may be wider than its column.
+    """
+    number = max(map(len, rows), default=0)
+    widths = [max(width(row[at]) for row in rows if at < len(row) - (len(row) < number)) for at in range(number)]
+    for row in rows:
+        gaps = [" " * (wide - width(text)) for text, wide in zip(row, widths, strict=False)]
+        cells = (
+            gap + text if at in right else text + gap for at, (text, gap) in enumerate(zip(row, gaps, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
+
+
+def clipped(text: str, longest: int) -> str:
+    """Cut a long text to its beginning."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def shorten(recipes: Sequence[AffectedRecipe], shown: int = 1) -> str:
+    """Name the first recipes and count the others: `llama3_8b_pretrain_config and 41 more`."""
+    names = ", ".join(printable(recipe.name) for recipe in recipes[:shown])
+    more = len(recipes) - shown
+    return f"{names} and {more} more" if more > 0 else names
+
+
+def unfollowed_lines(unfollowed: Sequence[Unfollowed]) -> list[str]:
+    """Describe code without a recipe, a line each."""
+    return [
+        f"{printable(each.path)}:{each.line}: {printable(each.name)} could not be followed: {printable(each.message)}"
+        + ("" if each.span is None else f" ({printable(each.point.path)}:{each.point.line})")
+        for each in unfollowed
+    ]
+
+
+def count(number: int, noun: str) -> str:
+    """Write a number with its noun: `1 file`, `2 files`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+_VERDICT_LINES = 3
+
+WHEN: dict[Stage, str] = {
+    "startup": "at start-up",
+    "wrap": "when the model is wrapped",
+    "first-step": "at the first training step",
+    "save": "when a checkpoint is saved",
+    "load": "when a checkpoint is loaded",
+    "never": "without an error",
+}
+
+
+def remarks(finding: Finding, *, verdict: bool = False) -> list[str]:
+    """List the consequence of a mistake, the error that it will raise, and the verdict of a dry run, if requested."""
+    told = [f"{WHEN[finding.stage]}: {finding.consequence}"] if finding.consequence else []
+    if finding.raises:
+        told.append(f"the error will be: {finding.raises}")
+    if verdict and finding.confirmation:
+        told.append(verdict_text(finding.confirmation))
+    return told
+
+
+def verdict_text(confirmation: Confirmation) -> str:
+    """Describe a verdict: `a dry run (introspect) confirmed it: AssertionError: …`"""
+    tier = f" ({confirmation.tier})" if confirmation.tier else ""
+    match confirmation.verdict:
+        case "inconclusive":
+            seen = f" (seen: {first_lines(confirmation.seen)})" if confirmation.seen else ""
+            return f"a dry run{tier} was inconclusive: {first_lines(confirmation.reason)}{seen}"
+        case "hypothetical":
+            return f"a dry run{tier}: it {confirmation.reason}: {first_lines(confirmation.seen)}"
+        case "refuted":
+            return (
+                f"a dry run{tier} refuted it: {first_lines(confirmation.seen)}; "
+                "the rule seems wrong for these versions, please report it"
+            )
+        case verdict:
+            return f"a dry run{tier} {verdict} it: {first_lines(confirmation.seen)}"
+
+
+def first_lines(message: str) -> str:
+    """Put the beginning of an error on one line."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return " ".join(lines[:_VERDICT_LINES])
