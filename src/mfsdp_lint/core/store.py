@@ -63,14 +63,17 @@ class Store(Mapping[str, Any]):
 
 
 class Folder(Mapping[str, Any]):
-    """The pieces of a store whose names begin with a folder's, by the rest of the name."""
+    """The pieces of a store whose names begin with a folder's, by the rest of the name, each read once."""
 
     def __init__(self, store: Mapping[str, Any], folder: str) -> None:
         self._store = store
         self._folder = folder
+        self._pieces: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        return self._store[f"{self._folder}/{name}"]
+        if name not in self._pieces:
+            self._pieces[name] = self._store[f"{self._folder}/{name}"]
+        return self._pieces[name]
 
     def __iter__(self) -> Iterator[str]:
         start = f"{self._folder}/"
