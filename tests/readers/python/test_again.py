@@ -205,3 +205,56 @@ def test_of_a_changed_file_those_stay_that_call_nothing_that_changed(old: str, n
 @pytest.mark.usefixtures("pieces")
 def test_what_was_worked_out_for_all_is_worked_out_again() -> None:
     assert kept_of("shared.py", "holder.model.size = number", "holder.model.size = 7") == set()
+
+
+KINDS = """\
+import os
+from config import ConfigContainer
+
+def sized(size):
+    cfg = ConfigContainer()
+    cfg.model.size = size
+    return cfg
+
+def changed():
+    return sized(size=2)
+
+def looks_up():
+    cfg = ConfigContainer()
+    cfg.model.size = os.environ["A"]
+    return cfg
+
+def with_parameter(fsdp=False):
+    cfg = ConfigContainer()
+    if fsdp:
+        cfg.model.size = 4
+    return cfg
+
+class Recipes:
+    def method(self):
+        cfg = ConfigContainer()
+        cfg.model.size = 5
+        return cfg
+
+SHARED = with_parameter(True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ("size=2", "size=3", {"looks_up", "Recipes.method", "SHARED", "with_parameter"}),  # a named argument is a setting
+        ("size=2", "size=len('ab')", set()),
+        ('= os.environ["A"]', '= os.environ["B"]', set()),  # which variables matter is asked of all
+        ("size = 5", "size = 6", {"changed", "looks_up", "SHARED", "with_parameter"}),
+    ],
+)
+def test_entry_points_of_every_kind_stay(tmp_path: Any, old: str, new: str, kept: set[str]) -> None:
+    (tmp_path / "kinds.py").write_text(KINDS, encoding="utf-8")
+    sources = Sources()
+    first = read_python([*FILES, "kinds.py"], sources)
+    changed = {"kinds.py": KINDS.replace(old, new, 1)}
+    second = read_python([*FILES, "kinds.py"], sources.with_texts(changed), before=first.again)
+    assert settings(second) == settings(read_python([*FILES, "kinds.py"], Sources(changed)))
+    here = [recipe for recipe in second.recipes if recipe.path == "kinds.py"]
+    assert {recipe.name for recipe in here if any(recipe is other for other in first.recipes)} == kept

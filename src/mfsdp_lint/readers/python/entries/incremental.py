@@ -56,6 +56,14 @@ class Tried:
         """Return a key that identifies the entry point in every reading of the same texts."""
         return self.path, self.entry.line, self.entry.name
 
+    @property
+    def code(self) -> Iterator[Key]:
+        """The functions that ran: the entry point's own, whatever it is called by, and those that it called."""
+        yield self.key
+        yield from self.called
+        if self.entry.function is not None:
+            yield key_of(self.entry.function)
+
 
 @dataclass(frozen=True, slots=True)
 class Before:
@@ -83,7 +91,7 @@ class Before:
             each.key: each
             for path in affected - through_and_through
             for each in self.tried.get(path, ())
-            if each.ran and functions.isdisjoint((each.key, *each.called))
+            if each.ran and functions.isdisjoint(each.code)
         }
         return whole, single
 

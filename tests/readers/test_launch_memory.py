@@ -1,0 +1,134 @@
+"""Launches of changed texts: a script that the change does not reach is not followed again, and no answer differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mfsdp_lint.core.recipe import Origin, Recipe, Span
+from mfsdp_lint.engine.read import Read, question, read
+from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.sources import Sources
+
+FILES: Mapping[str, str] = {
+    "pyproject.toml": "",
+    "recipes.py": """\
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+def small():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True
+    return cfg
+
+
+def large():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True
+    return cfg
+""",
+    "train.py": """\
+import argparse
+import recipes
+from megatron.bridge.training.pretrain import pretrain
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--recipe")
+args = parser.parse_args()
+pretrain(getattr(recipes, args.recipe)(), print)
+""",
+    "small.sh": "python train.py --recipe small\n",
+    "large.sh": "NVTE_DEBUG=1 python train.py --recipe large\n",
+    "flags.sh": "source env.sh\ntorchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format $FORMAT\n",
+    "env.sh": "FORMAT=torch_dist\n",
+    "launch.py": """\
+import subprocess
+
+subprocess.run(["python", "train.py", "--recipe", "small"])
+""",
+}
+LAUNCHED = {"small.sh", "large.sh", "flags.sh", "launch.py"}
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path, text in FILES.items():
+        (tmp_path / path).write_text(text, encoding="utf-8")
+
+
+def settings(found: Read) -> dict[str, list[Any]]:
+    return {
+        recipe.qualified_name: [
+            (variant.when, [(path, variant.value(path), _places(variant.origin(path))) for path in variant.settings])
+            for variant in recipe.variants
+        ]
+        for recipe in found.recipes
+    }
+
+
+def _places(origin: Origin | None) -> list[Span]:
+    return [] if origin is None else [origin.span, *_places(origin.earlier)]
+
+
+def launches(found: Read) -> list[Recipe]:
+    return [recipe for recipe in found.recipes if recipe.path in LAUNCHED]
+
+
+def kept_with(**changes: tuple[str, str]) -> set[str]:
+    """Return the scripts that keep their results when texts are replaced in files; all answers are those of a new run.
+
+    `recipes__py` names the file recipes.py.
+    """
+    asked, _ = question(Options(paths=(".",), target_bridge="0.3.1"))
+    sources = Sources()
+    first = read(asked, sources)
+    assert {recipe.path for recipe in launches(first)} == LAUNCHED
+    texts = {}
+    for name, (old, new) in changes.items():
+        path = name.replace("__", ".")
+        assert old in FILES[path]
+        texts[path] = FILES[path].replace(old, new, 1)
+    second = read(asked, sources.with_texts(texts), before=first)
+    assert settings(second) == settings(read(asked, Sources(texts)))
+    # The overrides of the command line are laid over recipes each time: what a reader gave is in their settings.
+    earlier = {id(variant.settings) for recipe in launches(first) for variant in recipe.variants}
+    return {
+        recipe.path
+        for recipe in launches(second)
+        if all(id(variant.settings) in earlier for variant in recipe.variants)
+    }
+
+
+def test_where_nothing_changes_every_script_keeps_its_result() -> None:
+    assert kept_with() == LAUNCHED
+
+
+def test_a_setting_in_a_function_concerns_the_scripts_that_run_it() -> None:
+    kept = kept_with(
+        recipes__py=(
+            "use_megatron_fsdp = True\n    return cfg\n\n\n",
+            "use_megatron_fsdp = False\n    return cfg\n\n\n",
+        )
+    )
+    assert kept == {"large.sh", "flags.sh"}
+
+
+def test_an_import_concerns_every_script() -> None:
+    assert kept_with(recipes__py=("from megatron", "import os\nfrom megatron")) == set()
+
+
+def test_a_sourced_script_concerns_those_that_source_it() -> None:
+    assert kept_with(env__sh=("torch_dist", "fsdp_dtensor")) == LAUNCHED - {"flags.sh"}
+
+
+def test_the_text_of_a_script_concerns_that_script() -> None:
+    assert kept_with(small__sh=("small", "large")) == LAUNCHED - {"small.sh"}
+
+
+def test_the_words_of_a_python_launch_concern_every_script() -> None:
+    # It may be imported by any program.
+    assert kept_with(launch__py=('"small"', '"large"')) == set()
