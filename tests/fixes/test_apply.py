@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import pytest
 
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import Value
 from mfsdp_lint.fixes.apply import fix_project, prove_once
@@ -207,3 +208,55 @@ def test_planning_is_ready_without_libcst_and_yaml() -> None:
     code = "import sys, mfsdp_lint.fixes.apply, mfsdp_lint.fixes.patch; print({'libcst', 'yaml'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+class WithUsers:
+    """A project whose file u.py was not asked for; `with_them` counts the evaluations that include it."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.widened = False
+        self.with_them = 0
+
+    def evaluate(self, overlay: Mapping[str, str]) -> Judged:
+        whole = self.project.evaluate(overlay)
+        asked = replace(
+            whole,
+            recipes=[each for each in whole.recipes if each.path != "u.py"],
+            broken=[each for each in whole.broken if each.recipe.path != "u.py"],
+            requests=[each for each in whole.requests if each.needs[0].recipe.path != "u.py"],
+        )
+
+        def with_users() -> Judged:
+            self.with_them += 1
+            return replace(whole, requests=asked.requests, users=["u.py"], asked=asked)
+
+        return replace(asked, with_users=with_users) if self.widened else asked
+
+    def widen(self, before: Judged, texts: Mapping[str, str], edited: Collection[str]) -> Judged:
+        if self.widened or "c.py" not in edited:
+            return before
+        self.widened = True
+        whole = self.evaluate(texts).with_users
+        assert whole is not None
+        return whole()
+
+    def proof(self) -> Proof:
+        before = self.evaluate({})
+        return prove_once(before, self.evaluate, self.project.text, self.project.is_linted, self.widen)
+
+
+def test_a_fix_that_a_user_of_its_file_would_notice_is_made_elsewhere() -> None:
+    files = {"c.py": COMMON, "r.py": recipe("a", ON), "u.py": recipe("b", OFF)}
+    found = WithUsers(Project(files))
+    assert found.proof().texts == {"r.py": recipe("a", ON, SET)}
+    assert found.with_them == 2  # before any change, and with this one
+
+
+def test_users_of_a_file_are_not_asked_about_a_fix_that_fails_without_them() -> None:
+    worse = Rule("WORSE", {FORMAT: "fsdp_dtensor"}, FSDP, False, fixable=False)
+    found = WithUsers(
+        Project({"c.py": COMMON, "r.py": recipe("a", ON), "u.py": recipe("b", OFF)}, (FORMAT_RULE, worse))
+    )
+    assert not found.proof().proved
+    assert found.with_them == 0

@@ -243,7 +243,11 @@ SHARED = with_parameter(True)
 @pytest.mark.parametrize(
     ("old", "new", "kept"),
     [
-        ("size=2", "size=3", {"looks_up", "Recipes.method", "SHARED", "with_parameter"}),  # a named argument is a setting
+        (
+            "size=2",
+            "size=3",
+            {"looks_up", "Recipes.method", "SHARED", "with_parameter"},
+        ),  # a named argument is a setting
         ("size=2", "size=len('ab')", set()),
         ('= os.environ["A"]', '= os.environ["B"]', set()),  # which variables matter is asked of all
         ("size = 5", "size = 6", {"changed", "looks_up", "SHARED", "with_parameter"}),
