@@ -52,7 +52,7 @@ def marked(folder: Path) -> dict[int, str]:
 
 
 def kill_some(role: str) -> Strike:
-    """Make a strike that kills one process of a role, if there is one: `rank`, `agent` or `introspect`."""
+    """Make a strike that kills one process if there is one: a rank, the launcher or the validator, by its module."""
 
     def strike(_: subprocess.Popen[bytes], folder: Path) -> None:
         found = [pid for pid, command in marked(folder).items() if f"start.py {role}" in command]
@@ -86,7 +86,7 @@ FAULTS: dict[str, tuple[list[str], Strike]] = {
     "Ctrl-C": ([], to_all(signal.SIGINT)),
     "SIGTERM": ([], to_all(signal.SIGTERM)),
     "a rank is killed": ([], kill_some("rank")),
-    "the launcher is killed": ([], kill_some("agent")),
+    "the launcher is killed": ([], kill_some("torch.distributed.run")),
     "the validator is killed": ([], kill_some("introspect")),
     "time-out": (["--timeout", "0.3"], nothing),
     "no memory": (["--memory", "300"], nothing),
