@@ -119,6 +119,10 @@ class Repair:
                 yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs, unread)
 
 
+_MOST_KEPT = 8
+"""Attempts of which the judgement is kept."""
+
+
 class _Project:
     """The project as proofs see it: what was asked for, and everybody who uses the files that they edit.
 
@@ -129,16 +133,26 @@ class _Project:
         self._repair = repair
         self._unsafe = unsafe
         self._now = repair.judgement
+        self._tried: dict[frozenset[tuple[str, str]], Judged] = {}
         self._users: Judge | None = None
         self._users_now: Judgement | None = None
 
     def evaluate(self, texts: Mapping[str, str]) -> Judged:
         """Re-evaluate the project with other texts."""
         sources = self._repair.judgement.sources.with_texts(texts)
-        # One attempt after the other changes little, so that each takes over what it can of the last one.
-        self._now = self._repair.judge(sources, self._now) if texts else self._repair.judgement
-        asked = self._repair.judged(self._now, self._unsafe)
+        asked = self._asked_with(texts, sources)
         return asked if self._users is None else replace(asked, with_users=partial(self._with_users, asked, sources))
+
+    def _asked_with(self, texts: Mapping[str, str], sources: Sources) -> Judged:
+        """Judge what was asked for. What held without the users of edited files is tried with them right afterwards."""
+        key = frozenset(texts.items())
+        if key not in self._tried:
+            # One attempt after the other changes little, so that each takes over what it can of the last one.
+            self._now = self._repair.judge(sources, self._now) if texts else self._repair.judgement
+            self._tried[key] = self._repair.judged(self._now, self._unsafe)
+            if len(self._tried) > _MOST_KEPT:
+                del self._tried[next(iter(self._tried))]
+        return self._tried[key]
 
     def _with_users(self, asked: Judged, sources: Sources) -> Judged:
         """Add the users of edited files to a judgement of the files that were asked for."""
