@@ -69,7 +69,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     },
     "version 2 of Megatron-FSDP": {**_MEGATRON_FSDP, "ddp.megatron_fsdp_version": 2},
 }
-"""What is set on top of a test's configuration. A version without one of the fields goes without it."""
+"""Settings on top of a test's configuration. A version without one of the fields goes without it."""
 
 WORST = ("false alarm", "out of order", "wrong value", "unforeseen by FSDP, without a reason")
 

@@ -16,7 +16,7 @@ from tests.test_layout import MODULES, WORKER
 
 STREAMS = {"stdout", "stderr", "__stdout__", "__stderr__"}
 ASKED = {"isatty", "fileno", "flush"}
-"""What others may ask of a stream: none of it prints."""
+"""Attributes of a stream that others may ask for: none of them prints."""
 
 PRINTING = {"print_exc", "print_exception", "print_tb", "print_stack", "pprint", "pp"}
 

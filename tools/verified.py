@@ -30,7 +30,7 @@ FILE = Path(__file__).parent / "verified.json"
 PAGE = CHECKOUT.parent / "docs" / "verified.md"
 
 TRIED = ("versions", "applies", "cases", "confirm", "control", "fix", "examples")
-"""What of a rule file a run depends on."""
+"""The parts of a rule file that a run depends on."""
 
 WITH = ("megatron-bridge", "megatron-core", "torch", "transformer-engine")
 """The packages that are told of a run."""

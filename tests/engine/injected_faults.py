@@ -74,7 +74,7 @@ class Injected(Exception):
 
 @dataclass
 class Told:
-    """What a run printed, and its exit code."""
+    """The output of a run, and its exit code."""
 
     code: int
     lines: tuple[str, ...]
@@ -251,7 +251,7 @@ def reaching(bad: str, every: list[FunctionType]) -> list[FunctionType]:
 
 
 def wrong_with(function: FunctionType, bad: str, usual: Told) -> str:
-    """What a fault of a function loses; empty where it is told at its file, and all others are judged as usual."""
+    """Return the loss by a function's fault; empty where it is told at its file, and all others are judged as usual."""
     injection = Injection(bad, fails=True)
     with injected(injection, [function]):
         told = run()

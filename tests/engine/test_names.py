@@ -23,7 +23,7 @@ CODES = ("MFSDP701", "MFSDP703", "MFSDP904", "MFSDP918")
 
 @pytest.fixture
 def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Said:
-    """What is said of names in some files: code, severity and message."""
+    """Return the findings about names in some files: code, severity and message."""
     monkeypatch.chdir(tmp_path)
 
     def said(files: dict[str, str], version: str = "0.6.0") -> list[tuple[str, str, str]]:

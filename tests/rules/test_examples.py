@@ -1,4 +1,4 @@
-"""What the examples of the rules set exists in the releases that they are judged with."""
+"""The settings of the rules' examples exist in the releases that they are judged with."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_setting_of_an_example_is_one_of_some_release(rule: Rule, example: Exa
 
 
 def written(recipes: list[Recipe]) -> dict[str, Plain]:
-    """What an example itself writes, with the classes of its sections."""
+    """Return the settings that an example itself writes, with the classes of its sections."""
     found: dict[str, Plain] = {}
     for recipe in recipes:
         for variant in recipe.variants:

@@ -22,7 +22,7 @@ from tools.vocabulary.values import is_enum, members, value_of
 
 ARGUMENTS = "megatron.training.arguments"
 ADDED = ("megatron.post_training.arguments", "add_modelopt_args")
-"""What pretrain_gpt.py itself adds (0.12.0 to head)."""
+"""The flags that pretrain_gpt.py itself adds (0.12.0 to head)."""
 
 _TYPES = ("str", "int", "float", "bool")
 

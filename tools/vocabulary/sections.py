@@ -16,7 +16,7 @@ CORE_CLASSES = {
     "model": ("megatron.core.transformer.transformer_config", "TransformerConfig"),
     "optimizer": ("megatron.core.optimizer.optimizer_config", "OptimizerConfig"),
 }
-"""What Megatron-LM's command line fills in from its flags (get_megatron_ddp_config and
+"""The classes whose fields Megatron-LM's command line fills in from its flags (get_megatron_ddp_config and
 get_megatron_optimizer_config in megatron/training/training.py, core_transformer_config_from_args, 0.12.0 to head); a
 field without a flag keeps the default declared here."""
 

@@ -22,7 +22,7 @@ from mfsdp_lint.reports.audit.sides import Side, side_document
 from mfsdp_lint.reports.snippet import lines_of
 
 IsWanted = Callable[[str, str], bool]
-"""Whether a recipe is shown, by its name and its qualified name."""
+"""Tells from its name and its qualified name whether a recipe is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Audited:
 
 
 MemoryFor = Callable[[Target], MemoryOf]
-"""What the memory of recipes comes to with the versions of a target."""
+"""Estimates the memory of recipes with the versions of a target."""
 
 
 def audited(options: Options, is_wanted: IsWanted, memory: MemoryFor | None = None) -> Audited:

@@ -22,7 +22,7 @@ from mfsdp_lint.rules.about_files import INTERNAL, STALE_ENTRY, UNREADABLE
 VERSION = 1
 
 NEVER_ACCEPTED = (UNREADABLE, INTERNAL, STALE_ENTRY)
-"""What says that something was not checked."""
+"""Findings that say that something was not checked."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

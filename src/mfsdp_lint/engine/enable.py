@@ -29,7 +29,7 @@ from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.rules.check import Violation
 
 DISABLED = "Megatron-FSDP is not on"
-"""What is wrong with the recipe, as the proof has it."""
+"""The mistake that the proof has to remove from the recipe."""
 
 _NAMED = 5
 

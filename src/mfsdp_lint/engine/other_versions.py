@@ -104,7 +104,7 @@ def _that_matter(rules: Sequence[Rule], codes: Set[str]) -> tuple[Rule, ...]:
 
 
 _Key = tuple[str, str, int, str, str]
-"""What a finding in another version has to have in common: the rule, and the recipe."""
+"""The part that findings in different versions have to share: the rule, and the recipe."""
 
 
 def _key(violation: Violation) -> _Key:

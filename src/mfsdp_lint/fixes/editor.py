@@ -25,7 +25,7 @@ Assignments = Sequence[tuple[str, Plain | Absent]]
 that the recipe asks start-up to set."""
 
 Old = Mapping[str, Plain]
-"""What settings are without an edit, as far as that is known."""
+"""The values of settings without an edit, as far as they are known."""
 
 
 @dataclass(frozen=True, slots=True)

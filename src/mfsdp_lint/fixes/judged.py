@@ -35,4 +35,4 @@ Evaluate = Callable[[Mapping[str, str]], Judged]
 """Reads and judges the project with other texts for some of its files (by path)."""
 
 Widen = Callable[[Judged, Mapping[str, str], Collection[str]], Judged]
-"""What the project with other texts came to, together with everybody who uses some files of it."""
+"""Adds everybody who uses some files to the judgement of the project with other texts."""

@@ -15,7 +15,7 @@ from mfsdp_lint.fixes.statements import PythonFile, Scope, Statement, insert_aft
 from mfsdp_lint.megatron.vocabulary.deciding import BY_SECTION
 
 NAMES = ("cfg", "config")
-"""What configurations are called, the usual name first."""
+"""Names of configurations, the usual one first."""
 
 
 def named(file: PythonFile, scope: Scope) -> tuple[Statement, str] | None:

@@ -22,7 +22,7 @@ from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
 from mfsdp_lint.readers.shell.script import Script
 
 _BARE = re.compile(r"[\w@%+=:,./-]+")
-"""What a shell takes as it stands."""
+"""A word that a shell takes as it stands."""
 
 
 def bare(value: Plain) -> str | None:

@@ -11,7 +11,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known, OneOf, Plain, Value, same
 
 Way = tuple[str, str, tuple[str, ...], int]
-"""One way through one recipe, told without line numbers: path, qualified name, conditions, and which of equal ones."""
+"""A way through a recipe, told without line numbers: path, qualified name, conditions, and which of equal ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Broken:
 
 
 Breaks = Callable[[Sequence[Recipe]], Sequence[Broken]]
-"""What recipes break."""
+"""Finds the violations in recipes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def answers(
 
 
 def differences(alone: Answer, together: Answer) -> Iterator[str]:
-    """What differs between the answers for one file, checked alone and with others."""
+    """Return the differences between the answers for one file, checked alone and with others."""
     for key in sorted({*alone.recipes, *together.recipes}, key=str):
         one, other = alone.recipes.get(key), together.recipes.get(key)
         if other is None and key in alone.late:

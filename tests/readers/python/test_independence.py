@@ -1,4 +1,4 @@
-"""What modules hold belongs to a program: a file has the same answer whatever else is checked with it."""
+"""The contents of modules belong to a program: a file has the same answer whatever else is checked with it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FORMAT, STRATEGY, LENGTH = "checkpoint.ckpt_format", "ddp.data_parallel_sharding
 
 
 def known(folder: Path, *checked: str, **texts: str) -> Mapping[str, Mapping[str, object]]:
-    """What the recipes of the checked files set, by file and function."""
+    """Return the settings of the checked files' recipes, by file and function."""
     for name, text in {"library": LIBRARY, **texts}.items():
         (folder / f"{name}.py").write_text(text)
     paths = [str(folder / f"{name}.py") for name in checked]

@@ -22,6 +22,6 @@ def read(text: str, *targets: Target) -> dict[str, Recipe]:
 
 
 def values(text: str, path: str, *targets: Target) -> set[Value]:
-    """What a setting is on the paths through the function `recipe`."""
+    """Return the values of a setting on the paths through the function `recipe`."""
     recipe = read(text, *targets).get("recipe")
     return set() if recipe is None else {variant.value(path) for variant in recipe.variants}

@@ -17,7 +17,7 @@ from mfsdp_lint.rules.model import MessageText
 SOURCE = Path(__file__).with_name("enablement.yaml")
 
 STRATEGY = "optim_grads_params"
-"""What the guides shard: everything."""
+"""The strategy of the guides: everything is sharded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from mfsdp_lint.readers.overrides import OverriddenSettings, Override
 from mfsdp_lint.rules.check import Remedy, Violation
 
 Judge = Callable[[Sequence[Recipe]], Sequence[Violation]]
-"""What recipes break."""
+"""Finds the violations in recipes."""
 
 ROUNDS = 8
-"""One remedy may bring up the next mistake; more in a row are none that an edit cures."""
+"""A remedy may bring up the next mistake; more in a row are none that an edit cures."""
 
 
 @dataclass(slots=True)

@@ -36,7 +36,7 @@ from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 NOT_KNOWN = "yields no configuration that can be known"
-"""What is said of a function that is there, and of which nothing else can be told without running it."""
+"""The report about a function that exists, but cannot be evaluated without running it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,7 +228,7 @@ MOST_WAYS = 32
 """Ways through a script that are kept apart; beyond, what differs between them is not known."""
 
 FEW_WAYS = 4
-"""The same, in a script that is long or has many loops: it is followed to its end, with less of it kept apart."""
+"""The limit in a script that is long or has many loops: it is followed to its end, with less of it kept apart."""
 
 
 @dataclass(frozen=True, slots=True)

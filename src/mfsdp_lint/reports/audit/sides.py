@@ -194,7 +194,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 """From the least interesting to the most: of several settings in one column the last counts."""
 
 IsAtHand = Callable[[str], bool]
-"""Whether a path is one of the files that were read."""
+"""Tells whether a path is one of the files that were read."""
 
 
 def cell_of(recipe: Recipe, written: Setting, run: Setting | None, tables: Tables, at_hand: IsAtHand) -> int:

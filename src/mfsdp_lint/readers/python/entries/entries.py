@@ -43,9 +43,9 @@ class Entry:
     cls: ClassObject | None = None
     """The class of a method that needs an object of it, or the class itself, to be called."""
     partial: Partial | None = None
-    """What a module calls the function by, with some of its arguments given."""
+    """The partial object that a module calls the function by."""
     wrapper: Object = None
-    """What the decorators made of the function, where that is something else."""
+    """The result of the function's decorators, where that is something else."""
 
     @property
     def qualified_name(self) -> str:

@@ -32,8 +32,8 @@ from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.reader import ToRead
 
 _UPSTREAM = Path(__file__).parents[1] / "library" / "programs"
-"""What the scripts of Megatron-Bridge come to, written down, in folders named after the first release that they are
-for: read here, and imported by nobody."""
+"""Models of Megatron-Bridge's scripts, in folders named after the first release that they are for. They are read here,
+and imported by nobody."""
 
 
 @cache

@@ -35,7 +35,7 @@ from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, Functi
 
 UPSTREAM = "megatron."
 CONTAINER, SECTION = "validate", "finalize"
-"""What start-up calls on a container, and on its sections, before its own checks."""
+"""The methods that start-up calls on a container, and on its sections, before its own checks."""
 
 
 def started_by_itself(machine: Machine, root: Object) -> Object:

@@ -214,7 +214,7 @@ BASES_WITH_MORE = (
     "KeyError",
 )
 OF_BASES = frozenset((*dir(tuple), *dir(BaseException), "_replace", "_asdict", "_fields", "_make"))
-"""What objects have from these bases, which no class of the program shows."""
+"""Attributes that objects inherit from these bases, and that no class of the program shows."""
 
 
 def _may_be_hidden(machine: Machine, value: Instance, attribute: Object) -> bool:

@@ -33,7 +33,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 _HOLDERS = (DictObject, ListObject, Instance, ConfigTree)
-"""What knows who wrote its parts."""
+"""Kinds of values that know who wrote their parts."""
 
 
 def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:

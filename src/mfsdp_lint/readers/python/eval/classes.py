@@ -38,7 +38,7 @@ ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.In
 
 
 WRITTEN: list[Callable[[Machine, str], Object]] = [lambda machine, name: MISSING]
-"""What finds a library's class by its dotted name; written.py, which lies above, fills it in."""
+"""The search for a library's class by its dotted name; written.py, which lies above, fills it in."""
 
 
 LONGEST_ORDER = 256

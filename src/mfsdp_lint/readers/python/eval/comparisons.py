@@ -178,7 +178,7 @@ def equal(machine: Machine, left: Object, right: Object) -> bool | None:
 
 
 _OWNERS_OF_CONSTANTS = ({"torch"}, {"inspect.Parameter"})
-"""What has several names for constants that all differ."""
+"""Owners of several names for constants that all differ."""
 
 
 def _equal_externals(left: Object, right: Object) -> bool | None:

@@ -128,7 +128,7 @@ _LOOKING = frozenset(
     ("get", "keys", "values", "items", "copy", "fromkeys", "__len__", "__iter__", "__reversed__", "__eq__", "__ne__",
      "__or__", "__ror__", "__repr__", "__str__", "__sizeof__", "__class__", "__hash__", "__format__", "__doc__")
 )  # fmt: skip
-"""What leaves a dictionary as it is, however it is called."""
+"""Methods that leave a dictionary as it is, however they are called."""
 
 
 def _move(machine: Machine, owner: DictObject, key: Object, keywords: dict[str, Object]) -> None:

@@ -23,7 +23,7 @@ INSTALLED = frozenset((
     "huggingface_hub", "tokenizers", "requests", "transformer_engine", "mamba_ssm", "causal_conv1d", "fla", "timm",
     "open_clip", "qwen_vl_utils", "nvidia_resiliency_ext", "pkg_resources", "setuptools",
 ))  # fmt: skip
-"""What Megatron-Bridge 0.2.0 to 0.6.0 requires (pyproject.toml), and what that brings along."""
+"""Requirements of Megatron-Bridge 0.2.0 to 0.6.0 (pyproject.toml), and the packages that these require."""
 
 
 def import_guarded(machine: Machine, node: ast.Import | ast.ImportFrom, frame: Frame) -> bool:

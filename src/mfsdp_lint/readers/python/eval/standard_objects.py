@@ -39,7 +39,7 @@ from mfsdp_lint.readers.python.values.objects import (
 LARGEST = 20_000
 """Characters, bytes and items of all arguments together."""
 LARGEST_FACTOR = 2_000
-"""The same, for a function whose result may be as large as one argument times another."""
+"""The limit for a function whose result may be as large as one argument times another."""
 MOST_ITEMS = 10_000
 """Items of a result."""
 MOST_GROWN = 10_000_000

@@ -67,7 +67,7 @@ def unfollowed(
 
 
 _OF_UPSTREAM = frozenset(("megatron", "transformers", "huggingface_hub"))
-"""What the run itself brings along: upstream's code, and the numbers of models. Nobody writes these into a recipe."""
+"""Packages that a run brings along: upstream's code, and the numbers of models. Nobody writes these into a recipe."""
 
 
 def call_at(name: str, node: Any, frame: Frame) -> Place | None:

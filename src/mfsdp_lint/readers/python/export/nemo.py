@@ -31,7 +31,7 @@ from mfsdp_lint.readers.trees import Leaf, Section, Tree
 _NOWHERE = Origin(Span("", 1, 1, 1, 1), "default")
 _DEEPEST = 8
 HERE = "here"
-"""What the entry of a listed object says beside its arguments."""
+"""The key of an entry of a listed object beside its arguments."""
 
 _LISTED = ("plugins", "callbacks")
 """Attributes of a trainer that are one object or several: each is told by its class."""

@@ -22,7 +22,7 @@ Read = Callable[[str, str], list[Placed]]
 """From the path and the text of a file to the documents in it. Raises NoData."""
 
 _QUOTES = re.compile("[rRuU]?(\"\"\"|'''|[\"'])")
-"""What a literal begins with that says its text as it is, or nearly."""
+"""The beginning of a literal that holds its text as it is, or nearly."""
 
 
 def in_place(machine: Machine, read: Read, text: str, node: Any, frame: Frame) -> list[Placed]:

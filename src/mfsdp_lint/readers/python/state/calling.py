@@ -21,7 +21,7 @@ NO_FOCUS: Focus = {}
 Caller = Callable[[Machine, Any, list[Object], dict[str, Object], Any, Frame, Focus], Object]
 
 CALLERS: ByType[Caller] = ByType()
-"""What calls each kind of value; calls.py fills it."""
+"""Functions that call each kind of value; calls.py fills it."""
 
 
 def call(

@@ -136,7 +136,7 @@ class Machine:
         self.contested: frozenset[str] = frozenset()
         self.within_functions: frozenset[str] = frozenset()
         self._undone: dict[str, list[Place]] = {}
-        """What each file that is not followed changed of other modules, with what it wrote there."""
+        """The places in other modules that each file that is not followed changed, with the values that it wrote."""
         self.programs = Programs(finder, self.is_upstream)
         self.upstream_programs = Programs(finder)
         self._era_starts = [0]

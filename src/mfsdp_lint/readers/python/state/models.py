@@ -16,7 +16,7 @@ LIBRARY: dict[str, Model] = {}
 """The models by the dotted names of the functions."""
 
 BUILTINS: dict[str, Object] = {}
-"""What Python's own names stand for."""
+"""The values of Python's own names."""
 
 
 def models(*names: str) -> Callable[[Model], Model]:

@@ -15,10 +15,10 @@ Signal = Any
 """How a block ended: None (it ran through) or a tuple that begins with "return", "break" or "continue"."""
 
 EVALUATORS: dict[type, Callable[[Machine, Any, Frame], Object]] = {}
-"""What evaluates each kind of expression; expressions.py fills it."""
+"""Functions that evaluate each kind of expression; expressions.py fills it."""
 
 RUNNERS: dict[type, Callable[[Machine, Any, Frame], Signal]] = {}
-"""What runs each kind of statement; statements.py fills it."""
+"""Functions that run each kind of statement; statements.py fills it."""
 
 
 def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Object:

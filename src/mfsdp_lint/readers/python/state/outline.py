@@ -25,7 +25,7 @@ _DEFINITION = re.compile(
 )
 _LONG_STRING = re.compile(r'"""[^"]*(?:"(?!"")[^"]*)*"""')
 _BEYOND = ("'''", '\\"""', '""""', "\r", "\f", "\t")
-"""What is too rare in source code to reason about: other long strings, escaped ends, empty ones, other white space."""
+"""Text too rare in source code to reason about: other long strings, escaped ends, empty ones, other white space."""
 _COMMENT_CONTINUED = re.compile(r"#[^\n]*\\\n")
 _NESTING = (ast.ClassDef, ast.If, ast.Try, ast.With, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
 _SHORT = 120

@@ -19,7 +19,7 @@ PATIENCE = 1_000
 """Those of them that may pass before it makes or changes any configuration (the recipe or script of six releases that
 takes longest takes 375). Training code, tests and tools are full of functions that never do."""
 LONG_PATIENCE = 20_000
-"""The same, where the text of an entry point says that it makes, changes or launches one."""
+"""The limit where the text of an entry point says that it makes, changes or launches one."""
 CALL_STEPS = 4_000
 """Those of them that may pass in one call into another file. A call that takes more is not followed to its end."""
 MODULE_STEPS = 40_000
@@ -36,7 +36,7 @@ FORCED_FORK_LIMIT = 6
 NEVER_OLD = 1 << 62
 
 Place = tuple[Any, dict[Any, Any], Any, Any]
-"""Who owns it, the fields it is one of, its key there, and a value: the one it had before, has, or had in passing."""
+"""Its owner, the fields it is one of, its key there, and a value: the one it had before, has, or had in passing."""
 
 
 class LocalPath:

@@ -44,7 +44,7 @@ class Text(NamedTuple):
 
 
 TRACERS: dict[type, Callable[[Machine, Any, Frame], tuple[Place, ...]]] = {}
-"""What follows a value through each kind of expression."""
+"""Functions that follow a value through each kind of expression."""
 
 
 def trace(machine: Machine, text: Text | None) -> tuple[Place, ...]:

@@ -9,7 +9,7 @@ from mfsdp_lint.readers.python.values.markers import EITHER, FORMER, HAZY, REST
 from mfsdp_lint.readers.python.values.objects import MISSING, Instance, Object, Unknown
 
 _SHARING = (REST, HAZY, EITHER)
-"""What says with which objects an unknown one shares its parts."""
+"""Markers that name the objects with which an unknown one shares its parts."""
 
 
 class Former:

@@ -33,7 +33,7 @@ _GIVEN = re.compile(
     r"|(TORCHELASTIC|SLURM|SBATCH|SRUN|OMPI|PMI|PMIX|MPI|MV2|PBS|LSB|KUBERNETES|SKYPILOT)_\w+"
     r"|HOME|USER|LOGNAME|PATH|PWD|SHELL|HOSTNAME|LANG|TERM|TMPDIR|TEMP|LD_LIBRARY_PATH|VIRTUAL_ENV|CONDA_\w+"
 )
-"""What torchrun (torch 2.13.0, distributed/run.py), batch systems, MPI and the system itself give to every process."""
+"""Variables that every process has of torchrun (torch 2.13.0, distributed/run.py), batch systems, MPI or the system."""
 
 
 def is_environment(value: Object) -> bool:

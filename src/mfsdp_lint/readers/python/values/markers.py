@@ -36,7 +36,7 @@ LOADED: Final = Marker("loaded")
 
 # Under `fields` of an unknown value, what it is:
 EITHER: Final = Marker("either")
-"""One of several objects (`config or other`): these objects."""
+"""An object that is one of several (`config or other`): these objects."""
 COPY_OF: Final = Marker("copy of")
 """A copy of another unknown value: that value. As far as it was a constant, both are the same."""
 NOT_OF: Final = Marker("not of")
@@ -50,7 +50,7 @@ ALIKE: Final = Marker("alike")
 FORMER: Final = Marker("former")
 """A part of an unknown object that code out of sight may have changed: what it was (see state/unseen.py)."""
 CONFIGURATION: Final = Marker("configuration")
-"""What came of giving a configuration to code out of sight: where it is launched, it is one."""
+"""A result of code out of sight that was given a configuration: where it is launched, it is one."""
 METHOD_OF: Final = Marker("method of")
 """An attribute that the class of an object has out of sight: that object, which a call of it may change."""
 
@@ -92,4 +92,4 @@ HANDED: Final = Marker("handed")
 """The last configuration that was given to code out of sight."""
 
 IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, FORMER, CONFIGURATION, METHOD_OF))
-"""What says what an unknown value is, and not what it holds."""
+"""Markers that identify an unknown value, and do not say what it holds."""

@@ -1,4 +1,4 @@
-"""What `bisect` does."""
+"""Behaviour of `bisect`."""
 
 
 def bisect_left(a, x, lo=0, hi=None, *, key=None):

@@ -1,4 +1,4 @@
-"""What a class that derives from `dict` inherits."""
+"""Methods that a class inherits from `dict`."""
 
 
 class dict:
@@ -65,7 +65,7 @@ class dict:
 
 
 class names_of:
-    """What `globals()` gives: the names of a module."""
+    """The result of `globals()`: the names of a module."""
 
     def __init__(self, module):
         self.module = module

@@ -1,4 +1,4 @@
-"""What `collections` does."""
+"""Behaviour of `collections`."""
 
 
 class ChainMap:

@@ -1,4 +1,4 @@
-"""What `contextlib` does."""
+"""Behaviour of `contextlib`."""
 
 
 class nullcontext:

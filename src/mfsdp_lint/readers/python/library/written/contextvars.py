@@ -1,4 +1,4 @@
-"""What `contextvars` does in one context."""
+"""Behaviour of `contextvars` in one context."""
 
 
 class ContextVar:

@@ -1,4 +1,4 @@
-"""What `functools` does."""
+"""Behaviour of `functools`."""
 
 
 def singledispatch(function):

@@ -1,4 +1,4 @@
-"""What `heapq` does: the order within the list included."""
+"""Behaviour of `heapq`, the order within the list included."""
 
 
 def heappush(heap, item):

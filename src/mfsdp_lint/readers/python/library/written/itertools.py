@@ -1,4 +1,4 @@
-"""What `itertools` does."""
+"""Behaviour of `itertools`."""
 
 
 def starmap(function, iterable):

@@ -1,4 +1,4 @@
-"""What `operator` does."""
+"""Behaviour of `operator`."""
 
 
 def itemgetter(*keys):

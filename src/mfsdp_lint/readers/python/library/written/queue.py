@@ -1,4 +1,4 @@
-"""What `queue` does in one thread."""
+"""Behaviour of `queue` in one thread."""
 
 
 class Queue:

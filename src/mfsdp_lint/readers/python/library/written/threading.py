@@ -1,4 +1,4 @@
-"""What `threading` does, where a thread is done before anybody looks: it runs when it is started."""
+"""Behaviour of `threading`, where a thread is done before anybody looks: it runs when it is started."""
 
 
 class Thread:

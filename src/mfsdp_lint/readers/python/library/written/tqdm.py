@@ -1,4 +1,4 @@
-"""What `tqdm` does to the program: it hands on the elements."""
+"""Effect of `tqdm` on the program: it hands on the elements."""
 
 
 class tqdm:

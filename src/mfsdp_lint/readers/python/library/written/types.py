@@ -1,4 +1,4 @@
-"""What `types` does."""
+"""Behaviour of `types`."""
 
 
 class SimpleNamespace:

@@ -1,4 +1,4 @@
-"""What objects of a `NamedTuple` do; their fields are filled in like those of a dataclass."""
+"""Behaviour of objects of a `NamedTuple`; their fields are filled in like those of a dataclass."""
 
 from dataclasses import fields
 

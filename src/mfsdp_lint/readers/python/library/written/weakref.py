@@ -1,4 +1,4 @@
-"""What `weakref` does while its objects live."""
+"""Behaviour of `weakref` while its objects live."""
 
 
 def proxy(subject, callback=None):

@@ -1,4 +1,4 @@
-"""What scripts/training/run_recipe.py of Megatron-Bridge does with a recipe for pretraining: 0.3.0 (lines 88 to 247), 0.4.2
+"""Behaviour of scripts/training/run_recipe.py of Megatron-Bridge with a recipe for pretraining: 0.3.0 (lines 88 to 247), 0.4.2
 (141 to 336) and 0.5.1.
 
 A recipe of the library by its name, called without arguments; then the overrides; then the

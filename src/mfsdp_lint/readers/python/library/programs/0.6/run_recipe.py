@@ -1,4 +1,4 @@
-"""What scripts/training/run_recipe.py of Megatron-Bridge does with a recipe for pretraining: 0.6.0, lines 84 to 520.
+"""Behaviour of scripts/training/run_recipe.py of Megatron-Bridge with a recipe for pretraining: 0.6.0, lines 84 to 520.
 
 A recipe of the library by its name, called without arguments; then flags that are overrides (COMMON_OVERRIDE_FIELDS); then the overrides; then the
 launch. Flags that it does not have here end it.

@@ -1,4 +1,4 @@
-"""What the abstract containers of `collections.abc` give to classes that derive from them."""
+"""Methods that classes inherit from the abstract containers of `collections.abc`."""
 
 
 class Mapping:

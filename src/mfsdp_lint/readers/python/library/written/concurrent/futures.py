@@ -1,4 +1,4 @@
-"""What `concurrent.futures` does with threads: each call is done when it is submitted."""
+"""Behaviour of `concurrent.futures` with threads: each call is done when it is submitted."""
 
 
 class Future:

@@ -1,4 +1,4 @@
-"""What objects of `packaging.version.Version` do; library/versions.py reads the texts that they are made of."""
+"""Behaviour of objects of `packaging.version.Version`; library/versions.py reads the texts that they are made of."""
 
 
 class Version:

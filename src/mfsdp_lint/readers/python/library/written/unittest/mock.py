@@ -1,4 +1,4 @@
-"""What `unittest.mock` does where it says what stands in for what."""
+"""Behaviour of `unittest.mock` where a patch names its target and its replacement."""
 
 
 class _Patch:
