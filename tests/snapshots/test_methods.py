@@ -20,10 +20,11 @@ from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Choice, External, Instance
@@ -207,6 +208,6 @@ def test_an_object_that_may_be_of_several_classes_is_no_crash(name: str, snapsho
     frame = Frame(Module("", "", ast.Module([], [])))
     set_attribute(machine, instance, "use_megatron_fsdp", True, ast.Pass(), frame)
     with suppress(Raised):
-        call(machine, get_attribute(machine, instance, name, None, frame), [], {}, ast.Pass(), frame)
+        invoke(machine, get_attribute(machine, instance, name, None, frame), Call([], {}, ast.Pass(), frame))
     assert has_attribute(machine, instance, "nowhere", None, frame) is None
     assert fields_of(machine, instance.cls) == []

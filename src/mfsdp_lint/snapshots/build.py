@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import identical
@@ -185,7 +186,7 @@ class Builder:
             return spec.default
         if not isinstance(spec.factory, Native):
             return self.machine.unknown(spec.name)
-        return spec.factory.call(self.machine, [], {}, None if made is None else made.node, self.frame)
+        return spec.factory.call(self.machine, Call([], {}, None if made is None else made.node, self.frame))
 
     def _fill(self, owner: Instance | Unknown, fields: Mapping[str, Any]) -> None:
         for name, (how, *place, node) in fields.items():
@@ -222,29 +223,20 @@ _METHODS = {
 # -- calls ----------------------------------------------------------------------------------------------------
 
 
-def apply(
-    knowledge: Knowledge,
-    machine: Machine,
-    function: Function,
-    described: Any,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-) -> Object:
+def apply(knowledge: Knowledge, machine: Machine, function: Function, described: Any, call: Call) -> Object:
     """Call a function by its summary. Raises Raised if the arguments do not fit its parameters."""
-    inner = Frame(function.module, function.name, None, frame, node, machine.tick())
-    bind(machine, function, arguments, keywords, inner)
+    inner = Frame(function.module, function.name, None, call.frame, call.node, machine.tick())
+    bind(machine, function, call.arguments, call.keywords, inner)
     found = _arguments(described, function, inner) if "outcome" in described else None
     builder = Builder(knowledge, machine, function.module, inner, found or Arguments(inner.fields))
     if found is None or not found.given.isdisjoint(described.get("broken", ())):
         names, contents, result = described.get("bound", (None, None, None))
         # Not where the arguments may bring code of their own.
-        if names is not None and forget_names(machine, [*arguments, *keywords.values()], names, contents):
+        if names is not None and forget_names(machine, [*call.arguments, *call.keywords.values()], names, contents):
             machine.doubts += 1
             if (built := builder.build(result)) is not MISSING:
                 return built
-        return unfollowed(machine, f"{function.module.name}.{function.name}", arguments, keywords, node, frame)
+        return unfollowed(machine, f"{function.module.name}.{function.name}", call)
     return _carry_out(builder, _case(described, found) or described["outcome"], described.get("bound"))
 
 

@@ -7,7 +7,6 @@ configuration is that of `model.transformer`. The class has a `__getattr__` and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.core.records import dataclass
@@ -17,7 +16,9 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import Model
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, classes_of
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import identical
@@ -163,10 +164,8 @@ class ClassData:
                 name, Builder(self.knowledge, machine, cls.module).build(node), init=init, keyword_only=keyword_only
             )
 
-        def make(
-            machine: Machine, arguments: list[Object], keywords: dict[str, Object], site: Any, frame: Any
-        ) -> Object:
-            return Builder(self.knowledge, machine, cls.module, frame, site=site).build(node)
+        def make(machine: Machine, call: Call) -> Object:
+            return Builder(self.knowledge, machine, cls.module, call.frame, site=call.node).build(node)
 
         return FieldSpec(name, factory=Native(f"{cls.name}.{name}", make), init=init, keyword_only=keyword_only)
 
@@ -183,7 +182,7 @@ class ClassData:
     def _property(self, machine: Machine, cls: ClassObject, name: str, summary: Any) -> Function:
         if summary:
             return upstream_function(self.knowledge, machine, cls.module, name, summary, cls)
-        return self._hook(cls, name, lambda machine, arguments, *_: machine.unknown(f"{cls.name}.{name}"))
+        return self._hook(cls, name, lambda machine, call: machine.unknown(f"{cls.name}.{name}"))
 
     def _setter(self, machine: Machine, cls: ClassObject, name: str) -> Function | None:
         """Make the setter of a property; None if assigning to it is an error."""
@@ -192,16 +191,16 @@ class ClassData:
             return None
         if setters[name]:
             return upstream_function(self.knowledge, machine, cls.module, name, setters[name], cls)
-        return self._hook(cls, name, lambda machine, arguments, *_: havoc(machine, arguments[0]))
+        return self._hook(cls, name, lambda machine, call: havoc(machine, call.arguments[0]))
 
-    def _hook(self, cls: ClassObject, name: str, run: Callable[..., Object]) -> Function:
+    def _hook(self, cls: ClassObject, name: str, run: Model) -> Function:
         function = Function(definition(name, []), cls.module, None, name, cls)
         function.unwrapped = Native(f"{cls.qualified_name}.{name}", run)
         return function
 
-    def _made(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
+    def _made(self, machine: Machine, call: Call) -> None:
         """Write the fields that constructing an instance changes, beyond passed and declared values."""
-        instance = arguments[0]
+        instance = call.arguments[0]
         made = self.described["made"]
         if made is None or not isinstance(instance, Instance) or not isinstance(instance.cls, ClassObject):
             havoc(machine, instance)
@@ -215,15 +214,15 @@ class ClassData:
         specs = fields_of(machine, own)
         given = {spec.name for spec in specs if _is_given(instance, spec)}
         arguments_given = Arguments(dict(instance.fields), given)
-        builder = Builder(self.knowledge, machine, own.module, frame, arguments_given)
+        builder = Builder(self.knowledge, machine, own.module, call.frame, arguments_given)
         # All values first: what they say of a field is what it was before.
         values = {name: builder.build(node) for name, node in made.items()}
         for name, value in values.items():
             if value is not MISSING:
                 machine.put(instance, name, value)
 
-    def _sets(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
-        instance, name, value = arguments
+    def _sets(self, machine: Machine, call: Call) -> None:
+        instance, name, value = call.arguments
         sets = self.described["sets"]
         if sets is None:
             havoc(machine, instance)
@@ -232,20 +231,20 @@ class ClassData:
             if isinstance(instance, Instance) and other in instance.fields:
                 machine.put(instance, other, value)
 
-    def _get_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> Object:
+    def _get_forwarded(self, machine: Machine, call: Call) -> Object:
         assert self.forwarding is not None
-        instance, name = arguments
+        instance, name = call.arguments
         if not isinstance(instance, Instance) or not isinstance(name, str):
             return machine.unknown()
-        return self.forwarding.get(machine, instance, name, node, frame)
+        return self.forwarding.get(machine, instance, name, call.node, call.frame)
 
-    def _set_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
+    def _set_forwarded(self, machine: Machine, call: Call) -> None:
         assert self.forwarding is not None
-        instance, name, value = arguments
+        instance, name, value = call.arguments
         if not isinstance(instance, Instance) or not isinstance(name, str):
             havoc(machine, instance)
             return
-        self.forwarding.set(machine, instance, name, value, node, frame)
+        self.forwarding.set(machine, instance, name, value, call.node, call.frame)
 
 
 def _is_given(instance: Instance, spec: FieldSpec) -> bool:

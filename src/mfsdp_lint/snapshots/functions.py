@@ -22,11 +22,12 @@ from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -180,13 +181,15 @@ def upstream_function(
     full = f"{module.name}.{name}"
     phases = STARTS.get(full if owner is None else f"{module.name}.{owner.name}.{name}")
 
-    def run(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Any) -> Object:
-        passed = [*arguments, *keywords.values()]
-        if phases is not None and _start(knowledge, machine, function, phases, described, passed, node, frame):
+    def run(machine: Machine, call: Call) -> Object:
+        passed = [*call.arguments, *call.keywords.values()]
+        if phases is not None and _start(
+            knowledge, machine, function, phases, described, passed, call.node, call.frame
+        ):
             return None
         if not described or knowledge.is_replaced_below(machine, module.name):
-            return unfollowed(machine, full, arguments, keywords, node, frame)
-        return apply(knowledge, machine, function, described, arguments, keywords, node, frame)
+            return unfollowed(machine, full, call)
+        return apply(knowledge, machine, function, described, call)
 
     function.unwrapped = Native(full, LIBRARY.get(full, run))
     return function
@@ -213,7 +216,7 @@ def _start(
             havoc(machine, container)
 
     def make(section: str, name: str) -> Object:
-        return call(machine, knowledge.reference(machine, *MAKERS[section]), [name], {}, node, frame)
+        return invoke(machine, knowledge.reference(machine, *MAKERS[section]), Call([name], {}, node, frame))
 
     inner = Frame(function.module, function.name, None, frame, node, machine.tick())
     start(machine, knowledge.target, phases, container, forget, make, inner)

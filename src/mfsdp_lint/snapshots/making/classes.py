@@ -24,6 +24,7 @@ from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -208,7 +209,7 @@ def _sets(upstream: Upstream, cls: ClassObject) -> dict[str, list[str]] | None:
         for probe in PROBES:
             upstream.machine.begin(())
             frame = Frame(cls.module)
-            instance = instantiate(upstream.machine, cls, [], {}, None, frame, {})
+            instance = instantiate(upstream.machine, cls, Call([], {}, None, frame, {}))
             if not isinstance(instance, Instance):
                 return None
             before = dict(instance.fields)

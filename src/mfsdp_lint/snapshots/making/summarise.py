@@ -9,11 +9,12 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.construction import instantiate
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -248,13 +249,13 @@ def function_subject(encoder: Encoder, function: Function, owner: ClassObject | 
     machine = encoder.machine
     module = Module("", "", ast.Module([], []))
 
-    def invoke(given: Mapping[str, Object]) -> Object:
+    def perform(given: Mapping[str, Object]) -> Object:
         frame = Frame(module)
         positional = [given[p.name] for p in parameters if p.kind == "p" and p.name in given]
         keywords = {p.name: given[p.name] for p in parameters if p.kind in ("a", "k", "**") and p.name in given}
-        return call(machine, function, positional, keywords, function.node, frame)
+        return invoke(machine, function, Call(positional, keywords, function.node, frame))
 
-    return CallSubject([p for p in parameters if p.kind in ("p", "a", "k", "**")], invoke, encoder, owner)
+    return CallSubject([p for p in parameters if p.kind in ("p", "a", "k", "**")], perform, encoder, owner)
 
 
 def _parameters(machine: Machine, function: Function) -> list[Parameter]:
@@ -295,7 +296,7 @@ def constructor_subject(encoder: Encoder, cls: ClassObject, names: Sequence[tupl
     machine = encoder.machine
     frame = Frame(cls.module)
 
-    def invoke(given: Mapping[str, Object]) -> Object:
-        return instantiate(machine, cls, [], dict(given), None, frame, {})
+    def perform(given: Mapping[str, Object]) -> Object:
+        return instantiate(machine, cls, Call([], dict(given), None, frame, {}))
 
-    return CallSubject([Parameter(name, "k", default, required) for name, required, default in names], invoke, encoder)
+    return CallSubject([Parameter(name, "k", default, required) for name, required, default in names], perform, encoder)

@@ -26,12 +26,13 @@ from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, 
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, file_of, resolve_global
 from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.export.origins import Spans
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised, Refused, kept
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -227,7 +228,7 @@ def _called(
 ) -> Object:
     """Return the result of a call: an awaited coroutine's, a generator's element, else the returned value."""
     made = called.made if isinstance(called, Partial) else None
-    result = call(machine, called, arguments, keywords, function.node if made is None else made[0], frame)
+    result = invoke(machine, called, Call(arguments, keywords, function.node if made is None else made[0], frame))
     result = result.result() if isinstance(result, Coroutine) else result
     if isinstance(result, GeneratorCall) and not result.managed:
         result = join(machine, elements(machine, result, frame) or [machine.unknown(function.name)])
@@ -252,7 +253,7 @@ def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Fra
         names = [*parameters.posonlyargs, *parameters.args][1:] + parameters.kwonlyargs
         keywords = {each.arg: machine.unknown(each.arg) for each in names if each.arg not in constructor.defaults}
     try:
-        made = call(machine, cls, [], keywords, function.node, frame)
+        made = invoke(machine, cls, Call([], keywords, function.node, frame))
     except Raised:
         return machine.unknown("self", not_none=True)
     if is_test(function):

@@ -10,11 +10,12 @@ from mfsdp_lint.readers.python.eval.branches import fork
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.iteration import elements
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Function, Instance, Object
@@ -121,7 +122,7 @@ def fixture(machine: Machine, function: Function, name: str, frame: Frame) -> Ob
     given: dict[str, Object] = {}
     for key, value in needed.items():
         given[key] = machine.unknown(key) if value is MISSING else value
-    result = call(machine, found, [], given, found.node, frame)
+    result = invoke(machine, found, Call([], given, found.node, frame))
     return result.first() if isinstance(result, GeneratorCall) else result
 
 
@@ -140,4 +141,4 @@ def set_up(machine: Machine, owner: Object, node: ast.AST, frame: Frame) -> None
         method = get_attribute(machine, owner, name, None, frame)
         function = getattr(method, "function", None)
         extra = len(function.node.args.args) - 1 if isinstance(function, Function) else 0
-        call(machine, method, [machine.unknown("method") for _ in range(extra)], {}, node, frame)
+        invoke(machine, method, Call([machine.unknown("method") for _ in range(extra)], {}, node, frame))

@@ -22,12 +22,13 @@ from mfsdp_lint.readers.python.eval.nemo import configures_run
 from mfsdp_lint.readers.python.export.nemo import tree_of_run
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.paths import Launch
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -102,7 +103,7 @@ def _forget_what_it_writes(machine: Machine, method: Function, owner: Instance) 
     mark, steps, born = len(path.journal), path.steps, machine.clock
     path.steps, path.trial = 0, path.trial + 1
     try:
-        call(machine, method, [owner], {}, method.node, Frame(method.module))
+        invoke(machine, method, Call([owner], {}, method.node, Frame(method.module)))
     except Raised:
         pass  # such a run does not come to upstream's checks
     except (RecursionError, CannotJoin, OutOfSteps):

@@ -12,11 +12,12 @@ from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, entr
 from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.eval.protocols import operated, special
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import EVALUATORS, Signal, evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -163,7 +164,7 @@ def _delete_attribute(machine: Machine, owner: Object, name: str, node: Any, fra
     hook = special(machine, owner, "__delattr__")
     found = lookup(machine, owner.cls, name)[0] if isinstance(owner, Instance) and hook is None else MISSING
     if hook is not None:
-        call(machine, hook, [owner, name], {}, node, frame)
+        invoke(machine, hook, Call([owner, name], {}, node, frame))
     elif isinstance(found, Descriptor) and found.kind == "property":
         havoc(machine, owner)  # by its deleter
     elif isinstance(owner, (Instance, Unknown)):

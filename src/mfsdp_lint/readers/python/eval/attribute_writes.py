@@ -11,11 +11,12 @@ from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import is_frozen, lookup, mro, namespace
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.protocols import special
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.unseen import as_object
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject, base_name
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import EITHER, HAZY
@@ -62,7 +63,7 @@ def set_attribute(
             return
         if isinstance(setter, Instance):
             method = special(machine, setter, "__set__")
-            call(machine, method, [setter, target, value], {}, node, frame)
+            invoke(machine, method, Call([setter, target, value], {}, node, frame))
             return
         if isinstance(setter, Descriptor):
             if setter.setter is not None:
@@ -196,7 +197,7 @@ def _through_hook(
 ) -> None:
     # The class's own code stores the value, and may store others with it; the origin is the outer statement.
     mark, born = len(machine.path.journal), machine.clock
-    call(machine, hook, arguments, {}, node, frame)
+    invoke(machine, hook, Call(arguments, {}, node, frame))
     done = machine.path.journal[mark:]
     earlier = {(id(owner), key): old for owner, fields, key, old in done if fields is getattr(owner, "writes", None)}
     for owner, fields, key, _ in done:

@@ -23,7 +23,7 @@ from mfsdp_lint.readers.python.eval.nemo import TRAINER, class_of
 from mfsdp_lint.readers.python.eval.path_objects import path_attribute
 from mfsdp_lint.readers.python.eval.protocols import special
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.effects import changes_nothing_of_its_object
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join, part_of_each
@@ -31,6 +31,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.unseen import as_object, part_of
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject, base_name, classes_of
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, METHOD_OF, WHOLE
@@ -87,7 +88,7 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
         return _of_either(machine, value, name, text) if EITHER in value.fields else part_of(machine, value, name, text)
     if isinstance(value, Module):
         if name == "__dict__":
-            return call(machine, written(machine, "builtins.names_of"), [value], {}, node, frame)
+            return invoke(machine, written(machine, "builtins.names_of"), Call([value], {}, node, frame))
         return module_attribute(machine, value, name)
     if isinstance(value, External):
         return value.name.rpartition(".")[2] if name == "__name__" else outside(machine, value.name, name)
@@ -167,7 +168,7 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any,
         return found
     hook, _ = lookup(machine, value.cls, "__getattr__")
     if isinstance(hook, Function):
-        return call(machine, hook, [value, name], {}, node, frame)
+        return invoke(machine, hook, Call([value, name], {}, node, frame))
     if name in OF_OBJECTS:
         return Partial(OF_OBJECTS[name], [value], {})
     if value.writes.get(HAZY) or opaque(machine, value.cls):
@@ -182,9 +183,9 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any,
 
 
 OF_OBJECTS: dict[str, Native] = {
-    "__setattr__": Native("builtins.setattr", lambda *given: LIBRARY["builtins.setattr"](*given)),
-    "__delattr__": Native("builtins.delattr", lambda *given: LIBRARY["builtins.delattr"](*given)),
-    "__getattribute__": Native("builtins.getattr", lambda *given: LIBRARY["builtins.getattr"](*given)),
+    "__setattr__": Native("builtins.setattr", lambda machine, call: LIBRARY["builtins.setattr"](machine, call)),
+    "__delattr__": Native("builtins.delattr", lambda machine, call: LIBRARY["builtins.delattr"](machine, call)),
+    "__getattribute__": Native("builtins.getattr", lambda machine, call: LIBRARY["builtins.getattr"](machine, call)),
 }
 """Methods that every object has, where its class does not say otherwise, and the functions that call them."""
 
@@ -277,7 +278,7 @@ def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, node:
         return Bound(attribute, owner)
     if isinstance(attribute, Descriptor):
         if attribute.kind in ("property", "cached_property"):
-            return call(machine, attribute.function, [owner], {}, node, frame)
+            return invoke(machine, attribute.function, Call([owner], {}, node, frame))
         return attribute.function if attribute.kind == "staticmethod" else Bound(attribute.function, cls)
     if isinstance(attribute, Partial) and getattr(attribute.function, "name", "") == "dataclasses.field":
         return attribute.keywords.get("default", machine.unknown("field"))
@@ -285,7 +286,7 @@ def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, node:
         return Partial(attribute.function, [owner, *attribute.arguments], attribute.keywords)
     getter = special(machine, attribute, "__get__")
     if getter is not None:
-        return call(machine, getter, [attribute, owner, cls], {}, node, frame)
+        return invoke(machine, getter, Call([attribute, owner, cls], {}, node, frame))
     return attribute
 
 
@@ -351,7 +352,7 @@ def _super_attribute(machine: Machine, value: Super, name: str, node: Any, frame
             return Bound(External(f"type.{name}"), value.owner)
         return Bound(External(f"object.{name}"), value.owner)
     if name == "__new__":
-        return Native("object.__new__", lambda machine, given, *_: Instance(given[0], machine.tick()))
+        return Native("object.__new__", lambda machine, call: Instance(call.arguments[0], machine.tick()))
     cls = value.owner.cls if isinstance(value.owner, (Instance, EnumMember)) else value.owner
     for candidate in cls.options if isinstance(cls, Choice) else (cls,):
         if not isinstance(candidate, ClassObject):

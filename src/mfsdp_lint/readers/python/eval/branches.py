@@ -14,7 +14,7 @@ from typing import Any
 from mfsdp_lint.megatron.vocabulary import NAMES
 from mfsdp_lint.readers.python.eval.attributes import class_attribute, get_attribute
 from mfsdp_lint.readers.python.eval.classes import lookup, opaque
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.joining import CHOICE_LIMIT, join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
@@ -22,6 +22,7 @@ from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Rai
 from mfsdp_lint.readers.python.state.paths import FORCED_FORK_LIMIT, FORK_LIMIT, LocalPath
 from mfsdp_lint.readers.python.state.truth import decide, truth
 from mfsdp_lint.readers.python.state.variables import decides
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import identical, is_object
@@ -52,7 +53,8 @@ def known_truth(machine: Machine, value: Object, node: ast.AST, frame: Frame) ->
         for name in ("__bool__", "__len__"):
             if lookup(machine, value.cls, name)[0] is not MISSING:
                 return truth(
-                    machine, call(machine, get_attribute(machine, value, name, None, frame), [], {}, node, frame)
+                    machine,
+                    invoke(machine, get_attribute(machine, value, name, None, frame), Call([], {}, node, frame)),
                 )
         return None if opaque(machine, value.cls) and not value.fields else True
     if isinstance(value, EnumMember):

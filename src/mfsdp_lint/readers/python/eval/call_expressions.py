@@ -10,11 +10,12 @@ from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.containers import as_mapping
 from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
 from mfsdp_lint.readers.python.eval.unfollowed import forget, unfollowed
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_methods
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import EVALUATORS, evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -69,7 +70,7 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
     if type(function) is Unknown:
         _forget_owner(machine, owner, node, frame)
     try:
-        result = call(machine, function, arguments, keywords, node, frame, focus)
+        result = invoke(machine, function, Call(arguments, keywords, node, frame, focus))
     except Raised as error:
         if type(error) is Refused and error.node is None:
             error.spread, error.by_option = any(each.arg is None for each in node.keywords), by_option
@@ -127,7 +128,7 @@ def _call_with_unknown(
     keywords = {keyword.arg or "**": evaluate(machine, keyword.value, frame) for keyword in node.keywords}
     _forget_owner(machine, owner, node, frame)
     forget(machine, [function, *_makers(machine, function)], node, frame)
-    return unfollowed(machine, ast.unparse(node.func), arguments, keywords, node, frame, blamed=False)
+    return unfollowed(machine, ast.unparse(node.func), Call(arguments, keywords, node, frame), blamed=False)
 
 
 def _makers(machine: Machine, cls: Object) -> list[Object]:

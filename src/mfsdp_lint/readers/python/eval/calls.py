@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import Side, join_sides
@@ -16,14 +15,14 @@ from mfsdp_lint.readers.python.eval.nemo import keeps_arguments, run_of, task, t
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown
 from mfsdp_lint.readers.python.eval.unfollowed import call_at, forget, unfollowed
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import CALLERS, NO_FOCUS, Focus, call
+from mfsdp_lint.readers.python.state.calling import CALLERS, invoke
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.joining import part_of_each
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import LIBRARY
+from mfsdp_lint.readers.python.state.models import LIBRARY, Model
 from mfsdp_lint.readers.python.state.outcomes import Raised, Refused, kept
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import METHOD_OF
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -51,174 +50,102 @@ HANDS_ON = {
 """Modelled functions that pass their arguments on as they are, or know by themselves what comes of options."""
 
 
-def _call_model(
-    machine: Machine,
-    name: str,
-    model: Any,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-) -> Object:
-    options: list[Option] = []
-    if Option in map(type, arguments) or (keywords and Option in map(type, keywords.values())):
-        options = [value for value in (*arguments, *keywords.values()) if type(value) is Option]
+def _call_model(machine: Machine, name: str, model: Model, call: Call) -> Object:
+    given = (*call.arguments, *call.keywords.values())
+    options = [value for value in given if type(value) is Option]
     try:
         if not options or name in HANDS_ON:
             born = machine.clock
-            found: Object = model(machine, arguments, keywords, node, frame)
+            found = model(machine, call)
             if type(found) is Unknown and found.obstacle is None and abs(found.born) > born:
-                _blame(found, name, arguments, keywords, node, frame)
+                _blame(found, name, call)
             return found
-        arguments = [machine.settle(value) for value in arguments]
-        keywords = {key: machine.settle(value) for key, value in keywords.items()}
-        return derived(model(machine, arguments, keywords, node, frame), *options)
+        arguments = [machine.settle(value) for value in call.arguments]
+        call = call.passing(arguments, {key: machine.settle(value) for key, value in call.keywords.items()})
+        return derived(model(machine, call), *options)
     except Raised:
         if machine.given is not None or all(option.default is not None for option in options):
             raise
         # Whoever starts the program has to give what has no default.
         return machine.unknown(", ".join(option.text for option in options), not_none=True)
     except NotKnown:
-        return unfollowed(machine, name, arguments, keywords, node, frame)
+        return unfollowed(machine, name, call)
     except (IndexError, TypeError, ValueError):
         # Other arguments than the model knows: by name, in the way of another version, or in error.
-        for value in (*arguments, *keywords.values()):
+        for value in (*call.arguments, *call.keywords.values()):
             havoc(machine, value)
-        return unfollowed(machine, name, arguments, keywords, node, frame)
+        return unfollowed(machine, name, call)
 
 
-def _blame(
-    found: Unknown, name: str, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> None:
+def _blame(found: Unknown, name: str, call: Call) -> None:
     """Say why what a modelled function gives is not known: one of its arguments is not, or else what it looks at."""
-    given = (*arguments, *keywords.values())
+    given = (*call.arguments, *call.keywords.values())
     if any(isinstance(each, (Unknown, Choice)) for each in given):
         found.obstacle = obstacle_of(*given)
     elif not found.text.startswith("$"):
-        found.obstacle = call_at(name, node, frame)
+        found.obstacle = call_at(name, call.node, call.frame)
 
 
-def _call_native(
-    machine: Machine,
-    native: Native,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus,
-) -> Object:
-    return _call_model(machine, native.name, native.call, arguments, keywords, node, frame)
+def _call_native(machine: Machine, native: Native, call: Call) -> Object:
+    return _call_model(machine, native.name, native.call, call)
 
 
-def _call_external(
-    machine: Machine,
-    external: External,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus,
-) -> Object:
+def _call_external(machine: Machine, external: External, call: Call) -> Object:
     if is_launcher(external):
-        return launch(machine, external.name, arguments, keywords, node, frame)
+        return launch(machine, external.name, call)
     if trains(external):
-        return _train(machine, external, arguments, keywords, node, frame)
+        return _train(machine, external, call)
     if keeps_arguments(external):
-        return task(machine, (external, *arguments, True), keywords, node, frame)
+        return task(machine, (external, *call.arguments, True), call.keywords, call.node, call.frame)
     modelled = LIBRARY.get(external.name)
     if modelled is not None:
-        return _call_model(machine, external.name, modelled, arguments, keywords, node, frame)
+        return _call_model(machine, external.name, modelled, call)
     known = written(machine, external.name)
     if known is not MISSING:
-        return call(machine, known, arguments, keywords, node, frame, focus)
-    return unfollowed(machine, external.name, arguments, keywords, node, frame)
+        return invoke(machine, known, call)
+    return unfollowed(machine, external.name, call)
 
 
-def _train(
-    machine: Machine, function: Object, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _train(machine: Machine, function: Object, call: Call) -> Object:
     """Run a call of one of NeMo's functions that train."""
-    return launch(machine, "train", [run_of(machine, function, arguments, keywords, node, frame)], {}, node, frame)
+    return launch(machine, "train", call.passing([run_of(machine, function, call)]))
 
 
-def _make(
-    machine: Machine,
-    cls: ClassObject,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus,
-) -> Object:
-    if keeps_arguments(cls) or (machine.converted and (frame.module, frame.function) in machine.converted):
-        return task(machine, (cls, *arguments, True), keywords, node, frame)
-    return instantiate(machine, cls, arguments, keywords, node, frame, focus)
+def _make(machine: Machine, cls: ClassObject, call: Call) -> Object:
+    if keeps_arguments(cls) or (machine.converted and (call.frame.module, call.frame.function) in machine.converted):
+        return task(machine, (cls, *call.arguments, True), call.keywords, call.node, call.frame)
+    return instantiate(machine, cls, call)
 
 
-def _call_bound(
-    machine: Machine,
-    bound: Bound,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus,
-) -> Object:
+def _call_bound(machine: Machine, bound: Bound, call: Call) -> Object:
     function, owner = bound.function, bound.owner
     if isinstance(function, str):
-        return derived(method(machine, owner, function, arguments, keywords, node, frame), owner, *arguments)
+        return derived(method(machine, owner, function, call), owner, *call.arguments)
     if isinstance(function, External):
-        return _object_method(machine, function.name, owner, arguments, keywords, node, frame)
-    return call(machine, function, [owner, *arguments], keywords, node, frame)
+        return _object_method(machine, function.name, owner, call)
+    return invoke(machine, function, call.passing([owner, *call.arguments], call.keywords))
 
 
-def _object_method(
-    machine: Machine,
-    name: str,
-    owner: Object,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-) -> Object:
+def _object_method(machine: Machine, name: str, owner: Object, call: Call) -> Object:
     if name == "type.__call__" and isinstance(owner, ClassObject):
-        return construct(machine, owner, arguments, keywords, node, frame, NO_FOCUS)
+        return construct(machine, owner, call.passing(call.arguments, call.keywords))
     if name == "type.__new__":
-        return class_being_made(machine, arguments)
+        return class_being_made(machine, call.arguments)
     if name in ("object.__setattr__", "object.__getattribute__"):
-        return LIBRARY[name](machine, [owner, *arguments], {}, node, frame)
+        return LIBRARY[name](machine, call.passing([owner, *call.arguments]))
     return None
 
 
-def _call_partial(
-    machine: Machine,
-    partial: Partial,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus,
-) -> Object:
-    return call(
+def _call_partial(machine: Machine, partial: Partial, call: Call) -> Object:
+    given = [*partial.arguments, *call.arguments]
+    return invoke(
         machine,
         partial.function,
-        [*partial.arguments, *arguments],
-        {**partial.keywords, **keywords},
-        node,
-        frame,
-        focus,
+        call._replace(arguments=given, keywords={**partial.keywords, **call.keywords}),
     )
 
 
-def _call_one_of(
-    machine: Machine,
-    choice: Choice,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus,
-) -> Object:
+def _call_one_of(machine: Machine, choice: Choice, call: Call) -> Object:
     # Only one of them is called: what each does, it may as well not have done.
     mark, born = len(machine.path.journal), machine.clock
     sides: list[Side] = []
@@ -227,7 +154,7 @@ def _call_one_of(
     for option in choice.options:
         result: Object = MISSING
         try:
-            result = call(machine, option, arguments, keywords, node, frame)
+            result = invoke(machine, option, call)
         except Raised as error:
             machine.doubts += 1
             failed = kept(error) if failed is None or isinstance(failed, Refused) else failed
@@ -240,76 +167,38 @@ def _call_one_of(
     found = join_sides(machine, sides, born, force=True)[1]
     if type(found) is Choice:
         found = part_of_each(machine, choice, results)
-    return one_configuration(machine, found, ast.unparse(node.func) if isinstance(node, ast.Call) else "a call")
+    return one_configuration(
+        machine, found, ast.unparse(call.node.func) if isinstance(call.node, ast.Call) else "a call"
+    )
 
 
-def _call_instance(
-    machine: Machine,
-    instance: Instance,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus,
-) -> Object:
+def _call_instance(machine: Machine, instance: Instance, call: Call) -> Object:
     if not isinstance(instance.cls, ClassObject):
-        return unfollowed(machine, "", arguments, keywords, node, frame)
-    return call(machine, get_attribute(machine, instance, "__call__", None, frame), arguments, keywords, node, frame)
+        return unfollowed(machine, "", call)
+    return invoke(machine, get_attribute(machine, instance, "__call__", None, call.frame), call)
 
 
-def _call_descriptor(
-    machine: Machine,
-    descriptor: Descriptor,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus,
-) -> Object:
-    return call(machine, descriptor.function, arguments, keywords, node, frame)
+def _call_descriptor(machine: Machine, descriptor: Descriptor, call: Call) -> Object:
+    return invoke(machine, descriptor.function, call)
 
 
-def _call_unknown(
-    machine: Machine,
-    unknown: Unknown,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus,
-) -> Object:
+def _call_unknown(machine: Machine, unknown: Unknown, call: Call) -> Object:
     settled = machine.settle(unknown)
     if settled is not unknown:
-        return call(machine, settled, arguments, keywords, node, frame, focus)
+        return invoke(machine, settled, call)
     if METHOD_OF in unknown.fields:
-        forget(machine, [unknown.fields[METHOD_OF]], node, frame)
+        forget(machine, [unknown.fields[METHOD_OF]], call.node, call.frame)
     # Only what a call of a library gave is known by its name: any other unknown value may be called like a module.
     by_name, blamed = "()" in unknown.text, unknown.obstacle is not None
-    return unfollowed(machine, unknown.text, arguments, keywords, node, frame, named=by_name, blamed=blamed)
+    return unfollowed(machine, unknown.text, call, named=by_name, blamed=blamed)
 
 
-def _not_callable(
-    machine: Machine,
-    value: Object,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus,
-) -> Object:
+def _not_callable(machine: Machine, value: Object, call: Call) -> Object:
     raise Raised("TypeError", f"'{type(value).__name__}' object is not callable")
 
 
-def _call_anything(
-    machine: Machine,
-    value: Object,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus,
-) -> Object:
-    return unfollowed(machine, "", arguments, keywords, node, frame)
+def _call_anything(machine: Machine, value: Object, call: Call) -> Object:
+    return unfollowed(machine, "", call)
 
 
 CALLERS.update(

@@ -6,9 +6,10 @@ import ast
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import bases, lookup, metaclass, namespace
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import MADE
@@ -47,11 +48,11 @@ def announce(machine: Machine, cls: ClassObject, frame: Frame) -> Object:
             hook = lookup(machine, meta, name)[0]
             if isinstance(hook, Function):
                 given: list[Object] = [first, cls.name, tuple(bases(machine, cls)), body]
-                call(machine, hook, given, dict(keywords), cls.node, frame)
+                invoke(machine, hook, Call(given, dict(keywords), cls.node, frame))
     hook = lookup(machine, cls, "__init_subclass__", after=cls)[0]
     hook = hook.function if isinstance(hook, Descriptor) else hook
     if isinstance(hook, Function):
-        call(machine, hook, [cls], keywords, cls.node, frame)
+        invoke(machine, hook, Call([cls], keywords, cls.node, frame))
     return cls
 
 

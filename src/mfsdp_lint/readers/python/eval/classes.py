@@ -12,10 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import PLAIN_BASES, ClassObject, FieldSpec, base_name, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
@@ -48,7 +49,7 @@ LONGEST_ORDER = 256
 FLAGS = ("enum.Flag", "enum.IntFlag")
 
 
-OUT_OF_SIGHT = Native("a default out of sight", lambda machine, *_: machine.unknown())
+OUT_OF_SIGHT = Native("a default out of sight", lambda machine, call: machine.unknown())
 
 
 OUT_OF_SIGHT_BASE = External("?")
@@ -79,7 +80,9 @@ def _run_body(machine: Machine, cls: ClassObject) -> None:
         if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
             hook = lookup(machine, value.cls, "__set_name__")[0]
             if isinstance(hook, Function):
-                isolated(machine, partial(call, machine, hook, [value, cls, name], {}, cls.node, frame), cls.module)
+                isolated(
+                    machine, partial(invoke, machine, hook, Call([value, cls, name], {}, cls.node, frame)), cls.module
+                )
 
 
 def bases(machine: Machine, cls: ClassObject) -> list[Object]:

@@ -21,10 +21,11 @@ from mfsdp_lint.readers.python.eval.classes import (
 )
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.iteration import uncertain
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, Layout
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -40,43 +41,27 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def instantiate(
-    machine: Machine,
-    cls: ClassObject,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Mapping[str, Any],
-) -> Object:
+def instantiate(machine: Machine, cls: ClassObject, call: Call) -> Object:
     """Evaluate `cls(*arguments, **keywords)`, by its metaclass if that defines it. Raises Raised where Python would."""
     meta = metaclass(machine, cls)
     hook = lookup(machine, meta, "__call__")[0] if isinstance(meta, ClassObject) else MISSING
     if isinstance(hook, Function):
-        return call(machine, hook, [cls, *arguments], keywords, node, frame)
-    return construct(machine, cls, arguments, keywords, node, frame, focus)
+        return invoke(machine, hook, call.passing([cls, *call.arguments], call.keywords))
+    return construct(machine, cls, call)
 
 
-def construct(
-    machine: Machine,
-    cls: ClassObject,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Mapping[str, Any],
-) -> Object:
+def construct(machine: Machine, cls: ClassObject, call: Call) -> Object:
     """Make a new object of a class, as `type.__call__` does. Raises Raised where Python would."""
     if is_enum(machine, cls):
-        return _member_by_value(machine, cls, arguments)
+        return _member_by_value(machine, cls, call.arguments)
     if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
-        return DictObject(dict(keywords), machine.tick())
-    instance = Instance(cls, machine.tick(), machine.note(node, frame, None, "default", None, None))
+        return DictObject(dict(call.keywords), machine.tick())
+    instance = Instance(cls, machine.tick(), machine.note(call.node, call.frame, None, "default", None, None))
     if machine.path.limit < machine.path.budget and is_container(machine, instance):
         machine.found_configuration()
     maker = lookup(machine, cls, "__new__")[0]
     if isinstance(maker, Function):
-        made = machine.settle(call(machine, maker, [cls, *arguments], keywords, node, frame))
+        made = machine.settle(invoke(machine, maker, call.passing([cls, *call.arguments], call.keywords)))
         if not isinstance(made, Instance) or made.cls is not cls:
             return made
         instance = made
@@ -84,15 +69,15 @@ def construct(
     if isinstance(constructor, Function) and not (
         has_fields(machine, cls) and _generated_is_nearer(machine, cls, owner)
     ):
-        call(machine, constructor, [instance, *arguments], keywords, node, frame)
+        invoke(machine, constructor, call.passing([instance, *call.arguments], call.keywords))
         return instance
     if (has_fields(machine, cls) and not _keeps_its_own(machine, cls)) or has_base(machine, cls, "typing.NamedTuple"):
-        _fill_fields(machine, instance, arguments, keywords, node, frame, focus)
+        _fill_fields(machine, instance, call)
         return instance
     if isinstance(maker, Function):
         return instance
-    for name, value in keywords.items():
-        _set(machine, instance, name, value, node, frame, focus)
+    for name, value in call.keywords.items():
+        _set(machine, instance, name, value, call.node, call.frame, call.focus)
     if opaque(machine, cls):
         machine.record(instance, HAZY, True)
     return instance
@@ -142,27 +127,19 @@ def _set(
     instance.writes[name] = machine.note(node, frame, focus.get(name), "argument", value, None)
 
 
-def _fill_fields(
-    machine: Machine,
-    instance: Instance,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Mapping[str, Any],
-) -> None:
+def _fill_fields(machine: Machine, instance: Instance, call: Call) -> None:
     cls = instance.cls
     assert isinstance(cls, ClassObject)
     layout = _layout(machine, cls)
-    if len(arguments) > len(layout.positional):
+    if len(call.arguments) > len(layout.positional):
         raise Refused(f"{cls.name}() takes {len(layout.positional)} positional arguments")
-    given = dict(zip(layout.positional, arguments, strict=False))
-    twice = [name for name in keywords if name in given and not uncertain(keywords[name])]
+    given = dict(zip(layout.positional, call.arguments, strict=False))
+    twice = [name for name in call.keywords if name in given and not uncertain(call.keywords[name])]
     if twice:
         raise Refused(f"{cls.name}() got multiple values for argument '{min(twice)}'")
-    given.update((name, value) for name, value in keywords.items() if name not in given)
+    given.update((name, value) for name, value in call.keywords.items() if name not in given)
     open_ended = given.pop("**", None) is not None
-    refused = [name for name in given if name not in layout.specs and not uncertain(keywords[name])]
+    refused = [name for name in given if name not in layout.specs and not uncertain(call.keywords[name])]
     if refused and not opaque(machine, cls):
         raise unexpected(f"{cls.name}.__init__", refused[0], list(layout.specs))
     lacking = tuple(spec.name for spec in layout.others if _is_lacking(spec, given)) if not open_ended else ()
@@ -171,20 +148,22 @@ def _fill_fields(
     instance.fields = layout.constants.copy()
     for spec in layout.others:
         if spec.name not in given or not spec.init:
-            value = default(machine, spec, node, frame)
+            value = default(machine, spec, call.node, call.frame)
             instance.fields[spec.name] = machine.unknown(spec.name) if value is MISSING else value
     if open_ended:
         # Arguments that are not known may set any field.
         instance.fields.update({name: machine.unknown(name) for name in instance.fields if name not in given})
     for name, value in given.items():
         if uncertain(value):
-            value = _maybe_default(machine, value, layout.specs.get(name), node, frame)
-        _set(machine, instance, name, value, node, frame, focus)
+            value = _maybe_default(machine, value, layout.specs.get(name), call.node, call.frame)
+        _set(machine, instance, name, value, call.node, call.frame, call.focus)
     if layout.hooked:
         hook, _ = lookup(machine, cls, "__setattr__")
-        _replay_setattr(machine, hook, instance, [(name, instance.fields[name]) for name in layout.specs], node, frame)
+        _replay_setattr(
+            machine, hook, instance, [(name, instance.fields[name]) for name in layout.specs], call.node, call.frame
+        )
     if layout.after is not None:
-        call(machine, layout.after, [instance], {}, node, frame)
+        invoke(machine, layout.after, call.passing([instance]))
 
 
 def _layout(machine: Machine, cls: ClassObject) -> Layout:
@@ -216,7 +195,7 @@ def _replay_setattr(
     instance.fields = {name: value for name, value in instance.fields.items() if name not in assigned}
     instance.writes = {}
     for name, value in values:
-        call(machine, hook, [instance, name, value], {}, node, frame)
+        invoke(machine, hook, Call([instance, name, value], {}, node, frame))
     instance.writes = {name: write for name, write in writes.items() if name in instance.fields}
 
 
@@ -231,5 +210,5 @@ def default(machine: Machine, spec: FieldSpec, node: Any, frame: Frame) -> Objec
     if spec.default is not MISSING:
         return spec.default
     if spec.factory is not MISSING:
-        return call(machine, spec.factory, [], {}, node, frame)
+        return invoke(machine, spec.factory, Call([], {}, node, frame))
     return MISSING

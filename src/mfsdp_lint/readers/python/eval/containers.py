@@ -12,7 +12,7 @@ from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
 from mfsdp_lint.readers.python.eval.imports import import_module
 from mfsdp_lint.readers.python.eval.iteration import iterate, uncertain
 from mfsdp_lint.readers.python.eval.protocols import called, special
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.joining import OBJECT_LIMIT, join, part_of_each
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -20,6 +20,7 @@ from mfsdp_lint.readers.python.state.outcomes import Raised, kept
 from mfsdp_lint.readers.python.state.started import words
 from mfsdp_lint.readers.python.state.unseen import as_object, part_of
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, variable
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import identical, is_object
@@ -161,7 +162,7 @@ def _dict_entry(machine: Machine, holder: DictObject, key: Object, node: Any, fr
     if found is MISSING:
         factory = holder.writes.get(FACTORY)
         if factory is not None and not holder.writes.get(HAZY):
-            made = call(machine, factory, [], {}, node, frame)
+            made = invoke(machine, factory, Call([], {}, node, frame))
             set_entry(machine, holder, key, made, node, frame)
             return made
         if holder.writes.get(HAZY):
@@ -263,7 +264,7 @@ def _ask(machine: Machine, holder: Instance, name: str, given: list[Object], nod
         method = get_attribute(machine, holder, name, None, frame)
     except Raised as error:
         raise Raised("TypeError" if error.name == "AttributeError" else error.name, error.text) from None
-    return call(machine, method, given, {}, node, frame)
+    return invoke(machine, method, Call(given, {}, node, frame))
 
 
 def set_entry(

@@ -11,7 +11,7 @@ from mfsdp_lint.readers.python.eval.binding import evaluate_defaults
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.class_making import announce, is_watched
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.effects import changes_nothing
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
@@ -20,6 +20,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -141,9 +142,9 @@ def _applied(machine: Machine, decorator: Object, value: Object, node: ast.expr,
         return join(machine, made)
     if _is_code(decorator, value):
         if not isinstance(value, ClassObject):
-            return call(machine, decorator, [value], {}, node, frame)
+            return invoke(machine, decorator, Call([value], {}, node, frame))
         try:
-            result = call(machine, decorator, [value], {}, node, frame)
+            result = invoke(machine, decorator, Call([value], {}, node, frame))
         except Raised:
             return value
         return result if isinstance(result, ClassObject) else value
@@ -171,8 +172,8 @@ def _managed(machine: Machine, manager: GeneratorCall, function: Function) -> Ob
     """Return a function that a context manager decorates: a call of it may change all that both reach."""
     reached = [function, manager.frame.code, *manager.frame.fields.values()]
 
-    def call_it(machine: Machine, arguments: list[Object], keywords: dict[str, Object], *_: Any) -> Object:
-        for value in [*reached, *arguments, *keywords.values()]:
+    def call_it(machine: Machine, call: Call) -> Object:
+        for value in [*reached, *call.arguments, *call.keywords.values()]:
             havoc(machine, value)
         return machine.unknown(f"{function.name}()")
 

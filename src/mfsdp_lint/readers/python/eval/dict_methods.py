@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.containers import (
@@ -23,6 +21,7 @@ from mfsdp_lint.readers.python.state.joining import join, part_of_each
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.truth import truth
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, STRAY
 from mfsdp_lint.readers.python.values.objects import (
@@ -38,15 +37,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def dict_method(
-    machine: Machine,
-    owner: DictObject,
-    name: str,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-) -> Object:
+def dict_method(machine: Machine, owner: DictObject, name: str, call: Call) -> Object:
     """Evaluate `owner.name(...)` of a dictionary. Raises Raised where Python would."""
     hazy = bool(owner.writes.get(HAZY))
     if hazy and name in ("values", "items"):
@@ -54,9 +45,9 @@ def dict_method(
             havoc(machine, value)  # who walks over them may write to them
     if owner.view_of is not None and name in ("pop", "popitem", "clear"):
         havoc(machine, owner)
-    match name, arguments:
+    match name, call.arguments:
         case "get", [key, *rest]:
-            fallback = rest[0] if rest else keywords.get("default")
+            fallback = rest[0] if rest else call.keywords.get("default")
             return _get(machine, owner, plain_key(machine, key), fallback)
         case "pop", [key, *rest]:
             found = _get(machine, owner, plain_key(machine, key), rest[0] if rest else MISSING)
@@ -75,12 +66,12 @@ def dict_method(
             default = rest[0] if rest else None
             if found is MISSING or uncertain(found):
                 found = default if found is MISSING else join(machine, [present(machine, found), default])
-                set_entry(machine, owner, key, found, node, frame)
+                set_entry(machine, owner, key, found, call.node, call.frame)
             elif isinstance(found, Unknown):
-                set_entry(machine, owner, key, found, node, frame)
+                set_entry(machine, owner, key, found, call.node, call.frame)
             return found
         case "keys", []:
-            items = iterate(machine, owner, frame)
+            items = iterate(machine, owner, call.frame)
             return ListObject(items, machine.tick()) if items is None else SetObject(items, machine.tick())
         case "values", []:
             return ListObject(None if hazy else list(owner.fields.values()), machine.tick())
@@ -92,19 +83,19 @@ def dict_method(
             copied.writes = dict(owner.writes)
             return copied
         case "update" | "__ior__", _:
-            _update(machine, owner, arguments, keywords, node, frame)
+            _update(machine, owner, call)
             return owner if name == "__ior__" else None
         case "clear", []:
             for key in reversed(list(owner.fields)):
                 machine.drop(owner, key)
             return None
         case "move_to_end", [key] if not hazy and hashable(key):
-            _move(machine, owner, plain_key(machine, key), keywords)
+            _move(machine, owner, plain_key(machine, key), call.keywords)
             return None
         case "popitem", [*which] if not hazy:
             if not owner.fields:
                 raise Raised("KeyError", "popitem(): dictionary is empty")
-            last = truth(machine, which[0] if which else keywords.get("last", True))
+            last = truth(machine, which[0] if which else call.keywords.get("last", True))
             if last is None:
                 havoc(machine, owner)
                 return machine.unknown("popitem()", not_none=True)
@@ -113,7 +104,7 @@ def dict_method(
             machine.drop_entry(owner, key)
             return (key, value)
         case "fromkeys", [keys, *rest]:
-            items = iterate(machine, keys, frame)
+            items = iterate(machine, keys, call.frame)
             return (
                 machine.unknown()
                 if items is None
@@ -164,10 +155,8 @@ def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> 
     return found
 
 
-def _update(
-    machine: Machine, owner: DictObject, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> None:
-    for argument in [as_mapping(machine, argument, node, frame) for argument in arguments]:
+def _update(machine: Machine, owner: DictObject, call: Call) -> None:
+    for argument in [as_mapping(machine, argument, call.node, call.frame) for argument in call.arguments]:
         if isinstance(argument, DictObject):
             for key, value in absorbed(machine, owner.fields, argument).items():
                 if key not in argument.fields:
@@ -175,26 +164,26 @@ def _update(
                     continue
                 source = argument.writes.get(key)
                 if isinstance(source, Write) and isinstance(source.node, Origin) and source.module:  # it stands in data
-                    said = Frame(source.module, source.function, None, frame, node)
+                    said = Frame(source.module, source.function, None, call.frame, call.node)
                     write(machine, owner, key, value, source.node, said, source.focus, "assigned")
                     continue
                 focus = (
                     source.focus
-                    if source is not None and source is not True and source.module is frame.module
+                    if source is not None and source is not True and source.module is call.frame.module
                     else None
                 )
-                write(machine, owner, key, value, node, frame, focus, "assigned")
+                write(machine, owner, key, value, call.node, call.frame, focus, "assigned")
             if argument.writes.get(HAZY):
                 machine.record(owner, HAZY, True)
             continue
-        pairs = iterate(machine, argument, frame)
+        pairs = iterate(machine, argument, call.frame)
         if pairs is None or not all_are(pairs, tuple) or any(len(pair) != 2 for pair in pairs):
             havoc(machine, owner)
             continue
         for pair in pairs:
-            set_entry(machine, owner, pair[0], pair[1], node, frame)
-    for key, value in keywords.items():
+            set_entry(machine, owner, pair[0], pair[1], call.node, call.frame)
+    for key, value in call.keywords.items():
         if key == "**":
             havoc(machine, owner)
         else:
-            write(machine, owner, key, value, node, frame, None, "assigned")
+            write(machine, owner, key, value, call.node, call.frame, None, "assigned")

@@ -28,7 +28,7 @@ from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
 from mfsdp_lint.readers.python.eval.loops import yield_unknown
 from mfsdp_lint.readers.python.eval.operators import binary, sign
 from mfsdp_lint.readers.python.eval.protocols import called, operated, ordered, special
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall, awaited
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -37,6 +37,7 @@ from mfsdp_lint.readers.python.state.nodes import EVALUATORS, evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import negated
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import plain
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -169,7 +170,7 @@ def _compared(machine: Machine, op: ast.cmpop, left: Object, right: Object, node
             return found if not isinstance(op, ast.NotEq) else negated(machine, found) if known is None else not known
     if isinstance(op, (ast.In, ast.NotIn)) and special(machine, right, "__contains__") is not None:
         method = special(machine, right, "__contains__")
-        known = known_truth(machine, call(machine, method, [right, left], {}, node, frame), node, frame)
+        known = known_truth(machine, invoke(machine, method, Call([right, left], {}, node, frame)), node, frame)
         return machine.unknown("", not_none=True) if known is None else known is not isinstance(op, ast.NotIn)
     return compare(machine, op, left, right, node, frame)
 

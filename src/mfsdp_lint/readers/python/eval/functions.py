@@ -12,7 +12,7 @@ from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
 from mfsdp_lint.readers.python.eval.unfollowed import is_upstream, unfollowed
-from mfsdp_lint.readers.python.state.calling import Focus, call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import own, template
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
@@ -21,6 +21,7 @@ from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps
 from mfsdp_lint.readers.python.state.paths import CALL_STEPS, DEPTH_LIMIT, FORK_LIMIT, LOCAL_PATHS
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, said_by
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
@@ -46,28 +47,26 @@ HUGGINGFACE = {"from_hf_pretrained", "from_hf_config", "from_auto_config", "to_m
 """Methods whose result depends on a model's configuration on the Hugging Face hub (see huggingface.py)."""
 
 
-def follow(
-    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def follow(machine: Machine, function: Function, call: Call) -> Object:
     """Run a function of the program, or give back what it returned for the same arguments before."""
     if function.name in HUGGINGFACE:
         modelled = model_of(function)
         if modelled is not None:
-            return modelled(machine, function, arguments, node, frame)
-    if function.constant is not MISSING and not keywords and _takes(function, len(arguments)):
+            return modelled(machine, function, call.arguments, call.node, call.frame)
+    if function.constant is not MISSING and not call.keywords and _takes(function, len(call.arguments)):
         machine.step()
         machine.called.add(function)
         return function.constant
-    if machine.skimming and _says_nothing(function, arguments, keywords):
+    if machine.skimming and _says_nothing(function, call.arguments, call.keywords):
         return machine.unknown(f"{function.name}()")
-    key = _memo_key(machine, function, arguments, keywords)
+    key = _memo_key(machine, function, call.arguments, call.keywords)
     if key is not None:
         if function in machine.forwarding:
             # What it writes is said by whoever calls it.
-            key = (*key, said_by(machine, node, frame))
+            key = (*key, said_by(machine, call.node, call.frame))
         remembered = machine.memo.get(key, MISSING)
         if remembered is not MISSING and not (remembered[2] and machine.is_started):
-            machine.returned = None if remembered[3] is None else (node, remembered[3])
+            machine.returned = None if remembered[3] is None else (call.node, remembered[3])
             machine.asked_start += remembered[2]
             machine.called.add(function)
             machine.called.update(remembered[1])
@@ -77,22 +76,20 @@ def follow(
             return made
     machine.step()
     machine.called.add(function)
-    if machine.path.depth >= DEPTH_LIMIT or _recurs_without_end(machine, frame, function, arguments, keywords):
-        return unfollowed(
-            machine, function.name, arguments, keywords, node, frame, blamed=not is_upstream(function.module)
-        )
+    if machine.path.depth >= DEPTH_LIMIT or _recurs_without_end(
+        machine, call.frame, function, call.arguments, call.keywords
+    ):
+        return unfollowed(machine, function.name, call, blamed=not is_upstream(function.module))
     mark, forks, born = len(machine.path.journal), len(machine.path.taken), machine.clock + 1
     before, unfollowed_before, asked = machine.called, machine.unfollowed, machine.asked_start
     crossings = machine.crossings
     machine.called = set()
     machine.path.depth += 1
     try:
-        result = _run_all(machine, function, arguments, keywords, node, frame)
+        result = _run_all(machine, function, call)
     except CannotJoin:
         machine.rollback(mark)
-        result = unfollowed(
-            machine, function.name, arguments, keywords, node, frame, blamed=not is_upstream(function.module)
-        )
+        result = unfollowed(machine, function.name, call, blamed=not is_upstream(function.module))
         _havoc_surroundings(machine, function)
     finally:
         machine.path.depth -= 1
@@ -111,10 +108,10 @@ def follow(
     ):
         if machine.crossings > crossings and function not in machine.forwarding:
             machine.forwarding.add(function)
-            key = (*key, said_by(machine, node, frame))
+            key = (*key, said_by(machine, call.node, call.frame))
         # Whoever asks later finds this, and no call that it could look into.
-        places = _decided(machine, result, node)
-        machine.returned = None if places is None else (node, places)
+        places = _decided(machine, result, call.node)
+        machine.returned = None if places is None else (call.node, places)
         machine.memo[key] = (template(result, born), called, machine.asked_start > asked, places)
     return result
 
@@ -168,19 +165,17 @@ def _recurs_without_end(
     return any(isinstance(machine.settle(value), (Unknown, Choice)) for value in (*arguments, *keywords.values()))
 
 
-def _run_all(
-    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _run_all(machine: Machine, function: Function, call: Call) -> Object:
     if function.module.is_project and not (
         machine.path.trial or machine.module_level or len(machine.path.taken) >= FORK_LIMIT
     ):
         outer, machine.path.local = machine.path.local, None
         try:
-            return run_function(machine, function, arguments, keywords, node, frame)
+            return run_function(machine, function, call)
         finally:
             machine.path.local = outer
     # Too many paths to look at each by itself, or code that nobody asked about: they are joined when the call returns.
-    found = every_path(machine, lambda: run_function(machine, function, arguments, keywords, node, frame), LOCAL_PATHS)
+    found = every_path(machine, lambda: run_function(machine, function, call), LOCAL_PATHS)
     return one_configuration(machine, found, f"{function.name}()")
 
 
@@ -238,35 +233,36 @@ def _typed(value: Object) -> Any:
     return type(value), value
 
 
-def call_cached(
-    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def call_cached(machine: Machine, function: Function, call: Call) -> Object:
     """Evaluate a call through `functools.cache`: equal arguments give the very same object as before."""
-    if not all(map(is_constant, (*arguments, *keywords.values()))):
+    if not all(map(is_constant, (*call.arguments, *call.keywords.values()))):
         # It runs, or it was called with the same arguments before.
         mark, born = len(machine.path.journal), machine.clock
-        result = follow(machine, function, arguments, keywords, node, frame)
+        result = follow(machine, function, call)
         sides: list[Side] = [(("return", result), machine.changes(mark)), (("return", machine.unknown()), {})]
         machine.rollback(mark)
         joined: Object = join_sides(machine, sides, born, force=True)[1]
         return joined
-    key = ("cached", id(function), tuple(map(_typed, arguments)), tuple((n, _typed(v)) for n, v in keywords.items()))
+    key = (
+        "cached",
+        id(function),
+        tuple(map(_typed, call.arguments)),
+        tuple((n, _typed(v)) for n, v in call.keywords.items()),
+    )
     found = machine.path.facts.fields.get(key, MISSING)
     if found is MISSING:
-        found = follow(machine, function, arguments, keywords, node, frame)
+        found = follow(machine, function, call)
         machine.path.facts.kept.append(function)
         machine.put(machine.path.facts, key, found)
     return found
 
 
-def run_function(
-    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def run_function(machine: Machine, function: Function, call: Call) -> Object:
     """Run a function's body once; raises what the program raises."""
-    inner = Frame(function.module, function.name, function.closure, frame, node, machine.tick())
+    inner = Frame(function.module, function.name, function.closure, call.frame, call.node, machine.tick())
     inner.cls = function.cls
     inner.code = function
-    bind(machine, function, arguments, keywords, inner)
+    bind(machine, function, call.arguments, call.keywords, inner)
     if isinstance(function.node, ast.Lambda):
         return evaluate(machine, function.node.body, inner)
     if is_generator(function):
@@ -315,28 +311,18 @@ def _yields(nodes: list[Any]) -> bool:
     return False
 
 
-def call_function(
-    machine: Machine,
-    function: Function,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus,
-) -> Object:
+def call_function(machine: Machine, function: Function, call: Call) -> Object:
     """Run a function of the program, or give back what it returned for the same arguments before."""
     if is_launcher(function):
-        return launch(machine, function.name, arguments, keywords, node, frame)
+        return launch(machine, function.name, call)
     if function.unwrapped is not None:
-        return _call_wrapped(machine, function, arguments, keywords, node, frame)
-    if frame.module.is_project and function.module is not frame.module:
-        return _follow_elsewhere(machine, function, arguments, keywords, node, frame)
-    return follow(machine, function, arguments, keywords, node, frame)
+        return _call_wrapped(machine, function, call)
+    if call.frame.module.is_project and function.module is not call.frame.module:
+        return _follow_elsewhere(machine, function, call)
+    return follow(machine, function, call)
 
 
-def _follow_elsewhere(
-    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _follow_elsewhere(machine: Machine, function: Function, call: Call) -> Object:
     """Follow a call into another file if it takes few steps; a call not followed to its end is not followed at all."""
     path = machine.path
     if function not in path.given_up:
@@ -345,7 +331,7 @@ def _follow_elsewhere(
         own = path.budget = min(budget, steps + CALL_STEPS)
         path.limit = own if limit == budget else limit
         try:
-            return follow(machine, function, arguments, keywords, node, frame)
+            return follow(machine, function, call)
         except OutOfSteps:
             if machine.module_level or (path.limit == own == budget):
                 raise
@@ -357,22 +343,18 @@ def _follow_elsewhere(
         finally:
             path.limit = budget if path.limit == own else limit
             path.budget = budget
-    result = unfollowed(
-        machine, function.name, arguments, keywords, node, frame, blamed=not is_upstream(function.module)
-    )
+    result = unfollowed(machine, function.name, call, blamed=not is_upstream(function.module))
     _havoc_surroundings(machine, function)
     return result
 
 
-def _call_wrapped(
-    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _call_wrapped(machine: Machine, function: Function, call: Call) -> Object:
     kind = function.unwrapped
     if kind == "cached":
-        return call_cached(machine, function, arguments, keywords, node, frame)
+        return call_cached(machine, function, call)
     if kind == "contextmanager":
-        result = run_function(machine, function, arguments, keywords, node, frame)
+        result = run_function(machine, function, call)
         if isinstance(result, GeneratorCall):
             result.managed = True
         return result
-    return call(machine, kind, arguments, keywords, node, frame)
+    return invoke(machine, kind, call)

@@ -13,13 +13,14 @@ from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.blocks import head
 from mfsdp_lint.readers.python.eval.branches import known_truth, perhaps, undecided
 from mfsdp_lint.readers.python.eval.classes import class_names
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import Raised, kept
 from mfsdp_lint.readers.python.state.paths import Place
 from mfsdp_lint.readers.python.state.truth import decide, truth
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, External, Instance, Native, Object, Partial, Unknown
@@ -228,12 +229,12 @@ def _enter(machine: Machine, node: Any, items: list[ast.withitem], frame: Frame)
     value: Object = machine.unknown(ast.unparse(first.context_expr), not_none=False)
     leave: Object = None
     if isinstance(manager, Unknown) and isinstance(manager.fields.get("__enter__"), Native):
-        value = call(machine, manager.fields["__enter__"], [], {}, node, frame)
+        value = invoke(machine, manager.fields["__enter__"], Call([], {}, node, frame))
     if isinstance(manager, Instance) and isinstance(manager.cls, ClassObject):
-        value = call(machine, get_attribute(machine, manager, "__enter__", None, frame), [], {}, node, frame)
+        value = invoke(machine, get_attribute(machine, manager, "__enter__", None, frame), Call([], {}, node, frame))
         leave = get_attribute(machine, manager, "__exit__", None, frame)
     elif isinstance(manager, Unknown) and isinstance(manager.fields.get("__enter__"), Native):
-        value = call(machine, manager.fields["__enter__"], [], {}, node, frame)
+        value = invoke(machine, manager.fields["__enter__"], Call([], {}, node, frame))
     if first.optional_vars is not None:
         assign(machine, first.optional_vars, value, node, frame)
     if leave is None:
@@ -243,12 +244,12 @@ def _enter(machine: Machine, node: Any, items: list[ast.withitem], frame: Frame)
     except Raised as error:
         kind = error.value.cls if isinstance(error.value, Instance) else External(error.name)
         unknown = [machine.unknown("", not_none=True), machine.unknown("", not_none=True)]
-        swallowed = truth(machine, call(machine, leave, [kind, *unknown], {}, node, frame))
+        swallowed = truth(machine, invoke(machine, leave, Call([kind, *unknown], {}, node, frame)))
         if swallowed is not False:
             # Where that is not known: a run that goes on swallowed it.
             return None
         raise
-    call(machine, leave, [None, None, None], {}, node, frame)
+    invoke(machine, leave, Call([None, None, None], {}, node, frame))
     return signal
 
 

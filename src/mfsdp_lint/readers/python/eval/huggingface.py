@@ -18,12 +18,13 @@ from mfsdp_lint.readers.python.eval.architectures import architecture
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import template
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import MODEL_ID
@@ -143,7 +144,7 @@ def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
 
     def make() -> Object:
         pretrained = machine.unknown("hf_pretrained", not_none=True)
-        return call(machine, source, [bridge, pretrained], {}, None, frame)
+        return invoke(machine, source, Call([bridge, pretrained], {}, None, frame))
 
     machine.skimming += 1
     try:

@@ -17,6 +17,7 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.paths import Facts, Launch
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame, calls_to
 from mfsdp_lint.readers.python.values.markers import CONFIGURATION, EITHER, HANDED
 from mfsdp_lint.readers.python.values.objects import Choice, DictObject, External, Function, Instance, Object, Unknown
@@ -31,19 +32,17 @@ def is_launcher(value: Object) -> bool:
     return isinstance(value, External) and value.name in LAUNCHERS
 
 
-def launch(
-    machine: Machine, name: str, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def launch(machine: Machine, name: str, call: Call) -> Object:
     """Launch the configurations that a launcher is handed; start-up's changes to them are not looked at."""
     machine.unfollowed += 1
     machine.doubts += 1
-    values = [*arguments, *keywords.values()]
+    values = [*call.arguments, *call.keywords.values()]
     launched: list[Object] = list(_configurations(machine, values, f"the configuration of {name}()"))
     if not launched and machine.path.launches.handed is not None:
         # It may come from where another one was handed to.
         launched += [value for value in map(machine.settle, values) if isinstance(value, Unknown)][:1]
     for container in launched:
-        machine.put(machine.path.launches, machine.tick(), _as_it_is(machine, container, node, frame))
+        machine.put(machine.path.launches, machine.tick(), _as_it_is(machine, container, call.node, call.frame))
     seen = set(map(id, launched))
     for value in values:
         havoc(machine, value, seen)

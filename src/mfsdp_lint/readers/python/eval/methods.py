@@ -21,6 +21,7 @@ from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall,
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, LONGEST_TEXT, can_format, is_small
 from mfsdp_lint.readers.python.values.objects import (
@@ -36,42 +37,35 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def method(
-    machine: Machine,
-    owner: Object,
-    name: str,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-) -> Object:
+def method(machine: Machine, owner: Object, name: str, call: Call) -> Object:
     """Evaluate `owner.name(...)` of a built-in type."""
+    arguments = call.arguments
     owner = machine.settle(owner)
     arguments = [machine.settle(argument) for argument in arguments]
     match name, arguments:
         case "__getitem__", [key]:
-            return entry(machine, owner, key, node, frame)
+            return entry(machine, owner, key, call.node, call.frame)
         case "__setitem__", [key, value]:
-            focus = node.args[-1] if isinstance(node, ast.Call) and node.args else None
-            set_entry(machine, owner, key, value, node, frame, focus)
+            focus = call.node.args[-1] if isinstance(call.node, ast.Call) and call.node.args else None
+            set_entry(machine, owner, key, value, call.node, call.frame, focus)
             return None
         case "__delitem__", [key]:
             delete_entry(machine, owner, key)
             return None
         case "__contains__", [item]:
-            found = contains(machine, owner, item, frame)
+            found = contains(machine, owner, item, call.frame)
             return machine.unknown("", not_none=True) if found is None else found
     if isinstance(owner, GeneratorCall):
         return _generator_method(machine, owner, name)
     if isinstance(owner, Coroutine):
         return None if name == "close" else awaited(machine, owner)
     if isinstance(owner, DictObject):
-        return dict_method(machine, owner, name, arguments, keywords, node, frame)
+        return dict_method(machine, owner, name, call.passing(arguments, call.keywords))
     if isinstance(owner, SetObject):
-        return _set_method(machine, owner, name, arguments, frame)
+        return _set_method(machine, owner, name, arguments, call.frame)
     if isinstance(owner, ListObject):
-        return _list_method(machine, owner, name, arguments, keywords, frame)
-    return _constant_method(machine, owner, name, arguments, keywords, frame)
+        return _list_method(machine, owner, name, arguments, call.keywords, call.frame)
+    return _constant_method(machine, owner, name, arguments, call.keywords, call.frame)
 
 
 def _generator_method(machine: Machine, owner: GeneratorCall, name: str) -> Object:

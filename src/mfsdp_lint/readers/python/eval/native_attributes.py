@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
@@ -53,7 +51,7 @@ def builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
         kinds: dict[str, type] = {"SetObject": set, "IteratorObject": type(iter(()))}
         python_type = kinds.get(type(value).__name__, list)
     if name == "__class__":
-        return Native(f"builtins.{python_type.__name__}", lambda *a, **k: machine.unknown())
+        return Native(f"builtins.{python_type.__name__}", lambda machine, call: machine.unknown())
     if python_type is dict and name == "move_to_end":
         return Bound(name, value)  # of an OrderedDict
     if not hasattr(python_type, name):
@@ -76,17 +74,15 @@ def unbound(machine: Machine, kind: Native, name: str) -> Object:
     if not hasattr(python_type, name):
         raise Raised("AttributeError", f"type object '{python_type.__name__}' has no attribute '{name}'")
 
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
+    def model(machine: Machine, call: Call) -> Object:
         if name == "fromkeys":
-            return call(machine, Bound(name, DictObject({}, machine.tick())), arguments, keywords, node, frame)
-        owner = machine.settle(arguments[0]) if arguments else None
+            return invoke(machine, Bound(name, DictObject({}, machine.tick())), call)
+        owner = machine.settle(call.arguments[0]) if call.arguments else None
         kinds: dict[type, type] = {dict: DictObject, list: ListObject, set: SetObject}
         if not isinstance(owner, kinds.get(python_type, python_type)):
-            for argument in arguments:
+            for argument in call.arguments:
                 havoc(machine, argument)
             return machine.unknown(name)
-        return call(machine, Bound(name, owner), arguments[1:], keywords, node, frame)
+        return invoke(machine, Bound(name, owner), call.passing(call.arguments[1:], call.keywords))
 
     return Native(f"{kind.name}.{name}", model)

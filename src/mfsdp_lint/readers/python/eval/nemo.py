@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, TASK
@@ -90,12 +91,10 @@ def task(
     return made
 
 
-def run_of(
-    machine: Machine, function: Object, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Unknown:
+def run_of(machine: Machine, function: Object, call: Call) -> Unknown:
     """Return the arguments of a function that trains, as one configuration."""
-    named = dict(zip(_PARAMETERS, arguments, strict=False)) | keywords
-    return task(machine, (function, False), named, node, frame)
+    named = dict(zip(_PARAMETERS, call.arguments, strict=False)) | call.keywords
+    return task(machine, (function, False), named, call.node, call.frame)
 
 
 def strategy_of(value: Object) -> Object:

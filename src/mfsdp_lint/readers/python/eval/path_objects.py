@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import PurePosixPath
-from typing import Any
 
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.readers.python.state.folders import folder_of, normal, overwrite, parent
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import LIBRARY
+from mfsdp_lint.readers.python.state.models import LIBRARY, Model
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, SYMBOLS, Native, Object, PathObject
 
@@ -46,11 +46,11 @@ def path_attribute(machine: Machine, value: PathObject, name: str) -> Object:
     if modelled is None:
         return MISSING
 
-    def call(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    def model(machine: Machine, call: Call) -> Object:
         assert modelled is not None
-        return modelled(machine, [value, *arguments], keywords, node, frame)
+        return modelled(machine, call.passing([value, *call.arguments], call.keywords))
 
-    return Native(f"pathlib.Path.{name}", call)
+    return Native(f"pathlib.Path.{name}", model)
 
 
 _AS_FUNCTION = {
@@ -66,11 +66,13 @@ _AS_FUNCTION = {
 """Methods that do what a function does, which is given the path."""
 
 
-def _with_path(method: Callable[..., Object], path: str) -> Callable[..., Object]:
-    def call(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-        return method(machine, path, [machine.settle(each) for each in (*arguments, *keywords.values())], frame)
+def _with_path(method: Callable[..., Object], path: str) -> Model:
+    def model(machine: Machine, call: Call) -> Object:
+        return method(
+            machine, path, [machine.settle(each) for each in (*call.arguments, *call.keywords.values())], call.frame
+        )
 
-    return call
+    return model
 
 
 def _pure(name: str) -> Callable[[Machine, str], Object]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import lookup, opaque
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, EnumMember, External, Function, Instance, Object
@@ -65,7 +66,7 @@ def _first(machine: Machine, asked: list[tuple[Object, str, Object]], node: Any,
                 havoc(machine, owner)
                 return machine.unknown("", not_none=True)
             continue
-        found = call(machine, method, [owner, other], {}, node, frame)
+        found = invoke(machine, method, Call([owner, other], {}, node, frame))
         if found != NOT_IMPLEMENTED:
             return found
     return MISSING
@@ -74,4 +75,4 @@ def _first(machine: Machine, asked: list[tuple[Object, str, Object]], node: Any,
 def called(machine: Machine, value: Object, name: str, node: Any, frame: Frame) -> Object:
     """Return the result of a special method without arguments; MISSING where the program does not define it."""
     method = special(machine, value, name)
-    return MISSING if method is None else call(machine, method, [value], {}, node, frame)
+    return MISSING if method is None else invoke(machine, method, Call([value], {}, node, frame))

@@ -16,9 +16,9 @@ from typing import Any
 
 from mfsdp_lint.readers.python.state.joining import part_of_each
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import BUILTINS, LIBRARY
+from mfsdp_lint.readers.python.state.models import BUILTINS, LIBRARY, Model
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.limits import is_small
 from mfsdp_lint.readers.python.values.markers import HAZY, HELD
 from mfsdp_lint.readers.python.values.objects import (
@@ -182,20 +182,18 @@ def attribute(machine: Machine, value: StandardObject, name: str) -> Object:
     return Native(dotted, _method(value, name))
 
 
-def _not_followed(*_: object) -> Object:
+def _not_followed(machine: Machine, call: Call) -> Object:
     """Be the method of a parser that was given what is not known."""
     raise NotKnown
 
 
-def _method(value: StandardObject, name: str) -> Callable[..., Object]:
-    def method(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
+def _method(value: StandardObject, name: str) -> Model:
+    def method(machine: Machine, call: Call) -> Object:
         owner = held(value)
         if name not in CHANGING:
             largest = LARGEST_FACTOR if name in MULTIPLYING else LARGEST
-            return answer(machine, getattr(owner, name), arguments, keywords, largest)
-        return changed(machine, value, lambda copy: answer(machine, getattr(copy, name), arguments, keywords))
+            return answer(machine, getattr(owner, name), call.arguments, call.keywords, largest)
+        return changed(machine, value, lambda copy: answer(machine, getattr(copy, name), call.arguments, call.keywords))
 
     return method
 

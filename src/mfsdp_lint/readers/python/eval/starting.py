@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any
 
 from mfsdp_lint.readers.python.eval.launching import is_configuration, is_launcher
 from mfsdp_lint.readers.python.eval.meaning import meant
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.objects import (
     Bound,
     DictObject,
@@ -27,19 +26,17 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def launch_what_is_started(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> None:
+def launch_what_is_started(machine: Machine, call: Call) -> None:
     """Find what a call out of sight launches by starting what it is given."""
     if machine.module_level:
         return
-    values = [*arguments, *keywords.values()]
+    values = [*call.arguments, *call.keywords.values()]
     for value in values:
         if may_launch(machine, value):
-            others = [other for other in arguments if other is not value]
-            named = {name: other for name, other in keywords.items() if other is not value}
+            others = [other for other in call.arguments if other is not value]
+            named = {name: other for name, other in call.keywords.items() if other is not value}
             for given in _arguments(machine, others, named):
-                if _starts(machine, value, *given, node, frame):
+                if _starts(machine, value, call.passing(*given)):
                     break
 
 
@@ -86,15 +83,13 @@ def _arguments(
     yield [machine.unknown("rank")], {}
 
 
-def _starts(
-    machine: Machine, value: Object, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> bool:
+def _starts(machine: Machine, value: Object, call: Call) -> bool:
     """Tell whether a call gets as far as to launch something; only its launches are kept."""
     path = machine.path
     mark, before = len(path.journal), path.launches.all
     path.trial += 1
     try:
-        result = call(machine, value, arguments, keywords, node, frame)
+        result = invoke(machine, value, call)
         if isinstance(result, Coroutine):
             result.result()
     except (Raised, CannotJoin):

@@ -12,6 +12,7 @@ from mfsdp_lint.readers.python.state.effects import calls_nothing, changes_nothi
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.looking import only_looks
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame, told_at
 from mfsdp_lint.readers.python.values.identity import is_object
 from mfsdp_lint.readers.python.values.markers import CONFIGURATION
@@ -31,10 +32,7 @@ from mfsdp_lint.readers.python.values.objects import (
 def unfollowed(
     machine: Machine,
     name: str,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
+    call: Call,
     *,
     named: bool = True,
     blamed: bool = True,
@@ -46,20 +44,20 @@ def unfollowed(
     """
     machine.unfollowed += 1
     machine.doubts += 1
-    given = [*arguments, *keywords.values()]
+    given = [*call.arguments, *call.keywords.values()]
     picked = _picked(machine, given)
-    launch_what_is_started(machine, arguments, keywords, node, frame)
-    obstacle = call_at(name, node, frame) if blamed else None
+    launch_what_is_started(machine, call)
+    obstacle = call_at(name, call.node, call.frame) if blamed else None
     result = machine.unknown(f"{name}()")
     result.obstacle = obstacle
     called = [value for value in given if isinstance(value, (Function, Bound, Partial))]
     if not (named and changes_nothing(name)):
-        if hand_over(machine, given, node, frame):
+        if hand_over(machine, given, call.node, call.frame):
             result.fields[CONFIGURATION] = True
-        forget(machine, given, node, frame, obstacle)
+        forget(machine, given, call.node, call.frame, obstacle)
     elif not (calls_nothing(name) or all(map(only_looks, called))):
         # They may be called with all that is given.
-        forget(machine, given, node, frame, obstacle)
+        forget(machine, given, call.node, call.frame, obstacle)
     elif not calls_nothing(name):
         for value in called:
             havoc(machine, value)

@@ -10,8 +10,9 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.python.eval.nemo import STRATEGY, TRAINER, class_of, held_by, strategy_of
 from mfsdp_lint.readers.python.export.origins import Spans, origin
 from mfsdp_lint.readers.python.export.plain import plain_value
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, TASK
@@ -106,7 +107,7 @@ def _defaults(spans: Spans, owner: Object) -> dict[str, Object]:
     machine.path.steps = 0
     machine.path.trial += 1
     try:
-        made = call(machine, cls, [], given, None, Frame(Module("", "", cls.module.tree)))
+        made = invoke(machine, cls, Call([], given, None, Frame(Module("", "", cls.module.tree))))
         known = made.fields if isinstance(made, Instance) and HAZY not in made.writes else {}
         return {name: value for name, value in known.items() if isinstance(name, str)}
     except (Raised, RecursionError, CannotJoin, OutOfSteps):

@@ -23,9 +23,10 @@ from mfsdp_lint.readers.python.eval.standard_objects import (
     changed,
 )
 from mfsdp_lint.readers.python.library.files import read
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import ListObject, Object, PathObject, StandardObject, Unknown
 
@@ -85,10 +86,8 @@ def _named(dotted: str) -> Any:
 
 
 def _answers(dotted: str, largest: int) -> Model:
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
-        return answer(machine, _named(dotted), arguments, keywords, largest)
+    def model(machine: Machine, call: Call) -> Object:
+        return answer(machine, _named(dotted), call.arguments, call.keywords, largest)
 
     return model
 
@@ -162,13 +161,11 @@ def _of_pattern(method: str) -> Callable[..., Any]:
 def _in_time(function: Callable[..., Any], largest: int) -> Model:
     """Model a function that matches. Once one took too long, the calls of the program are not followed."""
 
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
+    def model(machine: Machine, call: Call) -> Object:
         if TIRED in machine.memo:
             raise NotKnown
         try:
-            return answer(machine, function, arguments, keywords, largest)
+            return answer(machine, function, call.arguments, call.keywords, largest)
         except TimeoutError:
             machine.memo[TIRED] = True
             return machine.unknown()
@@ -183,30 +180,28 @@ for _name in _MATCHING:
 
 
 @models("re.compile")
-def _compile(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return answer(machine, compiled, arguments, keywords)
+def _compile(machine: Machine, call: Call) -> Object:
+    return answer(machine, compiled, call.arguments, call.keywords)
 
 
 @models("re.escape")
-def _escape(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return answer(machine, re.escape, arguments, keywords)
+def _escape(machine: Machine, call: Call) -> Object:
+    return answer(machine, re.escape, call.arguments, call.keywords)
 
 
 def _lines(machine: Machine, source: Object, node: Any, frame: Frame) -> Object:
     """List the lines of a file of the tree that was opened; any other value is given back."""
     readlines = source.fields.get("readlines") if type(source) is Unknown else None
-    return source if readlines is None else call(machine, readlines, [], {}, node, frame)
+    return source if readlines is None else invoke(machine, readlines, Call([], {}, node, frame))
 
 
 def _rows(reader: str) -> Model:
     def read_rows(*arguments: Any, **keywords: Any) -> list[Any]:
         return list(_named(f"csv.{reader}")(*arguments, **keywords))
 
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
-        lines = [_lines(machine, each, node, frame) for each in arguments[:1]]
-        return answer(machine, read_rows, [*lines, *arguments[1:]], keywords)
+    def model(machine: Machine, call: Call) -> Object:
+        lines = [_lines(machine, each, call.node, call.frame) for each in call.arguments[:1]]
+        return answer(machine, read_rows, [*lines, *call.arguments[1:]], call.keywords)
 
     return model
 
@@ -216,12 +211,15 @@ models("csv.DictReader")(_rows("DictReader"))
 
 
 @models("configparser.ConfigParser.read", "configparser.RawConfigParser.read")
-def _read(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _read(machine: Machine, call: Call) -> Object:
     """Read files of the tree. Python passes over a missing one, which may be there when the program runs."""
-    parser, paths = arguments[0], machine.settle(arguments[1] if len(arguments) > 1 else keywords.get("filenames"))
+    parser, paths = (
+        call.arguments[0],
+        machine.settle(call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("filenames")),
+    )
     assert type(parser) is StandardObject
     several = paths.items if type(paths) is ListObject else [paths]
-    texts = [read(machine, each, frame) for each in several or ()]
+    texts = [read(machine, each, call.frame) for each in several or ()]
 
     def change(copy: Any) -> Object:
         for text in texts:
@@ -234,9 +232,7 @@ def _read(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 
 @models("configparser.ConfigParser.read_file", "configparser.RawConfigParser.read_file")
-def _read_file(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    parser, lines = arguments[0], _lines(machine, arguments[1], node, frame)
+def _read_file(machine: Machine, call: Call) -> Object:
+    parser, lines = call.arguments[0], _lines(machine, call.arguments[1], call.node, call.frame)
     assert type(parser) is StandardObject
     return changed(machine, parser, lambda copy: answer(machine, copy.read_file, [lines], {}))

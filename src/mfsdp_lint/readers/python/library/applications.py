@@ -11,9 +11,10 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.library.command_line import said_in
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -27,21 +28,22 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 @models("click.command", "rich_click.command", "typer.run", "fire.Fire")
-def _program(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _program(machine: Machine, call: Call) -> Object:
     """Model `@command()` and `@command`, which make a program of a function, and `run(function)`, which starts it."""
-    name = getattr(node, "func", node)
+    name = getattr(call.node, "func", call.node)
     starts = getattr(name, "attr", getattr(name, "id", "")) in ("run", "Fire")
-    function = arguments[0] if arguments and isinstance(arguments[0], (Function, Partial)) else None
+    function = call.arguments[0] if call.arguments and isinstance(call.arguments[0], (Function, Partial)) else None
     if starts:
-        return machine.unknown("run") if function is None else _started(machine, function, node, frame)
+        return machine.unknown("run") if function is None else _started(machine, function, call.node, call.frame)
     if function is not None:
         return _made(function)
-    return Native(f"{MODELLED}command", lambda machine, given, *_: _made(given[0]))
+    return Native(f"{MODELLED}command", lambda machine, call: _made(call.arguments[0]))
 
 
 def _made(function: Object) -> Object:
-    def start(machine: Machine, given: list[Object], _: Any, node: Any, frame: Frame) -> Object:
-        return _started(machine, function, node, frame, known=not given or given[0] is None)
+    def start(machine: Machine, call: Call) -> Object:
+        known = not call.arguments or call.arguments[0] is None
+        return _started(machine, function, call.node, call.frame, known)
 
     return Native("a program", start) if isinstance(function, (Function, Partial)) else function
 
@@ -63,22 +65,22 @@ def _started(machine: Machine, function: Object, node: Any, frame: Frame, known:
         for name in (*names, *(each.arg for each in parameters.kwonlyargs)):
             if name not in given and (name not in inner.defaults or not known):
                 given[name] = machine.unknown(name)
-    return call(machine, inner, positional, given, node, frame)
+    return invoke(machine, inner, Call(positional, given, node, frame))
 
 
 @models("click.option", "click.argument", "rich_click.option", "rich_click.argument")
-def _option(machine: Machine, names: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _option(machine: Machine, call: Call) -> Object:
     """Return a decorator that binds one argument of the function to an option."""
-    known = [name for name in names if isinstance(name, str)]
+    known = [name for name in call.arguments if isinstance(name, str)]
     destination = _destination(known)
 
-    def decorate(machine: Machine, given: list[Object], *_: Any) -> Object:
-        function = given[0]
+    def decorate(machine: Machine, decorated: Call) -> Object:
+        function = decorated.arguments[0]
         if destination is None or not isinstance(function, (Function, Partial)):
             return function
-        value = said_in(machine, click_option(machine, known, options), "default", node, frame)
+        value = said_in(machine, click_option(machine, known, call.keywords), "default", call.node, call.frame)
         if isinstance(value, Option) and value.default is False:
-            machine.switch(frame.module.path, value.text)
+            machine.switch(call.frame.module.path, value.text)
         if isinstance(function, Partial):
             return Partial(function.function, function.arguments, {**function.keywords, destination: value})
         return Partial(function, [], {destination: value})
@@ -116,10 +118,8 @@ def click_option(machine: Machine, names: list[str], options: dict[str, Object])
 
 
 @models("click.pass_context", "click.pass_obj")
-def _with_context(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    function = arguments[0] if arguments else None
+def _with_context(machine: Machine, call: Call) -> Object:
+    function = call.arguments[0] if call.arguments else None
     if not isinstance(function, (Function, Partial)):
         return function
     context = machine.unknown("context", not_none=True)
@@ -129,12 +129,10 @@ def _with_context(
 
 
 @models("typer.Option", "typer.Argument")
-def _typer_option(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    default = arguments[0] if arguments else keywords.get("default", ...)
-    names = [name for name in arguments[1:] if isinstance(name, str)]
+def _typer_option(machine: Machine, call: Call) -> Object:
+    default = call.arguments[0] if call.arguments else call.keywords.get("default", ...)
+    names = [name for name in call.arguments[1:] if isinstance(name, str)]
     text = names[0].partition("/")[0] if names else "an option"
-    if default is ... or not isinstance(default, CONSTANTS) or {"prompt", "callback"} & keywords.keys():
+    if default is ... or not isinstance(default, CONSTANTS) or {"prompt", "callback"} & call.keywords.keys():
         return Option(machine.tick(), text)
-    return said_in(machine, Option(machine.tick(), text, default), "default", node, frame, first=True)
+    return said_in(machine, Option(machine.tick(), text, default), "default", call.node, call.frame, first=True)

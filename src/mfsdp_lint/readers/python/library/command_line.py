@@ -9,18 +9,18 @@ Values of argparse's options where the command line is known.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.given_words import GivenWord
 from mfsdp_lint.readers.python.library.argument_words import NotFollowed, Number, Spec, Use, take
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.started import word, word_of, words
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, place
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
@@ -126,7 +126,7 @@ def _converted(machine: Machine, kind: Object, said: GivenWord, node: Any, frame
     if kind is None or said.known is None or getattr(kind, "name", "") == "builtins.str":
         return plain
     try:
-        made = machine.settle(call(machine, kind, [said.known], {}, node, frame))
+        made = machine.settle(invoke(machine, kind, Call([said.known], {}, node, frame)))
     except Raised as error:
         if error.name in ("ValueError", "TypeError", "ArgumentTypeError"):
             raise Raised("SystemExit", f"invalid value: {said.known!r}") from None
@@ -140,14 +140,14 @@ SUPPRESS = External("argparse.SUPPRESS")
 
 
 @models("argparse.ArgumentParser")
-def _parser(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _parser(machine: Machine, call: Call) -> Object:
     defaults, specs = DictObject({}, machine.tick()), DictObject({}, machine.tick())
-    _inherit(machine, defaults, specs, keywords)
-    if keywords.keys() & {"**", "argument_default"}:
+    _inherit(machine, defaults, specs, call.keywords)
+    if call.keywords.keys() & {"**", "argument_default"}:
         machine.record(defaults, HAZY, True)
-    if keywords.keys() & {"**", "prefix_chars", "fromfile_prefix_chars"}:
+    if call.keywords.keys() & {"**", "prefix_chars", "fromfile_prefix_chars"}:
         machine.record(specs, HAZY, True)
-    return _adding_to(machine, defaults, specs, abbreviated=keywords.get("allow_abbrev") is not False)
+    return _adding_to(machine, defaults, specs, abbreviated=call.keywords.get("allow_abbrev") is not False)
 
 
 def _inherit(machine: Machine, defaults: DictObject, specs: DictObject, keywords: dict[str, Object]) -> None:
@@ -182,12 +182,13 @@ def _adding_to(
     is given. With `one_of`, one of the group's options must be given: it is not known which.
     """
 
-    def group(machine: Machine, _: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
-        return _adding_to(machine, defaults, specs, command, options.get("required", False) is not False)
+    def group(machine: Machine, call: Call) -> Object:
+        return _adding_to(machine, defaults, specs, command, call.keywords.get("required", False) is not False)
 
-    def commands(machine: Machine, _: Any, options: dict[str, Object], *__: Any) -> Object:
-        if isinstance(options.get("dest"), str):
-            machine.put(defaults, options["dest"], Option(machine.tick(), "a command"))
+    def commands(machine: Machine, call: Call) -> Object:
+        destination = call.keywords.get("dest")
+        if isinstance(destination, str):
+            machine.put(defaults, destination, Option(machine.tick(), "a command"))
         # Which attributes there are depends on the command.
         machine.record(defaults, HAZY, True)
         machine.record(specs, HAZY, True)
@@ -195,11 +196,12 @@ def _adding_to(
         made.fields["add_parser"] = Native("argparse.add_parser", add_parser)
         return made
 
-    def add_parser(machine: Machine, _: Any, options: dict[str, Object], *__: Any) -> Object:
-        _inherit(machine, defaults, specs, options)
+    def add_parser(machine: Machine, call: Call) -> Object:
+        _inherit(machine, defaults, specs, call.keywords)
         return _adding_to(machine, defaults, specs, True)
 
-    def add(machine: Machine, names: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
+    def add(machine: Machine, call: Call) -> Object:
+        names, options, node, frame = call.arguments, call.keywords, call.node, call.frame
         destination = _destination(names, options)
         machine.switches.setdefault(frame.module.path, {})
         if destination is None or "**" in options or options.get("default") == SUPPRESS:
@@ -227,38 +229,37 @@ def _adding_to(
             machine.put(defaults, destination, _shared(machine, former, option))
         return machine.unknown("option", not_none=True)
 
-    def set_defaults(machine: Machine, _: list[Object], values: dict[str, Object], node: Any, frame: Frame) -> Object:
-        for name, value in values.items():
+    def set_defaults(machine: Machine, call: Call) -> Object:
+        for name, value in call.keywords.items():
             if command:
                 value = machine.unknown(name)
             former = defaults.fields.get(name)
             if isinstance(former, Option) and isinstance(value, CONSTANTS):
-                value = said_in(machine, Option(machine.tick(), former.text, value), name, node, frame)
+                value = said_in(machine, Option(machine.tick(), former.text, value), name, call.node, call.frame)
             machine.put(defaults, name, value)
         return None
 
-    def parse(machine: Machine, given: list[Object], _: Any, node: Any, frame: Frame) -> Object:
-        return parse_known(machine, given, _, node, frame)[0]
+    def parse(machine: Machine, call: Call) -> Object:
+        return parse_known(machine, call)[0]
 
-    def parse_known(
-        machine: Machine, given: list[Object], _: Any, node: Any, frame: Frame
-    ) -> tuple[Unknown, ListObject]:
+    def parse_known(machine: Machine, call: Call) -> tuple[Unknown, ListObject]:
+        given = call.arguments
         said = words_given(machine, given)
         if said is None:
             rest: Any = None if given and given[0] is not None else []
             return _namespace(machine, defaults, given), ListObject(rest, machine.tick())
         # (What a module holds is for every start of the program.)
         unclear = specs.writes.get(HAZY) or machine.module_level
-        found = None if unclear else from_words(machine, specs, said, abbreviated, node, frame)
+        found = None if unclear else from_words(machine, specs, said, abbreviated, call.node, call.frame)
         if found is None:
             return machine.unknown("args", not_none=True), ListObject(None, machine.tick())
         values, over = found
         made = _namespace(machine, defaults, [])
         made.fields.update(values)
-        return made, words(machine, over, frame)
+        return made, words(machine, over, call.frame)
 
     made = machine.unknown("parser", not_none=True)
-    methods: dict[str, Callable[..., Object]] = {
+    methods: dict[str, Model] = {
         "add_argument": add,
         "add_argument_group": group,
         "add_mutually_exclusive_group": group,

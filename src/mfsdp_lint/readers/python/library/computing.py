@@ -10,7 +10,7 @@ from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.limits import is_small
 from mfsdp_lint.readers.python.values.objects import (
     Choice,
@@ -28,20 +28,21 @@ def settled(machine: Machine, arguments: list[Object]) -> list[Object]:
 def computes(function: Callable[..., Any]) -> Model:
     """Return a model that computes on constants and knows nothing else."""
 
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
+    def model(machine: Machine, call: Call) -> Object:
+        arguments = call.arguments
         arguments = settled(machine, arguments)
         if len(arguments) == 1 and isinstance(arguments[0], Choice):
-            return join(machine, [model(machine, [option], keywords, node, frame) for option in arguments[0].options])
-        if not all(map(is_constant, arguments)) or not all(map(is_constant, keywords.values())):
+            return join(
+                machine, [model(machine, call.passing([option], call.keywords)) for option in arguments[0].options]
+            )
+        if not all(map(is_constant, arguments)) or not all(map(is_constant, call.keywords.values())):
             return machine.unknown("", not_none=True)
         if any(isinstance(argument, (str, bytes)) and len(argument) > LONGEST for argument in arguments) or is_symbolic(
             *arguments
         ):
             return machine.unknown("", not_none=True)
         try:
-            found = function(*arguments, **keywords)
+            found = function(*arguments, **call.keywords)
         except Exception as error:
             raise Raised(type(error).__name__, str(error)) from None
         return found if is_constant(found) and is_small(found) else machine.unknown("", not_none=True)

@@ -7,10 +7,11 @@ from typing import Any
 
 from mfsdp_lint.readers.python.library.data_formats import from_json, from_literal, from_toml, from_yaml
 from mfsdp_lint.readers.python.library.data_places import Read, in_place
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     DictObject,
@@ -56,7 +57,7 @@ def loaded(machine: Machine, source: Object, read: Read, node: Any, frame: Frame
     """
     stream = source.fields.get("read") if isinstance(source, Unknown) else None
     if isinstance(stream, Native):
-        source = call(machine, stream, [], {}, node, frame)
+        source = invoke(machine, stream, Call([], {}, node, frame))
     text = machine.settle(source)
     if isinstance(text, bytes):
         text = text.decode(errors="replace")
@@ -72,12 +73,12 @@ def loaded(machine: Machine, source: Object, read: Read, node: Any, frame: Frame
 
 
 def _loader(read: Callable[[str, str], Placed]) -> Model:
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
-        source = arguments[0] if arguments else next(iter(keywords.values()), None)
-        hooked = any("hook" in name or name == "cls" for name in keywords)
-        found = None if hooked else loaded(machine, source, lambda path, text: [read(path, text)], node, frame)
+    def model(machine: Machine, call: Call) -> Object:
+        source = call.arguments[0] if call.arguments else next(iter(call.keywords.values()), None)
+        hooked = any("hook" in name or name == "cls" for name in call.keywords)
+        found = (
+            None if hooked else loaded(machine, source, lambda path, text: [read(path, text)], call.node, call.frame)
+        )
         return machine.unknown("data") if found is None else found[0]
 
     return model
@@ -97,18 +98,14 @@ models("yaml.safe_load", "yaml.full_load")(_loader(_yaml))
 
 
 @models("yaml.load")
-def _yaml_load(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _yaml_load(machine: Machine, call: Call) -> Object:
     """Load YAML with a safe loader; with any other loader, data can be anything."""
-    loader = arguments[1] if len(arguments) > 1 else keywords.get("Loader")
+    loader = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("Loader")
     if getattr(loader, "name", "").rpartition(".")[2] not in ("SafeLoader", "CSafeLoader", "FullLoader", "CFullLoader"):
         return machine.unknown("data")
-    return _loader(_yaml)(machine, arguments[:1], {}, node, frame)
+    return _loader(_yaml)(machine, call.passing(call.arguments[:1]))
 
 
 @models("yaml.safe_load_all")
-def _yaml_documents(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    return ListObject(loaded(machine, arguments[0], from_yaml, node, frame), machine.tick())
+def _yaml_documents(machine: Machine, call: Call) -> Object:
+    return ListObject(loaded(machine, call.arguments[0], from_yaml, call.node, call.frame), machine.tick())

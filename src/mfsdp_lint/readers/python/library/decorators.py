@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import BUILTINS, models
+from mfsdp_lint.readers.python.state.models import BUILTINS, Model, models
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     Descriptor,
@@ -16,32 +15,30 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
 )
 
+
+def _descriptor(kind: str) -> Model:
+    return lambda machine, call: Descriptor(kind, call.arguments[0] if call.arguments else None)
+
+
 for _name in ("property", "staticmethod", "classmethod"):
-    BUILTINS[_name] = Native(
-        f"builtins.{_name}",
-        lambda machine, arguments, keywords, node, frame, kind=_name: Descriptor(
-            kind, arguments[0] if arguments else None
-        ),
-    )
+    BUILTINS[_name] = Native(f"builtins.{_name}", _descriptor(_name))
 
 
 @models("functools.wraps")
-def _wraps(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    wrapped = arguments[0] if arguments else keywords.get("wrapped")
+def _wraps(machine: Machine, call: Call) -> Object:
+    wrapped = call.arguments[0] if call.arguments else call.keywords.get("wrapped")
 
-    def decorate(machine: Machine, given: list[Object], _: Any, node: Any, frame: Frame) -> Object:
-        return _named_like(machine, given[0] if given else None, wrapped, frame)
+    def decorate(machine: Machine, call: Call) -> Object:
+        return _named_like(machine, call.arguments[0] if call.arguments else None, wrapped, call.frame)
 
     return Native(f"{MODELLED}functools.wraps", decorate)
 
 
 @models("functools.update_wrapper")
-def _update_wrapper(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    wrapper = arguments[0] if arguments else keywords.get("wrapper")
-    wrapped = arguments[1] if len(arguments) > 1 else keywords.get("wrapped")
-    return _named_like(machine, wrapper, wrapped, frame)
+def _update_wrapper(machine: Machine, call: Call) -> Object:
+    wrapper = call.arguments[0] if call.arguments else call.keywords.get("wrapper")
+    wrapped = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("wrapped")
+    return _named_like(machine, wrapper, wrapped, call.frame)
 
 
 def _named_like(machine: Machine, wrapper: Object, wrapped: Object, frame: Frame) -> Object:

@@ -17,7 +17,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_set, variable
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,
@@ -29,22 +29,18 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 @models("os.getcwd", "os.getcwdb")
-def _getcwd(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _getcwd(machine: Machine, call: Call) -> Object:
     return CWD
 
 
 @models("pathlib.Path.cwd")
-def _path_cwd(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _path_cwd(machine: Machine, call: Call) -> Object:
     return PathObject(machine.tick(), CWD)
 
 
 @models("os.path.join")
-def _path_join(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    parts: list[Any] = [each.path if type(each) is PathObject else each for each in settled(machine, arguments)]
+def _path_join(machine: Machine, call: Call) -> Object:
+    parts: list[Any] = [each.path if type(each) is PathObject else each for each in settled(machine, call.arguments)]
     rooted = [index for index, part in enumerate(parts) if isinstance(part, str) and part.startswith(SYMBOLS)]
     parts = parts[rooted[-1] :] if rooted else parts
     if not all_are(parts, str):
@@ -58,12 +54,10 @@ def _of_path(function: Callable[[str], Any]) -> Model:
     """Return the model of a function of one path, which may begin with a symbol for a folder (an absolute one)."""
     computed = computes(function)
 
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
-        arguments = [each.path if type(each) is PathObject else each for each in settled(machine, arguments)]
+    def model(machine: Machine, call: Call) -> Object:
+        arguments = [each.path if type(each) is PathObject else each for each in settled(machine, call.arguments)]
         if not (len(arguments) == 1 and isinstance(arguments[0], str) and arguments[0].startswith(SYMBOLS)):
-            return computed(machine, arguments, keywords, node, frame)
+            return computed(machine, call.passing(arguments, call.keywords))
         found = function(f"/{arguments[0]}")
         parts = found if isinstance(found, tuple) else (found,)
         if isinstance(found, bool):
@@ -89,21 +83,17 @@ for _name, _function in _PATH_FUNCTIONS.items():
 def _in_tree(found: Callable[[Machine, str], str], otherwise: Model) -> Model:
     """Return the model of a function of one path that is known where the path leads from a folder of the tree."""
 
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
-        arguments = [each.path if type(each) is PathObject else each for each in settled(machine, arguments)]
+    def model(machine: Machine, call: Call) -> Object:
+        arguments = [each.path if type(each) is PathObject else each for each in settled(machine, call.arguments)]
         if len(arguments) == 1 and isinstance(arguments[0], str) and folder_of(machine, arguments[0]) is not None:
             return found(machine, arguments[0])
-        return otherwise(machine, arguments, keywords, node, frame)
+        return otherwise(machine, call.passing(arguments, call.keywords))
 
     return model
 
 
-def _depends_on_machine(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    return machine.unknown(ast.unparse(node) if isinstance(node, ast.AST) else "", not_none=True)
+def _depends_on_machine(machine: Machine, call: Call) -> Object:
+    return machine.unknown(ast.unparse(call.node) if isinstance(call.node, ast.AST) else "", not_none=True)
 
 
 models("os.path.dirname")(_in_tree(parent, _of_path(posixpath.dirname)))
@@ -112,82 +102,74 @@ models("os.path.abspath", "os.path.expanduser", "os.path.realpath")(_in_tree(nor
 
 
 @models("os.path.exists", "os.path.isfile")
-def _exists(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _exists(machine: Machine, call: Call) -> Object:
     """Return True for a file of the tree; a file that is missing may be made later."""
-    text = text_of_path(machine.settle(arguments[0])) if arguments else None
-    places = () if text is None else located(machine, text, frame.module)
+    text = text_of_path(machine.settle(call.arguments[0])) if call.arguments else None
+    places = () if text is None else located(machine, text, call.frame.module)
     if len([place for place in places if machine.finder.sources.exists(place)]) == 1:
         return True
-    return _depends_on_machine(machine, arguments, keywords, node, frame)
+    return _depends_on_machine(machine, call)
 
 
 models("os.path.isdir")(_depends_on_machine)
 
 
 @models("os.environ.get", "os.getenv")
-def _getenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    name = machine.settle(arguments[0]) if arguments else keywords.get("key")
-    return variable(machine, name, frame, arguments[1] if len(arguments) > 1 else keywords.get("default"))
+def _getenv(machine: Machine, call: Call) -> Object:
+    name = machine.settle(call.arguments[0]) if call.arguments else call.keywords.get("key")
+    return variable(
+        machine, name, call.frame, call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("default")
+    )
 
 
 @models("os.environ.__getitem__")
-def _entry(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return variable(machine, machine.settle(arguments[0]) if arguments else None, frame)
+def _entry(machine: Machine, call: Call) -> Object:
+    return variable(machine, machine.settle(call.arguments[0]) if call.arguments else None, call.frame)
 
 
 @models("os.environ.__contains__")
-def _contains(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    return is_set(machine, machine.settle(arguments[0]) if arguments else None, frame)
+def _contains(machine: Machine, call: Call) -> Object:
+    return is_set(machine, machine.settle(call.arguments[0]) if call.arguments else None, call.frame)
 
 
 @models("os.environ.setdefault")
-def _setdefault(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    name = machine.settle(arguments[0]) if arguments else None
-    if not isinstance(name, str) or len(arguments) != 2:
+def _setdefault(machine: Machine, call: Call) -> Object:
+    name = machine.settle(call.arguments[0]) if call.arguments else None
+    if not isinstance(name, str) or len(call.arguments) != 2:
         return machine.unknown("environment")
-    value = variable(machine, name, frame, arguments[1])
-    focus = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
+    value = variable(machine, name, call.frame, call.arguments[1])
+    focus = call.node.args[1] if isinstance(call.node, ast.Call) and len(call.node.args) == 2 else None
     if machine.path.environment.fields.get(name) is not value:
-        set_entry(machine, machine.path.environment, name, value, node, frame, focus)
+        set_entry(machine, machine.path.environment, name, value, call.node, call.frame, focus)
     return value
 
 
 @models("os.putenv", "os.environ.__setitem__")
-def _setenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    if len(arguments) == 2:
-        focus = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
-        set_entry(machine, machine.path.environment, arguments[0], arguments[1], node, frame, focus)
+def _setenv(machine: Machine, call: Call) -> Object:
+    if len(call.arguments) == 2:
+        focus = call.node.args[1] if isinstance(call.node, ast.Call) and len(call.node.args) == 2 else None
+        set_entry(machine, machine.path.environment, call.arguments[0], call.arguments[1], call.node, call.frame, focus)
     return None
 
 
 @models("os.environ.update")
-def _update_environment(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    return method(machine, machine.path.environment, "update", arguments, keywords, node, frame)
+def _update_environment(machine: Machine, call: Call) -> Object:
+    return method(machine, machine.path.environment, "update", call)
 
 
 @models("os.environ.pop", "os.unsetenv", "os.environ.__delitem__")
-def _unsetenv(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    name = machine.settle(arguments[0]) if arguments else None
-    found = variable(machine, name, frame, arguments[1] if len(arguments) > 1 else MISSING)
-    set_entry(machine, machine.path.environment, name, None, node, frame)
+def _unsetenv(machine: Machine, call: Call) -> Object:
+    name = machine.settle(call.arguments[0]) if call.arguments else None
+    found = variable(machine, name, call.frame, call.arguments[1] if len(call.arguments) > 1 else MISSING)
+    set_entry(machine, machine.path.environment, name, None, call.node, call.frame)
     return found
 
 
 @models("os.environ.copy")
-def _copy_environment(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _copy_environment(machine: Machine, call: Call) -> Object:
     return copied_environment(machine)
 
 
 @models("sys.exit", "builtins.exit", "builtins.quit", "os._exit")
-def _exit(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _exit(machine: Machine, call: Call) -> Object:
     raise Raised("SystemExit", "")

@@ -22,11 +22,12 @@ from mfsdp_lint.readers.python.library.config_trees import all_lacked, make_tree
 from mfsdp_lint.readers.python.library.data import to_object
 from mfsdp_lint.readers.python.library.data_formats import from_omegaconf
 from mfsdp_lint.readers.python.library.omegaconf import Said, override
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.folders import folder_of, located, normal, symbol, text_of
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.outcomes import Refused
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
@@ -48,12 +49,14 @@ _OPTIONS = re.compile(r"\[(?P<several>[\w/., -]*)\]\Z|(?P<one>[\w/.-]+)\Z")
 
 
 @models("hydra.main")
-def _main(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    path, name = _given(arguments, keywords)
+def _main(machine: Machine, call: Call) -> Object:
+    path, name = _given(call.arguments, call.keywords)
 
-    def decorate(machine: Machine, given: list[Object], *_: Any) -> Object:
-        function = given[0]
-        return _program(function, path, name, frame.module) if isinstance(function, (Function, Partial)) else function
+    def decorate(machine: Machine, decorated: Call) -> Object:
+        function = decorated.arguments[0]
+        if isinstance(function, (Function, Partial)):
+            return _program(function, path, name, call.frame.module)
+        return function
 
     return Native(f"{MODELLED}command", decorate)
 
@@ -65,17 +68,17 @@ def _given(arguments: list[Object], keywords: dict[str, Object]) -> tuple[Object
 
 
 def _program(function: Object, path: Object, name: Object, module: Module) -> Object:
-    def start(machine: Machine, given: list[Object], _: Any, node: Any, frame: Frame) -> Object:
-        if given and given[0] is not None:
-            return call(machine, function, [given[0]], {}, node, frame)
+    def start(machine: Machine, call: Call) -> Object:
+        if call.arguments and call.arguments[0] is not None:
+            return invoke(machine, function, call.passing(call.arguments[:1]))
         try:
             found = _started(machine, path, name)
         except NotFollowed:
             tree: Object = machine.unknown("what hydra composes", not_none=True)
         else:
             folder = _folder(machine, found.path, module)
-            tree = _tree(machine, folder, found.name, found.overrides, module, node, frame, started=True)
-        return call(machine, function, [tree], {}, node, frame)
+            tree = _tree(machine, folder, found.name, found.overrides, module, call.node, call.frame, started=True)
+        return invoke(machine, function, call.passing([tree]))
 
     return Native("a program", start)
 
@@ -129,26 +132,20 @@ def _folder(machine: Machine, path: Object, module: Module) -> str | None:
 
 
 @models("hydra.initialize", "hydra.experimental.initialize")
-def _initialize(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    path = arguments[0] if arguments else keywords.get("config_path")
-    return _initialized(machine, _folder(machine, path, frame.module))
+def _initialize(machine: Machine, call: Call) -> Object:
+    path = call.arguments[0] if call.arguments else call.keywords.get("config_path")
+    return _initialized(machine, _folder(machine, path, call.frame.module))
 
 
 @models("hydra.initialize_config_dir", "hydra.experimental.initialize_config_dir")
-def _initialize_folder(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    text = text_of_path(machine.settle(arguments[0] if arguments else keywords.get("config_dir")))
+def _initialize_folder(machine: Machine, call: Call) -> Object:
+    text = text_of_path(machine.settle(call.arguments[0] if call.arguments else call.keywords.get("config_dir")))
     inside = text is not None and folder_of(machine, text) is not None
-    return _initialized(machine, _folder(machine, text, frame.module) if inside else None)
+    return _initialized(machine, _folder(machine, text, call.frame.module) if inside else None)
 
 
 @models("hydra.initialize_config_module", "hydra.experimental.initialize_config_module")
-def _initialize_module(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _initialize_module(machine: Machine, call: Call) -> Object:
     return _initialized(machine, None)
 
 
@@ -163,8 +160,8 @@ def _state(machine: Machine) -> DictObject:
 
 
 @models("hydra.compose", "hydra.experimental.compose")
-def _compose(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    given = {**dict(zip(("config_name", "overrides"), arguments, strict=False)), **keywords}
+def _compose(machine: Machine, call: Call) -> Object:
+    given = {**dict(zip(("config_name", "overrides"), call.arguments, strict=False)), **call.keywords}
     overrides = machine.settle(given.get("overrides", ()))
     items = overrides.items if isinstance(overrides, ListObject) else overrides
     folder = _state(machine).fields.get("folder")
@@ -173,7 +170,7 @@ def _compose(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
         return machine.unknown("config", not_none=True)
     said = [Said(item) for item in items]
-    return _tree(machine, folder, given.get("config_name"), said, frame.module, node, frame)
+    return _tree(machine, folder, given.get("config_name"), said, call.frame.module, call.node, call.frame)
 
 
 def _tree(

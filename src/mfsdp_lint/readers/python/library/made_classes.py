@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, External, Object, all_are, is_constant
@@ -34,50 +34,46 @@ def _unknown_class(machine: Machine) -> Object:
 
 
 @models("collections.namedtuple", "typing.NamedTuple")
-def _named_tuple(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    name = machine.settle(arguments[0]) if arguments else None
-    given = arguments[1] if len(arguments) > 1 else keywords.get("field_names")
-    fields = None if given is None else _names(machine, given, frame)
-    if not isinstance(name, str) or fields is None or keywords.keys() - {"field_names", "defaults"}:
+def _named_tuple(machine: Machine, call: Call) -> Object:
+    name = machine.settle(call.arguments[0]) if call.arguments else None
+    given = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("field_names")
+    fields = None if given is None else _names(machine, given, call.frame)
+    if not isinstance(name, str) or fields is None or call.keywords.keys() - {"field_names", "defaults"}:
         return _unknown_class(machine)
     names = [field[0] if isinstance(field, tuple) and field else field for field in fields]
-    defaults = iterate(machine, keywords["defaults"], frame) if keywords.get("defaults") is not None else []
+    defaults = (
+        iterate(machine, call.keywords["defaults"], call.frame) if call.keywords.get("defaults") is not None else []
+    )
     if defaults is None or not all_are(names, str):
         return _unknown_class(machine)
     values = dict(zip(names[len(names) - len(defaults) :], defaults, strict=False))
-    return _made(name, [written(machine, "typing.NamedTuple")], list(names), values, frame)
+    return _made(name, [written(machine, "typing.NamedTuple")], list(names), values, call.frame)
 
 
 @models("dataclasses.make_dataclass")
-def _make_dataclass(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    name = machine.settle(arguments[0]) if arguments else None
-    entries = iterate(machine, arguments[1], frame) if len(arguments) == 2 else None
-    if not isinstance(name, str) or entries is None or keywords:
+def _make_dataclass(machine: Machine, call: Call) -> Object:
+    name = machine.settle(call.arguments[0]) if call.arguments else None
+    entries = iterate(machine, call.arguments[1], call.frame) if len(call.arguments) == 2 else None
+    if not isinstance(name, str) or entries is None or call.keywords:
         return _unknown_class(machine)
     rows = [entry if isinstance(entry, tuple) else (entry,) for entry in entries]
     names = [row[0] for row in rows if row]
     if len(names) < len(rows) or not all_are(names, str):
         return _unknown_class(machine)
     values = {name: row[2] for name, row in zip(names, rows, strict=True) if len(row) == 3}
-    made = _made(name, [], list(names), values, frame)
+    made = _made(name, [], list(names), values, call.frame)
     made.decorator = ast.Name("dataclass", ast.Load())
     return made
 
 
 def _enumeration(kind: str) -> Model:
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
-        name = machine.settle(arguments[0]) if arguments else None
-        given = machine.settle(arguments[1]) if len(arguments) > 1 else None
-        if not isinstance(name, str) or given is None or keywords:
+    def model(machine: Machine, call: Call) -> Object:
+        name = machine.settle(call.arguments[0]) if call.arguments else None
+        given = machine.settle(call.arguments[1]) if len(call.arguments) > 1 else None
+        if not isinstance(name, str) or given is None or call.keywords:
             return _unknown_class(machine)
-        members = _members(machine, given, kind, frame)
-        return _unknown_class(machine) if members is None else _made(name, [External(kind)], [], members, frame)
+        members = _members(machine, given, kind, call.frame)
+        return _unknown_class(machine) if members is None else _made(name, [External(kind)], [], members, call.frame)
 
     return model
 

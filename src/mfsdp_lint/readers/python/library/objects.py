@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write, write_around
 from mfsdp_lint.readers.python.eval.attributes import attributes_of, attributes_of_unknown, get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -18,6 +17,7 @@ from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.unseen import is_part, part_of
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -38,33 +38,36 @@ LONGEST_PROGRAM = 10_000
 
 
 @models("builtins.getattr")
-def _getattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    name = machine.settle(arguments[1])
+def _getattr(machine: Machine, call: Call) -> Object:
+    name = machine.settle(call.arguments[1])
     if isinstance(name, Choice) and all(isinstance(option, str) for option in name.options):
         return join(
             machine,
-            [_getattr(machine, [arguments[0], option, *arguments[2:]], {}, node, frame) for option in name.options],
+            [
+                _getattr(machine, call.passing([call.arguments[0], option, *call.arguments[2:]]))
+                for option in name.options
+            ],
         )
     if not isinstance(name, str):
-        return join(machine, [*_parts(machine, arguments[0]), *arguments[2:], machine.unknown()])
-    if len(arguments) < 3:
-        return get_attribute(machine, arguments[0], name, node, frame)
-    owner = machine.settle(arguments[0])
+        return join(machine, [*_parts(machine, call.arguments[0]), *call.arguments[2:], machine.unknown()])
+    if len(call.arguments) < 3:
+        return get_attribute(machine, call.arguments[0], name, call.node, call.frame)
+    owner = machine.settle(call.arguments[0])
     if isinstance(owner, Choice):
         return join(
-            machine, [_getattr(machine, [option, name, arguments[2]], {}, node, frame) for option in owner.options]
+            machine, [_getattr(machine, call.passing([option, name, call.arguments[2]])) for option in owner.options]
         )
-    if has_attribute(machine, owner, name, node, frame) is None and not isinstance(owner, Unknown):
+    if has_attribute(machine, owner, name, call.node, call.frame) is None and not isinstance(owner, Unknown):
         try:
-            return join(machine, [get_attribute(machine, owner, name, node, frame), arguments[2]])
+            return join(machine, [get_attribute(machine, owner, name, call.node, call.frame), call.arguments[2]])
         except Raised:
             return machine.unknown(name)
     try:
-        return get_attribute(machine, owner, name, node, frame)
+        return get_attribute(machine, owner, name, call.node, call.frame)
     except Raised as error:
         if error.name != "AttributeError":
             raise
-        return arguments[2]
+        return call.arguments[2]
 
 
 def _parts(machine: Machine, owner: Object) -> list[Object]:
@@ -79,12 +82,12 @@ def _parts(machine: Machine, owner: Object) -> list[Object]:
 
 
 @models("builtins.setattr")
-def _setattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    owner, name, value = arguments
+def _setattr(machine: Machine, call: Call) -> Object:
+    owner, name, value = call.arguments
     name = machine.settle(name)
     if isinstance(name, str):
-        focus = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else None
-        set_attribute(machine, owner, name, value, node, frame, focus)
+        focus = call.node.args[2] if isinstance(call.node, ast.Call) and len(call.node.args) == 3 else None
+        set_attribute(machine, owner, name, value, call.node, call.frame, focus)
     else:
         outer, machine.obstacle = machine.obstacle, obstacle_of(name)
         havoc(machine, owner)
@@ -93,37 +96,33 @@ def _setattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 
 @models("object.__getattribute__")
-def _object_getattribute(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    owner, name = (machine.settle(argument) for argument in arguments)
+def _object_getattribute(machine: Machine, call: Call) -> Object:
+    owner, name = (machine.settle(argument) for argument in call.arguments)
     if not isinstance(owner, Instance) or not isinstance(name, str) or not isinstance(owner.cls, ClassObject):
         return machine.unknown(str(name))
     # Without `__getattr__`, which is what this is called for.
     if name not in owner.fields and lookup(machine, owner.cls, name)[0] is MISSING:
         raise Raised("AttributeError", f"'{owner.cls.name}' object has no attribute '{name}'")
-    return get_attribute(machine, owner, name, node, frame)
+    return get_attribute(machine, owner, name, call.node, call.frame)
 
 
 @models("object.__setattr__")
-def _object_setattr(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    owner, name, value = arguments
+def _object_setattr(machine: Machine, call: Call) -> Object:
+    owner, name, value = call.arguments
     if isinstance(owner, Instance) and isinstance(name, str):
-        write_around(machine, owner, name, value, node, frame, None, "assigned")
+        write_around(machine, owner, name, value, call.node, call.frame, None, "assigned")
     elif isinstance(owner, Unknown) and isinstance(name, str):
-        write(machine, owner, name, value, node, frame, None, "assigned")
+        write(machine, owner, name, value, call.node, call.frame, None, "assigned")
     elif isinstance(owner, Choice) and isinstance(name, str):
-        set_attribute(machine, owner, name, value, node, frame)
+        set_attribute(machine, owner, name, value, call.node, call.frame)
     else:
         havoc(machine, owner)
     return None
 
 
 @models("builtins.delattr", "object.__delattr__")
-def _delattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    owner, name = (machine.settle(argument) for argument in arguments)
+def _delattr(machine: Machine, call: Call) -> Object:
+    owner, name = (machine.settle(argument) for argument in call.arguments)
     if isinstance(owner, (Instance, Unknown)) and isinstance(name, str):
         machine.drop(owner, name)
     else:
@@ -132,87 +131,92 @@ def _delattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 
 @models("builtins.hasattr")
-def _hasattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    name = machine.settle(arguments[1])
-    known = has_attribute(machine, machine.settle(arguments[0]), name, node, frame) if isinstance(name, str) else None
-    if known is None and isinstance(arguments[0], Unknown) and isinstance(name, str):
-        return part_of(machine, arguments[0], ("has", name), f"hasattr({arguments[0].text}, {name!r})")
+def _hasattr(machine: Machine, call: Call) -> Object:
+    name = machine.settle(call.arguments[1])
+    known = (
+        has_attribute(machine, machine.settle(call.arguments[0]), name, call.node, call.frame)
+        if isinstance(name, str)
+        else None
+    )
+    if known is None and isinstance(call.arguments[0], Unknown) and isinstance(name, str):
+        return part_of(machine, call.arguments[0], ("has", name), f"hasattr({call.arguments[0].text}, {name!r})")
     return machine.unknown("", not_none=True) if known is None else known
 
 
 @models("builtins.id", "builtins.hash")
-def _identity(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _identity(machine: Machine, call: Call) -> Object:
     return machine.unknown("", not_none=True)
 
 
 @models("builtins.vars")
-def _vars(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    owner = machine.settle(arguments[0]) if arguments else None
+def _vars(machine: Machine, call: Call) -> Object:
+    owner = machine.settle(call.arguments[0]) if call.arguments else None
     if isinstance(owner, Instance):
         return attributes_of(machine, owner)
     if isinstance(owner, Unknown):
         return attributes_of_unknown(machine, owner)
     if isinstance(owner, Module):
-        return call(machine, written(machine, "builtins.names_of"), [owner], {}, node, frame)
-    if not arguments:
-        return _locals(machine, [], {}, node, frame)
+        return invoke(machine, written(machine, "builtins.names_of"), call.passing([owner]))
+    if not call.arguments:
+        return _locals(machine, call.passing([]))
     return machine.unknown("vars()", not_none=True)
 
 
 @models("builtins.globals")
-def _globals(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return call(machine, written(machine, "builtins.names_of"), [frame.module], {}, node, frame)
+def _globals(machine: Machine, call: Call) -> Object:
+    return invoke(machine, written(machine, "builtins.names_of"), call.passing([call.frame.module]))
 
 
 @models("builtins.locals")
-def _locals(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    if frame.fields is frame.module.fields:
-        return _globals(machine, arguments, keywords, node, frame)
-    return DictObject(dict(frame.fields), machine.tick())
+def _locals(machine: Machine, call: Call) -> Object:
+    if call.frame.fields is call.frame.module.fields:
+        return _globals(machine, call)
+    return DictObject(dict(call.frame.fields), machine.tick())
 
 
 @models("builtins.eval", "builtins.exec")
-def _run_text(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    text = machine.settle(arguments[0]) if len(arguments) == 1 else None
-    function = getattr(getattr(node, "func", None), "id", "")
+def _run_text(machine: Machine, call: Call) -> Object:
+    text = machine.settle(call.arguments[0]) if len(call.arguments) == 1 else None
+    function = getattr(getattr(call.node, "func", None), "id", "")
     if isinstance(text, str) and function in ("eval", "exec") and len(text) < LONGEST_PROGRAM:
         try:
             tree = ast.parse(text.strip() if function == "eval" else text, mode=function)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise Raised("SyntaxError", "invalid syntax") from None
         for inner in ast.walk(tree):
-            ast.copy_location(inner, node)
+            ast.copy_location(inner, call.node)
         if isinstance(tree, ast.Expression):
-            return evaluate(machine, tree.body, frame)
-        run_block(machine, tree.body, frame)  # type: ignore[attr-defined]
+            return evaluate(machine, tree.body, call.frame)
+        run_block(machine, tree.body, call.frame)  # type: ignore[attr-defined]
         return None
     # It may do anything to what it can name.
-    here: Frame | None = frame
+    here: Frame | None = call.frame
     while here is not None:
         for value in list(here.fields.values()):
             havoc(machine, value)
         here = here.enclosing
-    for value in [*arguments, *keywords.values(), machine.path.environment, *frame.module.fields.values()]:
+    for value in [
+        *call.arguments,
+        *call.keywords.values(),
+        machine.path.environment,
+        *call.frame.module.fields.values(),
+    ]:
         havoc(machine, value)
     return machine.unknown("eval()")
 
 
 @models("builtins.dir")
-def _names(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _names(machine: Machine, call: Call) -> Object:
     return machine.unknown("", not_none=True)
 
 
 @models("object")
-def _object(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _object(machine: Machine, call: Call) -> Object:
     return machine.unknown("object()", not_none=True)
 
 
 @models("builtins.print")
-def _nothing(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _nothing(machine: Machine, call: Call) -> Object:
     return None
 
 

@@ -30,7 +30,7 @@ from mfsdp_lint.readers.python.library.data_formats import from_omegaconf
 from mfsdp_lint.readers.python.library.data_places import in_place
 from mfsdp_lint.readers.python.library.files import read
 from mfsdp_lint.readers.python.library.hydra_overrides import NoOverride, Override, parse
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -38,6 +38,7 @@ from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
 from mfsdp_lint.readers.python.state.started import word_of, words
 from mfsdp_lint.readers.python.state.truth import truth
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, WHOLE
@@ -61,13 +62,13 @@ def _takes(*names: str) -> Callable[[Callable[[Machine, Arguments, Any, Frame], 
     """Make a model whose function takes its arguments by name; arguments that were not given are left out."""
 
     def wrap(function: Callable[[Machine, Arguments, Any, Frame], Object]) -> Model:
-        def model(
-            machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-        ) -> Object:
-            if len(arguments) > len(names):
+        def model(machine: Machine, call: Call) -> Object:
+            if len(call.arguments) > len(names):
                 raise Raised("TypeError", "too many arguments")
-            given = {**dict(zip(names, arguments, strict=False)), **keywords}
-            return function(machine, {name: machine.settle(value) for name, value in given.items()}, node, frame)
+            given = {**dict(zip(names, call.arguments, strict=False)), **call.keywords}
+            return function(
+                machine, {name: machine.settle(value) for name, value in given.items()}, call.node, call.frame
+            )
 
         return model
 
@@ -93,19 +94,19 @@ def _create(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Obje
         return found if isinstance(found, ConfigTree) else make_tree(machine) if found is None else machine.unknown()
     if isinstance(source, ClassObject):
         try:
-            source = call(machine, source, [], {}, node, frame)
+            source = invoke(machine, source, Call([], {}, node, frame))
         except Raised:  # fields without a default are missing in the tree, and no error
             return machine.unknown("config", not_none=True)
     return _fresh(machine, source, node, frame)
 
 
 @models("omegaconf.OmegaConf.merge", "omegaconf.OmegaConf.unsafe_merge")
-def _merge(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    sources = [machine.settle(argument) for argument in arguments]
-    made = _fresh(machine, sources[0], node, frame) if sources else machine.unknown("config")
+def _merge(machine: Machine, call: Call) -> Object:
+    sources = [machine.settle(argument) for argument in call.arguments]
+    made = _fresh(machine, sources[0], call.node, call.frame) if sources else machine.unknown("config")
     for source in sources[1:]:
         if isinstance(made, ConfigTree):
-            merge(machine, made, source, node, frame)
+            merge(machine, made, source, call.node, call.frame)
     return made
 
 
@@ -200,18 +201,18 @@ def _select(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Obje
     "omegaconf.OmegaConf.set_struct", "omegaconf.OmegaConf.set_readonly", "omegaconf.OmegaConf.resolve",
     "omegaconf.OmegaConf.register_new_resolver", "omegaconf.OmegaConf.save",
 )  # fmt: skip
-def _nothing(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _nothing(machine: Machine, call: Call) -> Object:
     return None
 
 
 @models("omegaconf.OmegaConf.to_yaml", "omegaconf.open_dict", "omegaconf.read_write", "omegaconf.OmegaConf.is_config")
-def _unknown(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _unknown(machine: Machine, call: Call) -> Object:
     return machine.unknown("", not_none=True)
 
 
-def _method(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _method(machine: Machine, call: Call) -> Object:
     """Forget the tree: the method is not modelled and may change it."""
-    havoc(machine, arguments[0])
+    havoc(machine, call.arguments[0])
     return machine.unknown("config")
 
 
@@ -219,32 +220,30 @@ models(*(f"omegaconf.DictConfig.{name}" for name in ("update", "pop", "setdefaul
 
 
 @models("omegaconf.DictConfig.merge_with")
-def _merge_with(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    tree, *sources = arguments
+def _merge_with(machine: Machine, call: Call) -> Object:
+    tree, *sources = call.arguments
     if not isinstance(tree, ConfigTree):
-        return unfollowed(machine, "omegaconf.DictConfig.merge_with", arguments, keywords, node, frame)
+        return unfollowed(machine, "omegaconf.DictConfig.merge_with", call)
     for source in sources:
-        merge(machine, tree, machine.settle(source), node, frame)
+        merge(machine, tree, machine.settle(source), call.node, call.frame)
     return None
 
 
 @models("omegaconf.DictConfig.get")
-def _get(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    tree, key, *default = arguments
-    return _select(machine, [tree, key, *default], {}, node, frame)
+def _get(machine: Machine, call: Call) -> Object:
+    tree, key, *default = call.arguments
+    return _select(machine, call.passing([tree, key, *default]))
 
 
 @models("omegaconf.DictConfig.copy")
-def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return deep_copy(machine, arguments[0])
+def _copy(machine: Machine, call: Call) -> Object:
+    return deep_copy(machine, call.arguments[0])
 
 
 @models("omegaconf.DictConfig.items", "omegaconf.DictConfig.keys", "omegaconf.DictConfig.values")
-def _listed(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _listed(machine: Machine, call: Call) -> Object:
     """Forget the tree: changes to its parts through these entries are not followed."""
-    havoc(machine, arguments[0])
+    havoc(machine, call.arguments[0])
     return machine.unknown("entries", not_none=True)
 
 
@@ -298,9 +297,9 @@ def _process(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Obj
     tree = _config_tree(machine, config)
     path, overrides = given.get("config_filepath"), given.get("cli_overrides")
     if truth(machine, path) is not False:
-        merge(machine, tree, _load(machine, [path], {}, node, frame), node, frame)
+        merge(machine, tree, _load(machine, Call([path], {}, node, frame)), node, frame)
     if truth(machine, overrides) is not False:
-        _parse_hydra(machine, [tree, overrides], {}, node, frame)
+        _parse_hydra(machine, Call([tree, overrides], {}, node, frame))
     if WHOLE in tree.fields:
         apply(machine, config, tree, node, frame)
     else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Iterator
-from typing import Any
 
 from mfsdp_lint.readers.python.eval.imports import import_module, resolve_global
 from mfsdp_lint.readers.python.eval.missing_imports import is_there
@@ -14,6 +13,7 @@ from mfsdp_lint.readers.python.state.folders import folder_of, located, spelled
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import External, ListObject, Object, Unknown
@@ -24,18 +24,18 @@ class _OutOfSight(Exception):
 
 
 @models("builtins.__import__", "importlib.import_module")
-def _import_module(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    name = machine.settle(arguments[0]) if arguments else None
+def _import_module(machine: Machine, call: Call) -> Object:
+    name = machine.settle(call.arguments[0]) if call.arguments else None
     if isinstance(name, str) and name.startswith("."):
-        name = _absolute(name, machine.settle(keywords["package"] if "package" in keywords else [*arguments, None][1]))
+        name = _absolute(
+            name, machine.settle(call.keywords["package"] if "package" in call.keywords else [*call.arguments, None][1])
+        )
     if not isinstance(name, str):
         return machine.unknown("module")
-    found = import_module(machine, name, frame.module)
+    found = import_module(machine, name, call.frame.module)
     if not isinstance(found, External):
         return found
-    if _is_missing(machine, name, frame.module):
+    if _is_missing(machine, name, call.frame.module):
         raise _not_found(machine, name)
     return machine.unknown(name, not_none=True)
 
@@ -51,11 +51,9 @@ def _absolute(name: str, package: Object) -> str | None:
 
 
 @models("importlib.util.spec_from_file_location")
-def _spec_from_file(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _spec_from_file(machine: Machine, call: Call) -> Object:
     made = machine.unknown("spec", not_none=True)
-    given = dict(zip(("name", "location"), arguments, strict=False)) | keywords
+    given = dict(zip(("name", "location"), call.arguments, strict=False)) | call.keywords
     made.fields.update(
         name=given.get("name"), origin=given.get("location"), loader=External("importlib.machinery.SourceFileLoader")
     )
@@ -63,28 +61,28 @@ def _spec_from_file(
 
 
 @models("importlib.util.module_from_spec")
-def _module_from_spec(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    spec = machine.settle(arguments[0] if arguments else keywords.get("spec"))
+def _module_from_spec(machine: Machine, call: Call) -> Object:
+    spec = machine.settle(call.arguments[0] if call.arguments else call.keywords.get("spec"))
     location = text_of_path(machine.settle(spec.fields.get("origin"))) if isinstance(spec, Unknown) else None
-    places = () if location is None else located(machine, location, frame.module)
+    places = () if location is None else located(machine, location, call.frame.module)
     files = [place for place in places if machine.finder.sources.exists(place)]
-    found = machine.finder.load_for(frame.module.path, spelled(files[0], frame.module)) if len(files) == 1 else None
+    found = (
+        machine.finder.load_for(call.frame.module.path, spelled(files[0], call.frame.module))
+        if len(files) == 1
+        else None
+    )
     return machine.unknown("module", not_none=True) if found is None else found
 
 
 @models("importlib.util.find_spec")
-def _find_spec(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    name = machine.settle(arguments[0]) if arguments else machine.settle(keywords.get("name"))
+def _find_spec(machine: Machine, call: Call) -> Object:
+    name = machine.settle(call.arguments[0]) if call.arguments else machine.settle(call.keywords.get("name"))
     if not isinstance(name, str) or name.startswith("."):
         return machine.unknown("module specification")
     above = name.rpartition(".")[0]
-    if above and _is_missing(machine, above, frame.module):
+    if above and _is_missing(machine, above, call.frame.module):
         raise _not_found(machine, above)
-    there = False if _is_missing(machine, name, frame.module) else is_there(machine, name, frame.module)
+    there = False if _is_missing(machine, name, call.frame.module) else is_there(machine, name, call.frame.module)
     if there is False:
         return None
     return machine.unknown("module specification", not_none=there is True)
@@ -120,17 +118,13 @@ def _not_found(machine: Machine, name: str) -> Raised:
 
 
 @models("pkgutil.iter_modules")
-def _iter_modules(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    return _listed(machine, arguments, keywords, frame, deep=False)
+def _iter_modules(machine: Machine, call: Call) -> Object:
+    return _listed(machine, call.arguments, call.keywords, call.frame, deep=False)
 
 
 @models("pkgutil.walk_packages")
-def _walk_packages(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    return _listed(machine, arguments, keywords, frame, deep=True)
+def _walk_packages(machine: Machine, call: Call) -> Object:
+    return _listed(machine, call.arguments, call.keywords, call.frame, deep=True)
 
 
 def _listed(

@@ -7,7 +7,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, opaque
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_methods, havoc
 from mfsdp_lint.readers.python.state.joining import join
@@ -15,6 +15,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.unseen import shallow_copy
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -33,14 +34,14 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 @models("dataclasses.replace", "copy.replace")
-def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    value = machine.settle(arguments[0])
+def _replace(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0])
     if isinstance(value, Choice):
-        return join(machine, [_replace(machine, [option], keywords, node, frame) for option in value.options])
+        return join(machine, [_replace(machine, call.passing([option], call.keywords)) for option in value.options])
     if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
-        return _of_class(machine, value, value.cls, keywords, node, frame)
+        return _of_class(machine, value, value.cls, call.keywords, call.node, call.frame)
     if isinstance(value, Instance) or type(value) is Unknown:
-        return _of_unknown_class(machine, value, keywords, node, frame)
+        return _of_unknown_class(machine, value, call.keywords, call.node, call.frame)
     return machine.unknown("replace()", not_none=True)
 
 
@@ -54,7 +55,7 @@ def _of_class(
     if "**" in keywords:
         given = {name: join(machine, [part, machine.unknown(name)]) for name, part in given.items()}
     given |= {name: item for name, item in keywords.items() if name != "**"}
-    made = call(machine, cls, [], given, node, frame, _said(node))
+    made = invoke(machine, cls, Call([], given, node, frame, _said(node)))
     if not isinstance(made, Instance):
         return made
     for name in given.keys() - keywords.keys():
@@ -87,8 +88,8 @@ def _of_unknown_class(
 
 
 @models("dataclasses.fields")
-def _fields(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    value = machine.settle(arguments[0])
+def _fields(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0])
     cls = value.cls if isinstance(value, Instance) else value
     if not isinstance(cls, ClassObject) or opaque(machine, cls):
         return machine.unknown("fields", not_none=True)
@@ -103,10 +104,8 @@ def _fields(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 
 
 @models("dataclasses.is_dataclass")
-def _is_dataclass(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    value = machine.settle(arguments[0])
+def _is_dataclass(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0])
     cls = value.cls if isinstance(value, Instance) else value
     if isinstance(cls, ClassObject):
         return has_fields(machine, cls)
@@ -116,14 +115,14 @@ def _is_dataclass(
 
 
 @models("dataclasses.asdict")
-def _asdict(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    found = None if keywords else _field_values(machine, arguments[0], _as_dict)
+def _asdict(machine: Machine, call: Call) -> Object:
+    found = None if call.keywords else _field_values(machine, call.arguments[0], _as_dict)
     return machine.unknown("asdict", not_none=True) if found is None else _as_dict(machine, found)
 
 
 @models("dataclasses.astuple")
-def _astuple(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    found = None if keywords else _field_values(machine, arguments[0], _as_tuple)
+def _astuple(machine: Machine, call: Call) -> Object:
+    found = None if call.keywords else _field_values(machine, call.arguments[0], _as_tuple)
     return machine.unknown("astuple", not_none=True) if found is None else _as_tuple(machine, found)
 
 
@@ -161,5 +160,5 @@ def _plain_copy(machine: Machine, value: Object, shape: Shape) -> Object:
 
 
 @models("dataclasses.field", "pydantic.Field")
-def _field(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return Partial(External("dataclasses.field"), [], keywords)
+def _field(machine: Machine, call: Call) -> Object:
+    return Partial(External("dataclasses.field"), [], call.keywords)

@@ -15,6 +15,7 @@ from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     IteratorObject,
@@ -23,13 +24,13 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 @models("builtins.any")
-def _any(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return _any_all(machine, arguments[0], True, node, frame)
+def _any(machine: Machine, call: Call) -> Object:
+    return _any_all(machine, call.arguments[0], True, call.node, call.frame)
 
 
 @models("builtins.all")
-def _all(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return _any_all(machine, arguments[0], False, node, frame)
+def _all(machine: Machine, call: Call) -> Object:
+    return _any_all(machine, call.arguments[0], False, call.node, call.frame)
 
 
 def _any_all(machine: Machine, iterable: Object, wanted: bool, node: Any, frame: Frame) -> Object:
@@ -77,11 +78,11 @@ def _any_all_made(machine: Machine, generator: GeneratorCall, wanted: bool, node
 
 
 @models("builtins.sum")
-def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    items = iterate(machine, arguments[0], frame)
+def _sum(machine: Machine, call: Call) -> Object:
+    items = iterate(machine, call.arguments[0], call.frame)
     if items is None:
         return machine.unknown("", not_none=True)
-    total: Object = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
+    total: Object = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("start", 0)
     for item in items:
         machine.step()
         total = binary(machine, ast.Add, total, item)
@@ -89,13 +90,13 @@ def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 
 @models("builtins.min")
-def _min(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return _extreme(machine, arguments, keywords, False, frame)
+def _min(machine: Machine, call: Call) -> Object:
+    return _extreme(machine, call.arguments, call.keywords, False, call.frame)
 
 
 @models("builtins.max")
-def _max(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return _extreme(machine, arguments, keywords, True, frame)
+def _max(machine: Machine, call: Call) -> Object:
+    return _extreme(machine, call.arguments, call.keywords, True, call.frame)
 
 
 def _extreme(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.python.eval.iteration import iterate
@@ -11,20 +10,21 @@ from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.state.folders import located, spelled
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import Object
 
 
 @models("sys.path.insert", "sys.path.append", "site.addsitedir")
-def _add(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    _add_folder(machine, arguments[-1] if arguments else None, frame)
+def _add(machine: Machine, call: Call) -> Object:
+    _add_folder(machine, call.arguments[-1] if call.arguments else None, call.frame)
     return None
 
 
 @models("sys.path.extend")
-def _extend(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    for folder in (iterate(machine, arguments[0], frame) if arguments else None) or ():
-        _add_folder(machine, folder, frame)
+def _extend(machine: Machine, call: Call) -> Object:
+    for folder in (iterate(machine, call.arguments[0], call.frame) if call.arguments else None) or ():
+        _add_folder(machine, folder, call.frame)
     return None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import known_truth
@@ -15,13 +14,14 @@ from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.eval.sorting import sort
 from mfsdp_lint.readers.python.library.computing import settled
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.outcomes import Raised, kept
 from mfsdp_lint.readers.python.state.truth import truth
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
 from mfsdp_lint.readers.python.values.markers import FACTORY, HAZY
@@ -46,16 +46,16 @@ def _perhaps_missing(machine: Machine, arguments: list[Object], frame: Frame) ->
 
 
 @models("builtins.list")
-def _list(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    items = _perhaps_missing(machine, arguments, frame)
+def _list(machine: Machine, call: Call) -> Object:
+    items = _perhaps_missing(machine, call.arguments, call.frame)
     return ListObject(None if items is None else list(items), machine.tick())
 
 
 @models("builtins.sorted")
-def _sorted(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    items = _elements(machine, arguments, frame)
+def _sorted(machine: Machine, call: Call) -> Object:
+    items = _elements(machine, call.arguments, call.frame)
     return ListObject(
-        None if items is None else sort(machine, items, keywords, frame),
+        None if items is None else sort(machine, items, call.keywords, call.frame),
         machine.tick(),
     )
 
@@ -67,67 +67,64 @@ def _iterator(machine: Machine, items: list[Object] | None, walked: list[Object]
 
 
 @models("builtins.reversed")
-def _reversed(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    items = _perhaps_missing(machine, arguments, frame)
-    return _iterator(machine, None if items is None else items[::-1], arguments)
+def _reversed(machine: Machine, call: Call) -> Object:
+    items = _perhaps_missing(machine, call.arguments, call.frame)
+    return _iterator(machine, None if items is None else items[::-1], call.arguments)
 
 
 @models("builtins.iter")
-def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    value = machine.settle(arguments[0])
+def _iter(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0])
     if isinstance(value, (IteratorObject, GeneratorCall)):
         return value
     if isinstance(value, Instance):
-        own = walked(machine, value, frame)
+        own = walked(machine, value, call.frame)
         if own is not value or special(machine, value, "__next__") is not None:
             return own
-    if len(arguments) > 1:
+    if len(call.arguments) > 1:
         return machine.unknown("iter()", not_none=True)
-    return _iterator(machine, _perhaps_missing(machine, arguments, frame), arguments)
+    return _iterator(machine, _perhaps_missing(machine, call.arguments, call.frame), call.arguments)
 
 
 @models("builtins.tuple")
-def _tuple(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return make_tuple(machine, _perhaps_missing(machine, arguments, frame))
+def _tuple(machine: Machine, call: Call) -> Object:
+    return make_tuple(machine, _perhaps_missing(machine, call.arguments, call.frame))
 
 
 @models("builtins.set", "builtins.frozenset")
-def _set(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return make_set(machine, _elements(machine, arguments, frame))
+def _set(machine: Machine, call: Call) -> Object:
+    return make_set(machine, _elements(machine, call.arguments, call.frame))
 
 
 @models("builtins.dict", "collections.OrderedDict", "types.MappingProxyType")
-def _dict(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _dict(machine: Machine, call: Call) -> Object:
     made = DictObject({}, machine.tick())
-    made.made = machine.note(node, frame, None, "default", None, None)
-    method(machine, made, "update", [*arguments], {}, node, frame)
-    for keyword in getattr(node, "keywords", ()):
-        if keyword.arg in keywords:
-            set_entry(machine, made, keyword.arg, keywords[keyword.arg], node, frame, keyword)
-    for name, value in keywords.items():
+    made.made = machine.note(call.node, call.frame, None, "default", None, None)
+    method(machine, made, "update", call.passing([*call.arguments]))
+    for keyword in getattr(call.node, "keywords", ()):
+        if keyword.arg in call.keywords:
+            set_entry(machine, made, keyword.arg, call.keywords[keyword.arg], call.node, call.frame, keyword)
+    for name, value in call.keywords.items():
         if name == "**":
             made.writes[HAZY] = True
         elif name not in made.fields:
-            set_entry(machine, made, name, value, node, frame)
+            set_entry(machine, made, name, value, call.node, call.frame)
     return made
 
 
 @models("collections.defaultdict")
-def _defaultdict(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    made = _dict(machine, arguments[1:], keywords, node, frame)
+def _defaultdict(machine: Machine, call: Call) -> Object:
+    made = _dict(machine, call.passing(call.arguments[1:], call.keywords))
     assert isinstance(made, DictObject)
-    factory = machine.settle(arguments[0]) if arguments else None
+    factory = machine.settle(call.arguments[0]) if call.arguments else None
     if factory is not None:
         made.writes[FACTORY] = factory
     return made
 
 
 @models("builtins.range")
-def _range(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _range(machine: Machine, call: Call) -> Object:
+    arguments = call.arguments
     arguments = settled(machine, arguments)
     if not all_are(arguments, int):
         return machine.unknown("range", not_none=True)
@@ -139,14 +136,14 @@ def _range(machine: Machine, arguments: list[Object], keywords: dict[str, Object
 
 
 @models("builtins.len")
-def _len(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    value = machine.settle(arguments[0])
+def _len(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0])
     if isinstance(value, (str, bytes, tuple)):
         return machine.unknown("len", not_none=True) if is_symbolic(value) else len(value)
     if isinstance(value, Instance):
-        return call(machine, get_attribute(machine, value, "__len__", None, frame), [], {}, node, frame)
+        return invoke(machine, get_attribute(machine, value, "__len__", None, call.frame), call.passing([]))
     if isinstance(value, (ListObject, DictObject, frozenset)):
-        items = iterate(machine, value, frame)
+        items = iterate(machine, value, call.frame)
         return machine.unknown("len", not_none=True) if items is None else len(items)
     if isinstance(value, (int, float, type(None))):
         raise Raised("TypeError", "object has no len()")
@@ -154,13 +151,13 @@ def _len(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 
 @models("builtins.enumerate")
-def _enumerate(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    items = _elements(machine, arguments[:1], frame)
-    start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
+def _enumerate(machine: Machine, call: Call) -> Object:
+    items = _elements(machine, call.arguments[:1], call.frame)
+    start = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("start", 0)
     return _iterator(
-        machine, None if items is None or not isinstance(start, int) else list(enumerate(items, start)), arguments[:1]
+        machine,
+        None if items is None or not isinstance(start, int) else list(enumerate(items, start)),
+        call.arguments[:1],
     )
 
 
@@ -195,29 +192,30 @@ def _rows_of(machine: Machine, arguments: list[Object], frame: Frame) -> list[li
 
 
 @models("builtins.zip")
-def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    columns = _rows_of(machine, arguments, frame)
+def _zip(machine: Machine, call: Call) -> Object:
+    columns = _rows_of(machine, call.arguments, call.frame)
     if columns is None:
-        return _iterator(machine, None, arguments)
-    if truth(machine, keywords.get("strict", False)) is True and len({len(column) for column in columns}) > 1:
+        return _iterator(machine, None, call.arguments)
+    if truth(machine, call.keywords.get("strict", False)) is True and len({len(column) for column in columns}) > 1:
         raise Raised("ValueError", "zip() arguments have different lengths")
     heavy = any(type(item) is tuple and not weighs_little(item) for column in columns for item in column)
-    return _iterator(machine, None if heavy else list(zip(*columns, strict=False)), arguments)
+    return _iterator(machine, None if heavy else list(zip(*columns, strict=False)), call.arguments)
 
 
 @models("itertools.zip_longest")
-def _zip_longest(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    columns = _columns(machine, arguments, frame)
+def _zip_longest(machine: Machine, call: Call) -> Object:
+    columns = _columns(machine, call.arguments, call.frame)
     if columns is None:
-        return _iterator(machine, None, arguments)
-    return _iterator(machine, list(itertools.zip_longest(*columns, fillvalue=keywords.get("fillvalue"))), arguments)
+        return _iterator(machine, None, call.arguments)
+    return _iterator(
+        machine, list(itertools.zip_longest(*columns, fillvalue=call.keywords.get("fillvalue"))), call.arguments
+    )
 
 
 @models("itertools.product")
-def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    columns = _columns(machine, arguments, frame)
+def _product(machine: Machine, call: Call) -> Object:
+    keywords = call.keywords
+    columns = _columns(machine, call.arguments, call.frame)
     repeat = machine.settle(keywords.get("repeat", 1))
     if columns is not None and isinstance(repeat, int) and keywords.keys() <= {"repeat"} and 0 <= repeat < 16:
         columns, keywords = columns * repeat, {}
@@ -227,24 +225,24 @@ def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 
 @models("itertools.chain")
-def _chain(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    columns = [elements(machine, argument, frame) for argument in arguments]
+def _chain(machine: Machine, call: Call) -> Object:
+    columns = [elements(machine, argument, call.frame) for argument in call.arguments]
     found = None if None in columns else [item for column in columns for item in column or ()]
-    return _iterator(machine, found, arguments)
+    return _iterator(machine, found, call.arguments)
 
 
 @models("builtins.map")
-def _map(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    columns = _columns(machine, arguments[1:], frame)
+def _map(machine: Machine, call: Call) -> Object:
+    columns = _columns(machine, call.arguments[1:], call.frame)
     if columns is None:
-        return _iterator(machine, None, arguments[1:])
+        return _iterator(machine, None, call.arguments[1:])
     rows = list(zip(*columns, strict=False))
 
     def make(found: Callable[[Object], Object]) -> None:
         for row in rows:
-            found(call(machine, arguments[0], list(row), {}, node, frame))
+            found(invoke(machine, call.arguments[0], call.passing(list(row))))
 
-    return _lazily(machine, make, arguments, frame)
+    return _lazily(machine, make, call.arguments, call.frame)
 
 
 def _lazily(
@@ -269,26 +267,26 @@ def _lazily(
 
 
 @models("builtins.filter")
-def _filter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    items = iterate(machine, arguments[1], frame)
+def _filter(machine: Machine, call: Call) -> Object:
+    items = iterate(machine, call.arguments[1], call.frame)
     if items is None:
-        return _iterator(machine, None, arguments[1:])
+        return _iterator(machine, None, call.arguments[1:])
 
     def make(kept: Callable[[Object], Object]) -> None:
         for item in items:
-            value = item if arguments[0] is None else call(machine, arguments[0], [item], {}, node, frame)
-            known = known_truth(machine, value, node, frame)
+            value = item if call.arguments[0] is None else invoke(machine, call.arguments[0], call.passing([item]))
+            known = known_truth(machine, value, call.node, call.frame)
             if known is not False:
                 kept(item if known else join(machine, [item, MISSING]))
 
-    return _lazily(machine, make, arguments, frame)
+    return _lazily(machine, make, call.arguments, call.frame)
 
 
 @models("builtins.next")
-def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    iterable = machine.settle(arguments[0])
+def _next(machine: Machine, call: Call) -> Object:
+    iterable = machine.settle(call.arguments[0])
     if isinstance(iterable, Instance):
-        found = called(machine, iterable, "__next__", node, frame)
+        found = called(machine, iterable, "__next__", call.node, call.frame)
         return machine.unknown("next()") if found is MISSING else found
     if isinstance(iterable, GeneratorCall):
         if iterable.state == "open":
@@ -299,7 +297,7 @@ def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
     elif not isinstance(iterable, IteratorObject) or iterable.items is None or iterable.is_stale:
         return machine.unknown()
     elif any(map(uncertain, iterable.items)):
-        found = any_of(machine, [*iterable.items, *arguments[1:]])
+        found = any_of(machine, [*iterable.items, *call.arguments[1:]])
         machine.put(iterable, "items", None)
         return found
     elif iterable.items:
@@ -309,15 +307,15 @@ def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
         return first
     elif iterable.error is not None:
         raise iterable.error
-    if len(arguments) > 1:
-        return arguments[1]
+    if len(call.arguments) > 1:
+        return call.arguments[1]
     raise Raised("StopIteration", "")
 
 
 @models("builtins.slice")
-def _slice(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _slice(machine: Machine, call: Call) -> Object:
     return (
-        slice(*arguments)
-        if all(isinstance(part, (int, type(None))) for part in arguments)
+        slice(*call.arguments)
+        if all(isinstance(part, (int, type(None))) for part in call.arguments)
         else machine.unknown("slice")
     )

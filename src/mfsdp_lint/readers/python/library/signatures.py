@@ -8,8 +8,8 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dataclass, lookup, opaque
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
@@ -24,10 +24,12 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 @models("inspect.signature")
-def _signature(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    parameters = _parameters_of(machine, machine.settle(arguments[0])) if len(arguments) == 1 and not keywords else None
+def _signature(machine: Machine, call: Call) -> Object:
+    parameters = (
+        _parameters_of(machine, machine.settle(call.arguments[0]))
+        if len(call.arguments) == 1 and not call.keywords
+        else None
+    )
     if parameters is None:
         return machine.unknown("signature", not_none=True)
     # (It has one for sure, so nothing raises here.)
@@ -38,11 +40,13 @@ def _signature(
 
 
 @models("inspect.getfullargspec")
-def _argument_names(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    parameters = _parameters_of(machine, machine.settle(arguments[0])) if len(arguments) == 1 and not keywords else None
-    if parameters is None or isinstance(arguments[0], Bound):
+def _argument_names(machine: Machine, call: Call) -> Object:
+    parameters = (
+        _parameters_of(machine, machine.settle(call.arguments[0]))
+        if len(call.arguments) == 1 and not call.keywords
+        else None
+    )
+    if parameters is None or isinstance(call.arguments[0], Bound):
         return machine.unknown("argument names", not_none=True)
     made = Unknown(machine.tick(), "argument names", True)
     for field, kinds in {"args": _BY_PLACE, "kwonlyargs": ("KEYWORD_ONLY",)}.items():

@@ -12,7 +12,7 @@ from mfsdp_lint.readers.python.eval.classes import lookup, mro
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -21,6 +21,7 @@ from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.parts import inside
 from mfsdp_lint.readers.python.state.unseen import shallow_copy
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import COPY_OF
@@ -41,16 +42,14 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 @models("copy.deepcopy")
-def _deepcopy(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    value = machine.settle(arguments[0])
+def _deepcopy(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0])
     own = special(machine, value, "__deepcopy__")
     if own is not None:
-        return call(machine, own, [value, DictObject({}, machine.tick())], {}, node, frame)
+        return invoke(machine, own, call.passing([value, DictObject({}, machine.tick())]))
     copies: dict[int, Object] = {}
     for part in _parts(machine, value, set()):
-        if _is_copied_by_another(machine, part, node, frame):
+        if _is_copied_by_another(machine, part, call.node, call.frame):
             copies[id(part)] = machine.unknown("copy", not_none=True)
     return deep_copy(machine, value, copies)
 
@@ -91,9 +90,9 @@ def _is_copied_by_another(machine: Machine, value: Instance, node: Any, frame: F
 
 
 @models("copy.copy")
-def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    value = machine.settle(arguments[0])
-    own = called(machine, value, "__copy__", node, frame)
+def _copy(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0])
+    own = called(machine, value, "__copy__", call.node, call.frame)
     if own is not MISSING:
         return own
     if isinstance(value, (Instance, DictObject)):
@@ -107,7 +106,7 @@ def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
     if isinstance(value, ListObject):
         return type(value)(value.items, machine.tick())
     if isinstance(value, Choice):
-        return join(machine, [_copy(machine, [option], {}, node, frame) for option in value.options])
+        return join(machine, [_copy(machine, call.passing([option])) for option in value.options])
     if type(value) is Unknown:
         made = shallow_copy(machine, value)
         made.fields[COPY_OF] = value
@@ -116,29 +115,28 @@ def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 
 @models("functools.partial")
-def _partial(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    if not arguments:
+def _partial(machine: Machine, call: Call) -> Object:
+    keywords = call.keywords
+    if not call.arguments:
         raise Raised("TypeError", "partial expected at least 1 argument")
-    function, *given = arguments
+    function, *given = call.arguments
     if isinstance(function, Partial):
         given, keywords = [*function.arguments, *given], {**function.keywords, **keywords}
         function = function.function
-    return Partial(function, given, keywords, (node, frame))
+    return Partial(function, given, keywords, (call.node, call.frame))
 
 
 @models("functools.partialmethod")
-def _partial_method(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    return Partial(arguments[0], arguments[1:], keywords, method=True)
+def _partial_method(machine: Machine, call: Call) -> Object:
+    return Partial(call.arguments[0], call.arguments[1:], call.keywords, method=True)
 
 
 @models("functools.wraps")
-def _wraps(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    wrapped = arguments[0] if arguments else keywords.get("wrapped")
+def _wraps(machine: Machine, call: Call) -> Object:
+    wrapped = call.arguments[0] if call.arguments else call.keywords.get("wrapped")
 
-    def wrap(machine: Machine, given: list[Object], *_: Any) -> Object:
-        function = given[0]
+    def wrap(machine: Machine, call: Call) -> Object:
+        function = call.arguments[0]
         if isinstance(function, Function):
             function.fields["__wrapped__"] = wrapped
             function.fields["__name__"] = getattr(wrapped, "name", MISSING)
@@ -148,11 +146,9 @@ def _wraps(machine: Machine, arguments: list[Object], keywords: dict[str, Object
 
 
 @models("functools.parameter_types")
-def _parameter_types(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _parameter_types(machine: Machine, call: Call) -> Object:
     """Return the classes in the first annotation of a function: `singledispatch` registers it for them."""
-    function = arguments[0]
+    function = call.arguments[0]
     if not isinstance(function, Function):
         return machine.unknown("annotation")
     parameters: ast.arguments = function.node.args
@@ -168,9 +164,9 @@ def _parameter_types(
 
 
 @models("functools.nearest")
-def _nearest(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _nearest(machine: Machine, call: Call) -> Object:
     """Return, from pairs of class and function, the function of the class that comes first among a class's bases."""
-    cls, table, default = (machine.settle(argument) for argument in arguments)
+    cls, table, default = (machine.settle(argument) for argument in call.arguments)
     pairs = table.items if isinstance(table, ListObject) else None
     if pairs is None or not isinstance(cls, (ClassObject, Native)):
         return machine.unknown("implementation")
@@ -188,70 +184,64 @@ def _nearest(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 
 @models("functools.lru_cache")
-def _lru_cache(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _lru_cache(machine: Machine, call: Call) -> Object:
     return External("functools.cache")
 
 
 @models("functools.reduce")
-def _reduce(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    items = iterate(machine, arguments[1], frame)
+def _reduce(machine: Machine, call: Call) -> Object:
+    items = iterate(machine, call.arguments[1], call.frame)
     if items is None:
         return machine.unknown("reduce")
-    total = arguments[2] if len(arguments) > 2 else MISSING
+    total = call.arguments[2] if len(call.arguments) > 2 else MISSING
     for item in items:
-        total = item if total is MISSING else call(machine, arguments[0], [total, item], {}, node, frame)
+        total = item if total is MISSING else invoke(machine, call.arguments[0], call.passing([total, item]))
     if total is MISSING:
         raise Raised("TypeError", "reduce() of empty iterable with no initial value")
     return total
 
 
 @models("typing.cast", "typing_extensions.cast")
-def _cast(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return arguments[1]
+def _cast(machine: Machine, call: Call) -> Object:
+    return call.arguments[1]
 
 
 @models("typing.TypeVar", "typing.NewType", "typing.TypedDict")
-def _typing(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _typing(machine: Machine, call: Call) -> Object:
     return machine.unknown("type", not_none=True)
 
 
 @models("enum.auto")
-def _auto(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _auto(machine: Machine, call: Call) -> Object:
     return External("enum.auto()")
 
 
 @models("types.SimpleNamespace")
-def _namespace(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    if arguments or "**" in keywords:
+def _namespace(machine: Machine, call: Call) -> Object:
+    if call.arguments or "**" in call.keywords:
         return machine.unknown("namespace", not_none=True)
-    given: list[ast.keyword] = getattr(node, "keywords", [])
-    focus: dict[str, Any] = {name: inside(each.value, (name,)) for each in given if not each.arg for name in keywords}
+    given: list[ast.keyword] = getattr(call.node, "keywords", [])
+    focus: dict[str, Any] = {
+        name: inside(each.value, (name,)) for each in given if not each.arg for name in call.keywords
+    }
     focus |= {each.arg: each for each in given if each.arg}
-    return call(machine, written(machine, "types.SimpleNamespace"), [], keywords, node, frame, focus)
+    return invoke(
+        machine, written(machine, "types.SimpleNamespace"), Call([], call.keywords, call.node, call.frame, focus)
+    )
 
 
 @models("argparse.Namespace")
-def _simple_namespace(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _simple_namespace(machine: Machine, call: Call) -> Object:
     made = machine.unknown("namespace", not_none=True)
-    made.fields.update({name: value for name, value in keywords.items() if name != "**"})
+    made.fields.update({name: value for name, value in call.keywords.items() if name != "**"})
     return made
 
 
 @models("contextlib.suppress")
-def _suppress(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    return Partial(External("contextlib.suppress"), arguments, {})
+def _suppress(machine: Machine, call: Call) -> Object:
+    return Partial(External("contextlib.suppress"), call.arguments, {})
 
 
 @models("contextlib.redirect_stdout", "contextlib.redirect_stderr")
-def _null_context(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _null_context(machine: Machine, call: Call) -> Object:
     return machine.unknown("context", not_none=True)

@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
 from mfsdp_lint.readers.python.state.variables import is_environment
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame, calls_to
 from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Object
 
@@ -26,19 +27,24 @@ _DEEPEST = 8
 def _subprocess(name: str) -> Model:
     """Return the model of a function that takes the arguments of `Popen`."""
 
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
-        given = arguments[0] if arguments else keywords.get("args")
-        text = _argument(node, 0, "args", frame)
-        shell = machine.settle(keywords.get("shell", False))
-        environment = _environment(machine, keywords.get("env"))
-        if "**" not in keywords and isinstance(shell, bool) and isinstance(environment, DictObject | None):
-            folder = machine.settle(keywords.get("cwd"))
-            words = _words(machine, given, text, frame)
+    def model(machine: Machine, call: Call) -> Object:
+        given = call.arguments[0] if call.arguments else call.keywords.get("args")
+        text = _argument(call.node, 0, "args", call.frame)
+        shell = machine.settle(call.keywords.get("shell", False))
+        environment = _environment(machine, call.keywords.get("env"))
+        if "**" not in call.keywords and isinstance(shell, bool) and isinstance(environment, DictObject | None):
+            folder = machine.settle(call.keywords.get("cwd"))
+            words = _words(machine, given, text, call.frame)
             script = (words[0] if words else None) if shell else None
-            _start(machine, [] if shell else words, script, environment, folder, *_told_at(machine, text, node, frame))
-        return unfollowed(machine, name, arguments, keywords, node, frame)
+            _start(
+                machine,
+                [] if shell else words,
+                script,
+                environment,
+                folder,
+                *_told_at(machine, text, call.node, call.frame),
+            )
+        return unfollowed(machine, name, call)
 
     return model
 
@@ -50,13 +56,11 @@ for _name in ("run", "call", "check_call", "check_output", "Popen"):
 def _system(name: str) -> Model:
     """Return the model of a function that gives a shell a text."""
 
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
-        if arguments:
-            script = Said(machine.settle(arguments[0]), _argument(node, 0, "command", frame))
-            _start(machine, [], script, None, None, node, frame)
-        return unfollowed(machine, name, arguments, keywords, node, frame)
+    def model(machine: Machine, call: Call) -> Object:
+        if call.arguments:
+            script = Said(machine.settle(call.arguments[0]), _argument(call.node, 0, "command", call.frame))
+            _start(machine, [], script, None, None, call.node, call.frame)
+        return unfollowed(machine, name, call)
 
     return model
 
@@ -68,16 +72,16 @@ for _name in ("os.system", "os.popen", "subprocess.getoutput", "subprocess.getst
 def _exec(name: str) -> Model:
     """Return the model of a function that replaces the program by another: `os.execv` takes a list of words."""
 
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
-        environment = _environment(machine, arguments[2] if name.endswith("e") and len(arguments) > 2 else None)
-        if len(arguments) > 1 and isinstance(environment, DictObject | None):
-            program = Said(machine.settle(arguments[0]), _argument(node, 0, "file", frame))
-            words = _words(machine, arguments[1], _argument(node, 1, "args", frame), frame)
+    def model(machine: Machine, call: Call) -> Object:
+        environment = _environment(
+            machine, call.arguments[2] if name.endswith("e") and len(call.arguments) > 2 else None
+        )
+        if len(call.arguments) > 1 and isinstance(environment, DictObject | None):
+            program = Said(machine.settle(call.arguments[0]), _argument(call.node, 0, "file", call.frame))
+            words = _words(machine, call.arguments[1], _argument(call.node, 1, "args", call.frame), call.frame)
             # The first word is the name that the program goes by.
-            _start(machine, [program, *words[1:]] if words else [], None, environment, None, node, frame)
-        return unfollowed(machine, name, arguments, keywords, node, frame)
+            _start(machine, [program, *words[1:]] if words else [], None, environment, None, call.node, call.frame)
+        return unfollowed(machine, name, call)
 
     return model
 
@@ -87,9 +91,9 @@ for _name in ("os.execv", "os.execvp", "os.execve", "os.execvpe"):
 
 
 @models("shlex.split")
-def _split(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    text = machine.settle(arguments[0])
-    if not isinstance(text, str) or len(arguments) > 1 or keywords:
+def _split(machine: Machine, call: Call) -> Object:
+    text = machine.settle(call.arguments[0])
+    if not isinstance(text, str) or len(call.arguments) > 1 or call.keywords:
         return ListObject(None, machine.tick())
     try:
         return ListObject(list(shlex.split(text)), machine.tick())

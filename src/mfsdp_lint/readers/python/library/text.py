@@ -14,7 +14,7 @@ from mfsdp_lint.readers.python.library.computing import computes
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.truth import negated
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.limits import is_small, is_wide
 from mfsdp_lint.readers.python.values.objects import (
     Object,
@@ -44,57 +44,57 @@ models("distutils.util.strtobool", "setuptools._distutils.util.strtobool")(compu
 
 
 @models("builtins.pow")
-def _pow(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return binary(machine, ast.Pow, *arguments) if len(arguments) == 2 else machine.unknown("", not_none=True)
+def _pow(machine: Machine, call: Call) -> Object:
+    return binary(machine, ast.Pow, *call.arguments) if len(call.arguments) == 2 else machine.unknown("", not_none=True)
 
 
 @models("builtins.bytes")
-def _bytes(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    if any(isinstance(argument, int) for argument in arguments):
+def _bytes(machine: Machine, call: Call) -> Object:
+    if any(isinstance(argument, int) for argument in call.arguments):
         return machine.unknown("", not_none=True)
-    found: Object = computes(bytes)(machine, arguments, keywords, node, frame)
+    found: Object = computes(bytes)(machine, call)
     return found
 
 
 @models("builtins.format")
-def _format(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    if any(isinstance(argument, str) and is_wide(argument) for argument in arguments[1:]):
+def _format(machine: Machine, call: Call) -> Object:
+    if any(isinstance(argument, str) and is_wide(argument) for argument in call.arguments[1:]):
         return machine.unknown("", not_none=True)
-    found: Object = computes(format)(machine, arguments, keywords, node, frame)
+    found: Object = computes(format)(machine, call)
     return found
 
 
 @models("math.prod")
-def _prod(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    items = iterate(machine, arguments[0], frame) if arguments else []
+def _prod(machine: Machine, call: Call) -> Object:
+    items = iterate(machine, call.arguments[0], call.frame) if call.arguments else []
     if items is None:
         return machine.unknown("", not_none=True)
-    total: Object = keywords.get("start", 1)
+    total: Object = call.keywords.get("start", 1)
     for item in items:
         total = binary(machine, ast.Mult, total, item)
     return total
 
 
 @models("builtins.str")
-def _str(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    if not arguments:
+def _str(machine: Machine, call: Call) -> Object:
+    if not call.arguments:
         return ""
-    text = as_text(machine, arguments[0])
+    text = as_text(machine, call.arguments[0])
     return machine.unknown("", not_none=True) if text is None else text
 
 
 @models("builtins.repr")
-def _repr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    value = machine.settle(arguments[0]) if arguments else None
+def _repr(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0]) if call.arguments else None
     known = is_constant(value) and is_small(value) and not is_symbolic(value)
     return repr(value) if known else machine.unknown("", not_none=True)
 
 
 @models("builtins.bool")
-def _bool(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    if not arguments:
+def _bool(machine: Machine, call: Call) -> Object:
+    if not call.arguments:
         return False
-    known = known_truth(machine, arguments[0], node, frame)
+    known = known_truth(machine, call.arguments[0], call.node, call.frame)
     if known is None:
-        return negated(machine, negated(machine, arguments[0]))
+        return negated(machine, negated(machine, call.arguments[0]))
     return known

@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY, Model, models
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.objects import External, Object, Unknown, is_symbolic
 
 _LONGEST = 200
@@ -63,15 +63,15 @@ def _read(text: str) -> tuple[Any, ...] | None:
 
 
 @models("packaging.version.Version", "packaging.version.parse", "pkg_resources.parse_version")
-def _version(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    value = machine.settle(arguments[0]) if len(arguments) == 1 else keywords.get("version")
+def _version(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0]) if len(call.arguments) == 1 else call.keywords.get("version")
     text = version_of(machine, "torch") if value == External("torch.__version__") else value
     if not isinstance(text, str) or is_symbolic(text):
         return machine.unknown("version", not_none=True)
     made_of = _read(text)
     if made_of is None:
         raise Raised("InvalidVersion", f"Invalid version: '{text}'")
-    return call(machine, written(machine, "packaging.version.Version"), list(made_of), {}, node, frame)
+    return invoke(machine, written(machine, "packaging.version.Version"), call.passing(list(made_of)))
 
 
 def version_of(machine: Machine, package: str) -> Object:
@@ -86,37 +86,31 @@ def _package(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 
 @models("importlib.metadata.version", "importlib_metadata.version")
-def _installed_version(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    return version_of(machine, _package(machine, arguments, keywords, "distribution_name"))
+def _installed_version(machine: Machine, call: Call) -> Object:
+    return version_of(machine, _package(machine, call.arguments, call.keywords, "distribution_name"))
 
 
 @models("importlib.metadata.distribution", "importlib_metadata.distribution", "pkg_resources.get_distribution")
-def _distribution(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
+def _distribution(machine: Machine, call: Call) -> Object:
     made = Unknown(machine.tick(), "distribution", True)
-    made.fields["version"] = version_of(machine, _package(machine, arguments, keywords, "distribution_name"))
+    made.fields["version"] = version_of(machine, _package(machine, call.arguments, call.keywords, "distribution_name"))
     return made
 
 
 def _get_version(package: str) -> Model:
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
-        return LIBRARY["packaging.version.Version"](machine, [version_of(machine, package)], {}, node, frame)
+    def model(machine: Machine, call: Call) -> Object:
+        return LIBRARY["packaging.version.Version"](machine, call.passing([version_of(machine, package)]))
 
     return model
 
 
 def _is_min_version(package: str) -> Model:
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
+    def model(machine: Machine, call: Call) -> Object:
         installed = version_of(machine, package)
-        wanted = machine.settle(arguments[0] if arguments else keywords["version"])
-        equality = machine.settle(arguments[1] if len(arguments) > 1 else keywords.get("check_equality", True))
+        wanted = machine.settle(call.arguments[0] if call.arguments else call.keywords["version"])
+        equality = machine.settle(
+            call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("check_equality", True)
+        )
         if not isinstance(installed, str) or not isinstance(wanted, str) or not isinstance(equality, bool):
             return machine.unknown(f"the version of {package}", not_none=True)
         there, least = _read(installed), _read(wanted)

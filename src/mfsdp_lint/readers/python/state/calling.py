@@ -6,32 +6,20 @@ do needs nearly every part. So the parts ask here, and calls.py, which lies abov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.by_type import ByType
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.objects import Object
 
-Focus = Mapping[str, Any]
-"""The expressions that say the values of keyword arguments, by keyword."""
-NO_FOCUS: Focus = {}
-
-Caller = Callable[[Machine, Any, list[Object], dict[str, Object], Any, Frame, Focus], Object]
+Caller = Callable[[Machine, Any, Call], Object]
 
 CALLERS: ByType[Caller] = ByType()
 """Functions that call each kind of value; calls.py fills it."""
 
 
-def call(
-    machine: Machine,
-    function: Object,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-    focus: Focus = NO_FOCUS,
-) -> Object:
-    """Call `function(*arguments, **keywords)`. Raises Raised where the program would."""
-    return CALLERS[type(function)](machine, function, arguments, keywords, node, frame, focus)
+def invoke(machine: Machine, function: Object, call: Call) -> Object:
+    """Evaluate a call of `function`. Raises Raised where the program would."""
+    return CALLERS[type(function)](machine, function, call)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.objects import Native, Object
 
-Model = Callable[[Machine, list[Object], dict[str, Object], Any, Frame], Object]
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.state.machine import Machine
+
+Model = Callable[["Machine", Call], Object]
 
 
 LIBRARY: dict[str, Model] = {}

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
+from mfsdp_lint.readers.python.state.models import Model
+from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import WORD
 from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Native, Object, Option, Unknown, Write
@@ -47,11 +49,11 @@ def word(machine: Machine, said: GivenWord, frame: Frame, value: Object = None) 
     return made
 
 
-def _startswith(start: str) -> Callable[..., Object]:
+def _startswith(start: str) -> Model:
     """Return `startswith` of a text that begins with `start`, and goes on in a way that is not known."""
 
-    def answer(machine: Machine, given: list[Object], *_: object) -> Object:
-        wanted = machine.settle(given[0]) if len(given) == 1 else None
+    def answer(machine: Machine, call: Call) -> Object:
+        wanted = machine.settle(call.arguments[0]) if len(call.arguments) == 1 else None
         if isinstance(wanted, str) and (len(wanted) <= len(start) or not wanted.startswith(start)):
             return start.startswith(wanted)
         return machine.unknown("startswith()", not_none=True)

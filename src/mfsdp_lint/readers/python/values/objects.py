@@ -481,7 +481,7 @@ class Native:
 
     __slots__ = ("call", "name")
 
-    def __init__(self, name: str, call: Callable[..., Object]) -> None:
+    def __init__(self, name: str, call: Callable[[Any, Any], Object]) -> None:
         self.name = name
         self.call = call
 
