@@ -19,8 +19,7 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, mro, n
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.room import with_room
+from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised, with_room
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Descriptor, Instance, Unknown

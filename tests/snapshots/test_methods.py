@@ -23,9 +23,8 @@ from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Choice, External, Instance
 from mfsdp_lint.snapshots import MAGIC, Snapshot

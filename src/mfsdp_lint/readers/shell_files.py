@@ -22,7 +22,7 @@ from mfsdp_lint.readers.reader import Reading, ToRead
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.entries.started import Programs
+    from mfsdp_lint.readers.python.entries.addressed import Programs
     from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion
     from mfsdp_lint.readers.shell.read import ShellRead
 
@@ -61,7 +61,7 @@ def programs_of(asked: ToRead, ran: Ran | None = None) -> Programs:
     `ran` receives the functions that run.
     """
     from mfsdp_lint.readers.framework_configs import nemo
-    from mfsdp_lint.readers.python.entries.started import Programs
+    from mfsdp_lint.readers.python.entries.addressed import Programs
 
     return Programs(asked, lambda: nemo(asked.target), ran)
 

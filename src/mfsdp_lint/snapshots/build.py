@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.binding import bind
 from mfsdp_lint.readers.python.eval.classes import enum_members, fields_of, is_enum
+from mfsdp_lint.readers.python.eval.functions import bind
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, qualified
-from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.identity import identical
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
@@ -37,6 +35,7 @@ from mfsdp_lint.readers.python.values.objects import (
     SetObject,
     Unknown,
     Write,
+    identical,
 )
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.forgetting import forget_names

@@ -17,11 +17,9 @@ from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, classes_of
-from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.identity import identical
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -31,6 +29,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Native,
     Object,
     Unknown,
+    identical,
 )
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.build import Arguments, Builder

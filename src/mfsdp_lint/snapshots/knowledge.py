@@ -17,9 +17,8 @@ from mfsdp_lint.megatron.versions.target import Target, resolve_target
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.classes import ClassObject, Deferred, StarOut
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.names import Deferred, StarOut
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Object
 from mfsdp_lint.snapshots import PROVIDERS, Snapshot
 from mfsdp_lint.snapshots.build import Builder

@@ -11,7 +11,7 @@ import pytest
 import mfsdp_lint.readers.python
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.readers.python.state.outline import Unread, outline
+from mfsdp_lint.readers.python.state.modules import Unread, outline
 
 LONG = "".join(f"    value_{number} = {number}  # a body that is worth leaving out\n" for number in range(6))
 

@@ -18,14 +18,19 @@ from mfsdp_lint.core.values import CWD
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries import entries, running
-from mfsdp_lint.readers.python.entries.started import Programs
-from mfsdp_lint.readers.python.state.commands import Command, Said
+from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.python.state.folders import folder_of, spelled
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE
-from mfsdp_lint.readers.python.state.room import with_room
+from mfsdp_lint.readers.python.state.paths import (
+    LONG_PATIENCE,
+    CannotJoin,
+    Command,
+    OutOfSteps,
+    Raised,
+    Said,
+    with_room,
+)
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
 from mfsdp_lint.readers.shell.pieces import Piece, Text

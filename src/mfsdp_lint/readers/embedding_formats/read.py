@@ -21,7 +21,7 @@ from mfsdp_lint.readers.embedding_formats.jobs import (
     kubernetes_scripts,
     ray_scripts,
 )
-from mfsdp_lint.readers.python.entries.started import Programs
+from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.pieces import plain
 from mfsdp_lint.readers.shell.read import read_shell

@@ -14,24 +14,20 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.progress import tell
-from mfsdp_lint.readers.python.entries import class_recipes, entries, running
+from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
 from mfsdp_lint.readers.python.entries.callers import FunctionCallers
 from mfsdp_lint.readers.python.entries.distinct import distinct
-from mfsdp_lint.readers.python.entries.entries import Entry
-from mfsdp_lint.readers.python.entries.evidence import leads_to_configuration
-from mfsdp_lint.readers.python.entries.exposed import with_exposed
+from mfsdp_lint.readers.python.entries.entries import Entry, leads_to_configuration
+from mfsdp_lint.readers.python.entries.exposed import with_exposed, with_variables
 from mfsdp_lint.readers.python.entries.incremental import Before, Different, Tried, key_of, keys_within, together
 from mfsdp_lint.readers.python.entries.interpreters import Interpreters
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
-from mfsdp_lint.readers.python.entries.switching_variables import with_variables
 from mfsdp_lint.readers.python.entries.touched import Key
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
-from mfsdp_lint.readers.python.state.outcomes import OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE
-from mfsdp_lint.readers.python.state.room import with_room
+from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE, OutOfSteps, Raised, with_room
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
@@ -328,7 +324,7 @@ def _entry_points(machine: Machine, module: Module) -> Iterator[Tried]:
         yield Tried(module.path, entry, late=entry.name.startswith("_") or entries.needs_arguments(entry))
     for entry in entries.partials(machine, module):
         yield Tried(module.path, entry, late=entries.needs_arguments(entry))
-    for entry in class_recipes.methods(machine, module):
+    for entry in entries.methods(machine, module):
         yield Tried(module.path, entry, late=True)
     for entry in entries.module_configurations(machine, module):
         yield Tried(module.path, entry)

@@ -43,8 +43,8 @@ from mfsdp_lint.readers.shell.shapes import (
 from mfsdp_lint.readers.shell.state import Held, HeldCommand
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.entries.started import Programs, Started
-    from mfsdp_lint.readers.python.state.outcomes import Raised
+    from mfsdp_lint.readers.python.entries.addressed import Programs, Started
+    from mfsdp_lint.readers.python.state.paths import Raised
 
 
 _RECIPE = ("--recipe", "--recipe-name", "--recipe_name", "--model_recipe_name")
@@ -232,7 +232,7 @@ def _runs(
 
 def _ending(path: str, place: Span, raised: Raised) -> Unfollowed:
     """Report a launch whose program surely ends with an exception; that a call is refused its arguments is certain."""
-    from mfsdp_lint.readers.python.state.outcomes import Refused
+    from mfsdp_lint.readers.python.state.paths import Refused
 
     return Unfollowed(
         posixpath.basename(path),

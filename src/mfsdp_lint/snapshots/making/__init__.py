@@ -11,8 +11,8 @@ from mfsdp_lint.core.files import text
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions.target import RELEASES
 from mfsdp_lint.readers.python.eval import huggingface
-from mfsdp_lint.readers.python.eval.architectures import ARCHITECTURES
 from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.eval.huggingface import ARCHITECTURES
 from mfsdp_lint.readers.python.eval.imports import ensure_ran
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of

@@ -23,10 +23,9 @@ from mfsdp_lint.readers.python.eval.classes import (
 from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import CONSTANTS, MISSING, Descriptor, Function, Instance
 from mfsdp_lint.snapshots import Node

@@ -11,7 +11,7 @@ from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.eval.construction import default
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, Raised
+from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, classes_of, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY

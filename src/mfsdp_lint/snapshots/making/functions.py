@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, Function, Object

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, mro, namespace
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Descriptor, External, Function, Native, Object

@@ -9,14 +9,11 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.construction import instantiate
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.nodes import evaluate
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.paths import STEP_LIMIT
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Instance, Object, Unknown

@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.entries.exposed import declared_keywords, is_bool
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import parse
-from mfsdp_lint.readers.python.state.room import with_room
+from mfsdp_lint.readers.python.state.paths import with_room
 from mfsdp_lint.readers.python.values.objects import MISSING
 
 MOST_CALLS = 40

@@ -1,4 +1,4 @@
-"""Entry points: which functions, scripts and modules of a file may configure a training run."""
+"""Entry points: functions, methods of class-based recipes, scripts and modules that may configure a training run."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mfsdp_lint.core.recipe import Kind
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.megatron.vocabulary import SECTIONS
+from mfsdp_lint.megatron.vocabulary import LAUNCHERS, NAMES, SECTIONS
+from mfsdp_lint.readers.python.entries.testing import is_test
+from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, class_names, has_base, mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_container
 from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
-from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
-from mfsdp_lint.readers.python.eval.starting import may_launch
+from mfsdp_lint.readers.python.eval.imports import ensure_ran, functions_of, meant, resolve_global
+from mfsdp_lint.readers.python.eval.launching import may_launch
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
@@ -21,7 +23,9 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
     Choice,
+    Descriptor,
     DictObject,
+    External,
     Function,
     Instance,
     Native,
@@ -242,3 +246,240 @@ def _assigned(module: Module) -> dict[str, int]:
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
     }
+
+
+UPSTREAM = "megatron.bridge."
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def definitions(module: Module) -> Iterator[tuple[str, Definition | ast.Module]]:
+    """Yield the functions of a file, methods and inner ones too, by their dotted names; its top level has no name."""
+    yield "", module.tree
+    pending: list[tuple[str, ast.AST]] = [("", module.tree)]
+    while pending:
+        prefix, node = pending.pop()
+        for inner in _statements_in(node):
+            if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                pending.append((prefix, inner))
+                continue
+            name = f"{prefix}.{inner.name}" if prefix else inner.name
+            pending.append((name, inner))
+            if not isinstance(inner, ast.ClassDef):
+                yield name, inner
+
+
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Delete)
+
+
+def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements (and handlers and cases) right inside a statement; nothing is defined in an expression."""
+    if isinstance(node, _SIMPLE):
+        return
+    for block in ("body", "handlers", "orelse", "finalbody", "cases"):
+        yield from getattr(node, block, ())
+
+
+def configures(machine: Machine, module: Module, node: ast.AST) -> bool:
+    """Tell whether a function or a top level makes, changes or launches a configuration itself, by its text.
+
+    Functions inside it are not looked at. A called name is known by its import: a recipe or a launcher of upstream, a
+    class of configurations.
+    """
+    if not machine.finder.relevance.reaches(module.path, _names_upstream):
+        return False
+    imports = _imports(machine, module)
+    return any(
+        _is_telling(machine, module, imports, inner.func) if isinstance(inner, ast.Call) else _changes(inner)
+        for inner in _own(node)
+    )
+
+
+def _names_upstream(text: str) -> bool:
+    return UPSTREAM in text or CONTAINER in text
+
+
+def leads_to_configuration(machine: Machine, function: Function, *, named: bool = False) -> bool:
+    """Tell whether a function of the files at hand configures something, or calls another that does, by the text.
+
+    With `named`, a function that it only names, and may hand on to be called, counts as well.
+    """
+    key = ("leads to a configuration", function, named)
+    if key not in machine.memo:
+        machine.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
+        machine.memo[key] = configures(machine, function.module, function.node) or any(
+            other.module.is_own and leads_to_configuration(machine, other, named=named)
+            for node in _own(function.node)
+            if isinstance(node, (ast.Name, ast.Attribute) if named else ast.Call)
+            for other in functions_of(machine, meant(machine, function.module, node, function))
+        )
+    found: bool = machine.memo[key]
+    return found
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function itself: not its head, nor the content of functions inside it."""
+    body = getattr(node, "body", ())
+    pending: list[ast.AST] = [body] if isinstance(body, ast.expr) else list(body)  # a lambda's is an expression
+    while pending:
+        here = pending.pop()
+        yield here
+        if isinstance(here, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        pending.extend(ast.iter_child_nodes(here))
+
+
+def _imports(machine: Machine, module: Module) -> Mapping[str, str]:
+    """Return the names that a file imports from upstream, anywhere in it, each with its full dotted name."""
+    key = ("imports from upstream", module)
+    if key not in machine.memo:
+        found: dict[str, str] = {}
+        pending: list[ast.AST] = [module.tree]
+        while pending:
+            node = pending.pop()
+            pending.extend(_statements_in(node))
+            match node:
+                case ast.Import(names=names):
+                    found.update(
+                        (alias.asname or alias.name, alias.name)
+                        for alias in names
+                        if f"{alias.name}.".startswith(UPSTREAM)
+                    )
+                case ast.ImportFrom(module=str(source), names=names, level=0) if f"{source}.".startswith(UPSTREAM):
+                    found.update((alias.asname or alias.name, f"{source}.{alias.name}") for alias in names)
+        machine.memo[key] = found
+    imports: Mapping[str, str] = machine.memo[key]
+    return imports
+
+
+def _is_telling(machine: Machine, module: Module, imports: Mapping[str, str], function: ast.expr) -> bool:
+    """Tell whether a call makes or launches a configuration, by what it calls."""
+    if isinstance(function, ast.Call):
+        return False  # that call is asked itself
+    written = ast.unparse(function) if isinstance(function, (ast.Name, ast.Attribute)) else ""
+    head, dot, rest = written.partition(".")
+    names = [imports.get(written) or f"{imports.get(head, head)}{dot}{rest}"]
+    if head not in imports and written not in imports:
+        names = _meant(machine, meant(machine, module, function))
+    return any(name.rpartition(".")[2] == CONTAINER or _is_upstream_entry(name) for name in names)
+
+
+def _meant(machine: Machine, value: Object) -> list[str]:
+    """Return the dotted names of a function, or of a class and its bases."""
+    if isinstance(value, ClassObject):
+        return class_names(machine, value)
+    if isinstance(value, Function):
+        return [f"{value.module.name}.{value.name}"]
+    return [value.name] if isinstance(value, External) else []
+
+
+def _is_upstream_entry(name: str) -> bool:
+    """Tell whether a name is that of an upstream recipe or launcher."""
+    last = name.rpartition(".")[2]
+    is_recipe = ".recipes." in name and last.islower() and "config" in last
+    return name in LAUNCHERS or (name.startswith(UPSTREAM) and is_recipe)
+
+
+_WRITING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension)
+
+
+def _changes(node: ast.AST) -> bool:
+    """Tell whether a statement writes a setting that the rules ask for, of a section of a configuration."""
+    if not isinstance(node, _WRITING):
+        return False
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return any(
+        isinstance(target, ast.Attribute)
+        and target.attr in NAMES
+        and isinstance(target.value, ast.Attribute)
+        and target.value.attr in SECTIONS
+        for target in targets
+    )
+
+
+def methods(machine: Machine, module: Module) -> Iterator[Entry]:
+    """Yield methods that return a configuration when called on an object made without arguments: class-based recipes.
+
+    A class also has its bases' methods: the configuration depends on the class's own overrides.
+    """
+    for node in module.tree.body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        cls = resolve_global(machine, module, node.name)
+        if not isinstance(cls, ClassObject) or cls.node is not node or has_base(machine, cls, *ENUM_BASES):
+            continue
+        seen: set[str] = set()
+        for base in mro(machine, cls):
+            if not isinstance(base, ClassObject) or base.node is None or not base.module.is_own:
+                continue
+            for name in _recipe_methods(machine, base):
+                entry = method(machine, cls, base, name) if name not in seen else None
+                seen.add(name)
+                if entry is None or (entry.cls is None and base is not cls):
+                    continue  # a static method of a base does what it does there
+                # An inherited method is a recipe of the file whose class inherits it.
+                yield entry if base.module is module else replace(entry, module=module, line=node.lineno)
+
+
+def _recipe_methods(machine: Machine, cls: ClassObject) -> Iterator[str]:
+    """Yield the methods that return a configuration (and need no argument for it), or launch or change one."""
+    assert cls.node is not None
+    for each in cls.node.body:
+        if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) or each.name.startswith("_"):
+            continue
+        hands_back = says_container(each.returns) or (each.returns is None and _builds(each))
+        if (hands_back and not _needs_arguments(each)) or _leads(machine, cls, each.name):
+            yield each.name
+
+
+def _leads(machine: Machine, cls: ClassObject, name: str) -> bool:
+    """Tell whether a method configures something, or calls code that does, by the text.
+
+    A test has to configure something itself: it calls much code for other reasons.
+    """
+    return any(
+        configures(machine, each.module, each.node)
+        if is_test(each)
+        else leads_to_configuration(machine, each, named=True)
+        for each in functions_of(machine, namespace(machine, cls).get(name))
+    )
+
+
+def _needs_arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    parameters = node.args
+    return len(parameters.args) - len(parameters.defaults) > 1 or None in parameters.kw_defaults
+
+
+def _builds(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Tell whether an unannotated method's text gives reason to run it: it returns something and names sections."""
+    returns = parts = False
+    for each in ast.walk(node):
+        returns = returns or (isinstance(each, ast.Return) and each.value is not None)
+        parts = parts or (
+            isinstance(each, ast.Attribute) and each.attr in SECTIONS and isinstance(each.value, ast.Name)
+        )
+    return returns and parts
+
+
+def method(machine: Machine, cls: ClassObject, base: ClassObject, name: str) -> Entry | None:
+    """Return the entry point for a method of `cls` that `base`, the class itself or a base of it, defines."""
+    value = namespace(machine, base).get(name)
+    kind = value.kind if isinstance(value, Descriptor) else ""
+    function = value.function if isinstance(value, Descriptor) else value
+    wrapper = None
+    if isinstance(function, Function) and function.name != name:
+        wrapper = function
+        function = next((each for node, each in base.module.defined.items() if _is_method(base, node, name)), function)
+    if (
+        not isinstance(function, Function)
+        or not isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        or kind == "property"
+    ):
+        return None
+    receiver = None if kind == "staticmethod" else cls
+    line = function.node.lineno
+    return Entry(f"{cls.name}.{name}", base.module, "function", line, function, cls=receiver, wrapper=wrapper)
+
+
+def _is_method(cls: ClassObject, node: ast.AST, name: str) -> bool:
+    return cls.node is not None and node in cls.node.body and getattr(node, "name", "") == name

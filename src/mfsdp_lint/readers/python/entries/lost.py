@@ -6,13 +6,18 @@ import ast
 from collections.abc import Container, Iterator, Sequence
 
 from mfsdp_lint.core.recipe import Kind, Unfollowed, Why
-from mfsdp_lint.readers.python.entries.entries import Entry, needs_arguments, open_parameters
-from mfsdp_lint.readers.python.entries.evidence import configures, definitions, leads_to_configuration
+from mfsdp_lint.readers.python.entries.entries import (
+    Entry,
+    configures,
+    definitions,
+    leads_to_configuration,
+    needs_arguments,
+    open_parameters,
+)
 from mfsdp_lint.readers.python.entries.running import Ending
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
-from mfsdp_lint.readers.python.state.paths import STEP_LIMIT
+from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, Raised, Refused
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Function
 

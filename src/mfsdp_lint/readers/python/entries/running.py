@@ -26,15 +26,13 @@ from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, 
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, file_of, resolve_global
 from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.export.origins import Spans
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import invoke, run_block
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
-from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.nodes import run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised, Refused, kept
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised, Refused, kept
+from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,

@@ -10,14 +10,12 @@ from mfsdp_lint.readers.python.eval.branches import fork
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.iteration import elements
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.nodes import evaluate
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Function, Instance, Object
 
 MOST_CASES = 8

@@ -16,9 +16,8 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.python.eval.classes import lookup
-from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
+from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, configures_run, is_container
 from mfsdp_lint.readers.python.eval.launching import is_taken_for_one
-from mfsdp_lint.readers.python.eval.nemo import configures_run
 from mfsdp_lint.readers.python.export.nemo import tree_of_run
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
@@ -26,11 +25,9 @@ from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.paths import Launch
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import CannotJoin, Launch, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, Function, Instance, Object, SetObject
 

@@ -9,16 +9,13 @@ from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, entry, set_entry
-from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
+from mfsdp_lint.readers.python.eval.iteration import elements, operated, special, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary
-from mfsdp_lint.readers.python.eval.protocols import operated, special
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import EVALUATORS, Signal, evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.nodes import EVALUATORS, Signal, evaluate
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (

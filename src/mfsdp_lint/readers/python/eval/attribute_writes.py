@@ -10,15 +10,14 @@ from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import is_frozen, lookup, mro, namespace
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.eval.protocols import special
+from mfsdp_lint.readers.python.eval.iteration import special
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.forgetting import as_object
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.state.unseen import as_object
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject, base_name
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import EITHER, HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (

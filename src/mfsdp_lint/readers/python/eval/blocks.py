@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import TypeVar
 
+from mfsdp_lint.readers.python.state.calling import Signal, run_block
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.nodes import Signal, run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
 

@@ -12,13 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.nodes import evaluate
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.classes import PLAIN_BASES, ClassObject, FieldSpec, base_name, qualified
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Descriptor,

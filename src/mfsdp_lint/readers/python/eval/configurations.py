@@ -1,13 +1,142 @@
-"""Configurations among all objects of a program."""
+"""Configurations among all objects of a program; those of NeMo 2, and the calls that keep what they are given.
+
+A task of nemo_run (`run.Config(nl.Trainer, strategy=…)`) and an object of one of NeMo's own classes
+(`nl.Trainer(strategy=…)`) say the same, so that both are tasks here. `nl.MegatronStrategy` is where Megatron is
+configured, and a trainer has it. The profile `nemo` (front_ends/data) says how NeMo uses it.
+"""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Mapping
+from typing import Any
+
 from mfsdp_lint.megatron.vocabulary import SECTIONS
 from mfsdp_lint.readers.python.eval.classes import class_names
-from mfsdp_lint.readers.python.eval.nemo import changes_run, is_run
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.values.markers import TASK
-from mfsdp_lint.readers.python.values.objects import Choice, ConfigTree, DictObject, Instance, Object, Unknown
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.markers import HAZY, TASK
+from mfsdp_lint.readers.python.values.objects import (
+    Choice,
+    ConfigTree,
+    DictObject,
+    External,
+    Function,
+    Instance,
+    Object,
+    Unknown,
+)
+
+STRATEGY = "MegatronStrategy"
+TRAINER = "Trainer"
+
+_PACKAGE = "nemo."
+_CLASSES = frozenset(
+    {STRATEGY, TRAINER, "MegatronMixedPrecision", "MegatronOptimizerModule", "MegatronCommOverlapCallback"}
+)
+"""Classes of which a configuration is made. Their own code is not followed."""
+
+_TRAINING = frozenset({"train", "pretrain", "finetune"})
+_PARAMETERS = ("model", "data", "trainer", "log", "resume", "optim")
+"""Those of `train` (nemo/collections/llm/api.py:74 at 8cfedd72), which the others begin with as well."""
+
+
+def held_by(value: Object) -> tuple[Object, ...]:
+    """Return the contents of a task: a function or a class, its positional arguments in order, and whether it is to be
+    called at once. Returns nothing for a value that is no task, and where several sides of a condition have made
+    different tasks.
+    """
+    found = value.fields.get(TASK) if isinstance(value, Unknown) else None
+    return found if isinstance(found, tuple) else ()
+
+
+def class_of(value: Object) -> str:
+    """Return the name of the class that a task is to make, or of an object's class; "" where that is not known."""
+    made: Any = value
+    if isinstance(value, Unknown) and TASK in value.fields:
+        made = next(iter(held_by(value)), None)
+    elif isinstance(value, Instance):
+        made = value.cls
+    if isinstance(made, External):
+        return made.name.rpartition(".")[2]
+    return made.name if isinstance(made, ClassObject) else ""
+
+
+def keeps_arguments(function: Object) -> bool:
+    """Tell whether a call makes an object of one of NeMo's classes, its source at hand or not."""
+    if isinstance(function, External):
+        return function.name.startswith(_PACKAGE) and function.name.rpartition(".")[2] in _CLASSES
+    return isinstance(function, ClassObject) and function.name in _CLASSES and function.module.name.startswith(_PACKAGE)
+
+
+def trains(function: Object) -> bool:
+    """Tell whether a function trains with its arguments, as NeMo's `llm.pretrain` does."""
+    if isinstance(function, External):
+        package, _, name = function.name.rpartition(".")
+    elif isinstance(function, Function):
+        package, name = function.module.name, function.name
+    else:
+        return False
+    return name in _TRAINING and package.removesuffix(".api") in ("nemo.collections.llm", "nemo.collections.vlm")
+
+
+def task(
+    machine: Machine, held: tuple[Object, ...], keywords: Mapping[str, Object], node: Any, frame: Frame
+) -> Unknown:
+    """Make a task: a value that holds a function or a class, with its arguments as attributes. `held` is as in TASK."""
+    made = machine.unknown("task", not_none=True)
+    made.fields[TASK] = held
+    made.writes[TASK] = machine.note(node, frame, None, "default", None, None)
+    if len(held) > 2 or "**" in keywords:
+        made.fields[HAZY] = True
+    said = {each.arg: each for each in node.keywords if each.arg} if isinstance(node, ast.Call) else {}
+    for name, value in keywords.items():
+        if name == "**":
+            continue
+        made.fields[name] = value
+        made.writes[name] = machine.note(node, frame, said.get(name), "argument", value, None)
+    if class_of(made) == STRATEGY:
+        machine.found_configuration()
+    return made
+
+
+def run_of(machine: Machine, function: Object, call: Call) -> Unknown:
+    """Return the arguments of a function that trains, as one configuration."""
+    named = dict(zip(_PARAMETERS, call.arguments, strict=False)) | call.keywords
+    return task(machine, (function, False), named, call.node, call.frame)
+
+
+def strategy_of(value: Object) -> Object:
+    """Return the strategy of a configuration, or of a trainer; None where there is none."""
+    if not isinstance(value, Unknown):
+        return None
+    trainer = value.fields.get("trainer", value if class_of(value) == TRAINER else None)
+    return trainer.fields.get("strategy") if isinstance(trainer, Unknown) else None
+
+
+def is_run(value: Object) -> bool:
+    """Tell whether a value configures a run: its contents lead to a strategy for Megatron."""
+    if type(value) is not Unknown or TASK not in value.fields:
+        return False
+    return class_of(value) == STRATEGY or class_of(strategy_of(value)) == STRATEGY
+
+
+def changes_run(value: Object) -> bool:
+    """Tell whether the strategy of an unknown object was written to: a run that is configured elsewhere."""
+    if type(value) is not Unknown or not isinstance(value.fields.get("trainer"), Unknown):
+        return False
+    strategy = strategy_of(value)
+    if not isinstance(strategy, Unknown):
+        return False
+    ddp = strategy.fields.get("ddp")
+    return bool(strategy.writes) or (isinstance(ddp, Unknown) and bool(ddp.writes))
+
+
+def configures_run(value: Object) -> bool:
+    """Tell whether a value is a configuration of NeMo, whole or in part."""
+    return is_run(value) or changes_run(value)
+
 
 CONTAINER = "ConfigContainer"
 

@@ -10,20 +10,16 @@ from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
 from mfsdp_lint.readers.python.eval.imports import import_module
-from mfsdp_lint.readers.python.eval.iteration import iterate, uncertain
-from mfsdp_lint.readers.python.eval.protocols import called, special
+from mfsdp_lint.readers.python.eval.iteration import called, iterate, special, uncertain
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.joining import OBJECT_LIMIT, join, part_of_each
+from mfsdp_lint.readers.python.state.forgetting import as_object, havoc, part_of
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised, kept
+from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.started import words
-from mfsdp_lint.readers.python.state.unseen import as_object, part_of
+from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, part_of_each
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, variable
-from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
-from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.identity import identical, is_object
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
 from mfsdp_lint.readers.python.values.markers import EITHER, FACTORY, HAZY, QUESTION, STRAY
 from mfsdp_lint.readers.python.values.modules import Module
@@ -41,7 +37,9 @@ from mfsdp_lint.readers.python.values.objects import (
     SetObject,
     StandardObject,
     Unknown,
+    identical,
     is_constant,
+    is_object,
     is_symbolic,
 )
 

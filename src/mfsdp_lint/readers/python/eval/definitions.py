@@ -7,24 +7,21 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.assignments import assign_name
-from mfsdp_lint.readers.python.eval.binding import evaluate_defaults
 from mfsdp_lint.readers.python.eval.blocks import isolated
-from mfsdp_lint.readers.python.eval.class_making import announce, is_watched
+from mfsdp_lint.readers.python.eval.construction import announce, is_watched
+from mfsdp_lint.readers.python.eval.functions import evaluate_defaults
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import Signal, evaluate, invoke
 from mfsdp_lint.readers.python.state.effects import changes_nothing
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
-from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
-from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.truth import join
+from mfsdp_lint.readers.python.values.classes import ClassObject, Deferred
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.names import Deferred
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,

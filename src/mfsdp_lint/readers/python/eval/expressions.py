@@ -1,17 +1,17 @@
-"""The value of an expression."""
+"""Expressions by kind; comprehensions, generator expressions, and text made from values."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from typing import Any
 
-from mfsdp_lint.readers.python.eval.assignments import assign_name, bind
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.python.eval import standard_objects
+from mfsdp_lint.readers.python.eval.assignments import assign, assign_name, bind
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.binding import evaluate_defaults
-from mfsdp_lint.readers.python.eval.branches import choose, known_truth
-from mfsdp_lint.readers.python.eval.call_expressions import evaluate_call
-from mfsdp_lint.readers.python.eval.comparisons import compare
-from mfsdp_lint.readers.python.eval.comprehensions import COMPREHENSION, comprehension
-from mfsdp_lint.readers.python.eval.connectives import connected
+from mfsdp_lint.readers.python.eval.branches import choose, connected, known_truth
+from mfsdp_lint.readers.python.eval.calls import evaluate_call
 from mfsdp_lint.readers.python.eval.containers import (
     absorbed,
     any_of,
@@ -20,41 +20,230 @@ from mfsdp_lint.readers.python.eval.containers import (
     hashable,
     make_set,
     make_tuple,
+    present,
     some_of,
 )
-from mfsdp_lint.readers.python.eval.formatting import formatted
+from mfsdp_lint.readers.python.eval.functions import evaluate_defaults
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
+from mfsdp_lint.readers.python.eval.iteration import called, elements, iterate, operated, ordered, special, uncertain
 from mfsdp_lint.readers.python.eval.loops import yield_unknown
-from mfsdp_lint.readers.python.eval.operators import binary, sign
-from mfsdp_lint.readers.python.eval.protocols import called, operated, ordered, special
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.eval.operators import binary, compare, sign
+from mfsdp_lint.readers.python.state.calling import EVALUATORS, evaluate, invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall, awaited
-from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS
-from mfsdp_lint.readers.python.state.nodes import EVALUATORS, evaluate
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
-from mfsdp_lint.readers.python.state.truth import negated
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.classes import plain
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.state.truth import join, negated
+from mfsdp_lint.readers.python.values.classes import ClassObject, plain
+from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.limits import LONGEST_TEXT, is_small, is_wide
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
     MISSING,
     Choice,
     DictObject,
     EnumMember,
+    External,
     Function,
     Instance,
+    IteratorObject,
     ListObject,
     Object,
+    PartlyKnown,
+    PathObject,
+    SetObject,
+    StandardObject,
     Unknown,
     derived,
+    is_constant,
+    is_symbolic,
     obstacle_of,
 )
+
+COMPREHENSION = "<comprehension>"
+"""The name of the frame that a comprehension has for its own names."""
+
+
+def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
+    """Return the value of a comprehension or generator expression."""
+    found: list[Object] = []
+    inner = Frame(frame.module, COMPREHENSION, frame, frame.caller, frame.node, machine.tick())
+    mark, born = len(machine.path.journal), machine.clock + 1
+    try:
+        exact = _generate(machine, node, node.generators, inner, found.append)
+    except Raised as error:
+        if not isinstance(node, ast.GeneratorExp):
+            raise
+        if machine.touched_older(mark, born):
+            return _later(machine, node, inner, mark)
+        return IteratorObject(found, machine.tick(), kept(error))
+    if isinstance(node, ast.GeneratorExp):
+        if machine.touched_older(mark, born) and exact and not any(map(uncertain, found)):
+            return _later(machine, node, inner, mark)
+        return IteratorObject(found if exact else None, machine.tick())
+    if isinstance(node, ast.DictComp):
+        return _dict_from_pairs(machine, found, exact)
+    items: Any = found if exact else None
+    if isinstance(node, ast.SetComp):
+        return make_set(machine, items)
+    return ListObject(items, machine.tick())
+
+
+def _later(machine: Machine, node: ast.GeneratorExp, inner: Frame, mark: int) -> GeneratorCall:
+    """Defer a generator expression whose elements change something when made, until they are asked for."""
+    machine.rollback(mark)
+
+    def run(on_yield: Callable[[Object], Object]) -> None:
+        _generate(machine, node, node.generators, inner, on_yield)
+
+    return GeneratorCall(machine, inner, run)
+
+
+def _dict_from_pairs(machine: Machine, pairs: list[Any], exact: bool) -> Object:
+    result = DictObject({}, machine.tick())
+    for key, value in pairs:
+        key = plain(machine.settle(key))
+        if not hashable(key):
+            exact = False
+        elif uncertain(value) and key in result.fields:
+            result.fields[key] = join(machine, [present(machine, value), result.fields[key]])
+        else:
+            result.fields[key] = value
+    if not exact:
+        result.writes[HAZY] = True
+        for key in result.fields:
+            result.fields[key] = machine.unknown(str(key))
+    return result
+
+
+def _generate(
+    machine: Machine,
+    node: Any,
+    generators: list[ast.comprehension],
+    frame: Frame,
+    found: Callable[[Object], Object],
+    maybe: bool = False,
+) -> bool:
+    """Collect the elements of a comprehension; whether that is all of them. `maybe`: they may also be missing."""
+    if not generators:
+        machine.step()
+        found(_produced_element(machine, node, frame, maybe))
+        return True
+    first, rest = generators[0], generators[1:]
+    iterable = machine.settle(evaluate(machine, first.iter, frame))
+    items = iterable.items if type(iterable) is ListObject else iterate(machine, iterable, frame)
+    if items is None:
+        return False
+    exact = True
+    for position, item in enumerate(items):
+        machine.step()
+        frame.bound[first] = position
+        # One that may be missing is another value once it is taken to be there.
+        taken = present(machine, item) if uncertain(item) else item
+        assign(machine, first.target, taken, node, frame)
+        keep: bool | None = True
+        for test in first.ifs:
+            answer = known_truth(machine, evaluate(machine, test, frame), test, frame)
+            keep = answer if answer is not None else None if keep else keep
+            if answer is False:
+                break
+        if keep is not False:
+            exact = _generate(machine, node, rest, frame, found, maybe or taken is not item or keep is None) and exact
+    return exact
+
+
+def _produced_element(machine: Machine, node: Any, frame: Frame, maybe: bool) -> Object:
+    key = evaluate(machine, node.key, frame) if isinstance(node, ast.DictComp) else None
+    value = evaluate(machine, node.value if isinstance(node, ast.DictComp) else node.elt, frame)
+    if maybe:
+        value = Choice((*(value.options if isinstance(value, Choice) else (value,)), MISSING))
+    return (key, value) if isinstance(node, ast.DictComp) else value
+
+
+def as_text(machine: Machine, value: Object) -> str | None:
+    """Return `str(value)`; None where it is not known."""
+    value = machine.settle(value)
+    if isinstance(value, Instance):
+        return _own_text(machine, value)
+    if isinstance(value, CONSTANTS):
+        return str(value) if is_small(value) else None
+    if type(value) is PathObject:
+        return value.path
+    if type(value) is StandardObject:
+        return standard_objects.text(value)
+    if isinstance(value, External) and value.name.startswith("torch."):
+        return value.name
+    if isinstance(value, tuple) and is_constant(value):
+        return str(value)
+    if (
+        isinstance(value, ListObject)
+        and value.items is not None
+        and is_constant(tuple(value.items))
+        and not isinstance(value, SetObject)
+    ):
+        return str(list(value.items))
+    return None
+
+
+def _own_text(machine: Machine, value: Instance) -> str | None:
+    frame = Frame(value.cls.module) if isinstance(value.cls, ClassObject) else None
+    if frame is None:
+        return None
+    found = called(machine, value, "__str__", None, frame)
+    found = machine.settle(called(machine, value, "__repr__", None, frame) if found is MISSING else found)
+    return found if isinstance(found, str) else None
+
+
+def formatted(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Object:
+    """Return the value of an f-string."""
+    texts: list[str] = []
+    values: list[Object] = []
+    known = True
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            texts.append(str(part.value))
+            continue
+        assert isinstance(part, ast.FormattedValue)
+        values.append(evaluate(machine, part.value, frame))
+        text = _formatted_text(machine, part, machine.settle(values[-1]), frame)
+        known = known and text is not None
+        texts.append(HOLE if text is None else text)
+    if sum(map(len, texts)) > LONGEST_TEXT:
+        return machine.unknown("", not_none=True)
+    return derived("".join(texts), *values) if known else _partly_known(machine, "".join(texts))
+
+
+def _partly_known(machine: Machine, said: str) -> Object:
+    machine.doubts += 1
+    return PartlyKnown(machine.tick(), said)
+
+
+def _formatted_text(machine: Machine, part: ast.FormattedValue, value: Object, frame: Frame) -> str | None:
+    spec = ""
+    if part.format_spec is not None:
+        found = machine.settle(evaluate(machine, part.format_spec, frame))
+        if not isinstance(found, str) or is_wide(found):
+            return None
+        spec = found
+    if part.conversion in (ord("r"), ord("a")):
+        spell = repr if part.conversion == ord("r") else ascii
+        value = spell(value) if isinstance(value, CONSTANTS) and is_small(value) else None
+    elif part.conversion == ord("s") or is_symbolic(value):
+        value = as_text(machine, value)
+    if part.conversion > 0 and (value is None or (spec and is_symbolic(value))):
+        return None
+    if spec and is_symbolic(value):
+        return None
+    if spec and isinstance(value, CONSTANTS):
+        try:
+            return format(value, spec)
+        except (ValueError, TypeError) as error:
+            raise Raised(type(error).__name__, str(error)) from None
+    text = as_text(machine, value)
+    return None if text is None or (spec and not isinstance(value, CONSTANTS)) else text
 
 
 def _constant(machine: Machine, node: ast.Constant, frame: Frame) -> Object:

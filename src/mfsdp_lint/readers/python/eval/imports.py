@@ -1,4 +1,4 @@
-"""Global names: what a module's import statements, definitions and assignments bind."""
+"""Global names: what imports (also those that may fail), definitions and assignments of a module bind."""
 
 from __future__ import annotations
 
@@ -6,25 +6,34 @@ import ast
 import builtins
 import functools
 import os
+from collections.abc import Iterator
 from typing import Any
 
-from mfsdp_lint.inputs.imports import relative_target
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.imports import STDLIB, relative_target
 from mfsdp_lint.readers.python.eval.blocks import run_isolated
+from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.state.folders import symbol
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.modules import submodule
+from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.started import environment
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.classes import READY, ClassObject, Deferred, StarOut
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.names import READY, Deferred, StarOut
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
+    Bound,
+    Choice,
+    Descriptor,
     DictObject,
     External,
+    Function,
     Instance,
     ListObject,
     Object,
+    Partial,
 )
 
 
@@ -317,3 +326,150 @@ def _bind_star(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
     if source is None:
         star = machine.knowledge.module(machine, name) if machine.knowledge is not None else None
     frame.module.stars.append(star if star is not None else StarOut(name))
+
+
+INSTALLED = frozenset((
+    "torch", "numpy", "transformers", "datasets", "accelerate", "omegaconf", "hydra", "yaml", "tensorboard", "wandb",
+    "mlflow", "rich", "six", "regex", "tqdm", "typing_extensions", "packaging", "einops", "safetensors",
+    "huggingface_hub", "tokenizers", "requests", "transformer_engine", "mamba_ssm", "causal_conv1d", "fla", "timm",
+    "open_clip", "qwen_vl_utils", "nvidia_resiliency_ext", "pkg_resources", "setuptools",
+))  # fmt: skip
+"""Requirements of Megatron-Bridge 0.2.0 to 0.6.0 (pyproject.toml), and the packages that these require."""
+
+
+def import_guarded(machine: Machine, node: ast.Import | ast.ImportFrom, frame: Frame) -> bool:
+    """Bind what an import in a `try` binds, where it may fail; False where it is an import like any other.
+
+    Raises Raised where it surely fails.
+    """
+    if isinstance(node, ast.Import):
+        answers = [is_there(machine, alias.name, frame.module) for alias in node.names]
+        if all(answers):
+            return False
+        if False in answers:
+            raise Raised("ModuleNotFoundError", ast.unparse(node))
+        for alias in node.names:
+            name = alias.name if alias.asname else alias.name.partition(".")[0]
+            machine.put(frame, alias.asname or name, External(name))
+    else:
+        answers = [_has_name(machine, node, alias.name, frame.module) for alias in node.names]
+        if all(answers):
+            return False
+        if False in answers:
+            missing = not node.level and is_there(machine, node.module or "", frame.module) is False
+            raise Raised("ModuleNotFoundError" if missing else "ImportError", ast.unparse(node))
+        for alias in node.names:
+            if alias.name != "*":
+                machine.put(frame, alias.asname or alias.name, External(f"{node.module}.{alias.name}"))
+    machine.doubts += 1
+    return True
+
+
+def is_there(machine: Machine, name: str, module: Module) -> bool | None:
+    """Tell whether a module is installed, or at hand; None where that is not known."""
+    top = name.partition(".")[0]
+    if top in STDLIB or top in INSTALLED or machine.finder.find(name, module.path) is not None:
+        return True
+    if top != "megatron" or machine.knowledge is None:
+        return True if top == "megatron" else None
+    if machine.knowledge.module(machine, name) is not None:
+        return True
+    return False if machine.knowledge.lacks(name) else None
+
+
+def _has_name(machine: Machine, node: ast.ImportFrom, name: str, module: Module) -> bool | None:
+    """Tell whether `from … import name` finds the name; None where that is not known."""
+    if node.level:
+        target = relative_target(module.path, node.level, node.module)
+        source = submodule(machine.finder, module, target, node.module or "")
+        if source is None:
+            return disk.is_folder(target) and (name == "*" or _is_module(machine, module, target, name))
+        return _module_has(machine, source, name) or _is_module(machine, module, target, name)
+    full = node.module or ""
+    source = machine.finder.resolve(full, module.path)
+    if source is not None:
+        return _module_has(machine, source, name) or machine.finder.find(f"{full}.{name}", module.path) is not None
+    if machine.finder.find(f"{full}.{name}", module.path) is not None:
+        return True
+    if machine.knowledge is not None and machine.knowledge.lacks(full, None if name == "*" else name):
+        return False
+    if f"{full}.{name}" in LIBRARY:
+        return True
+    if full.partition(".")[0] != "megatron" or machine.knowledge is None:
+        return is_there(machine, full, module)
+    # A release may have names that nothing is known of.
+    return True if machine.knowledge.member(machine, full, name) is not None else None
+
+
+def _is_module(machine: Machine, module: Module, target: str, name: str) -> bool:
+    return submodule(machine.finder, module, os.path.join(target, name), name) is not None
+
+
+def _module_has(machine: Machine, source: Module, name: str) -> bool:
+    if name == "*" or any(isinstance(star, StarOut) for star in source.stars):
+        return True
+    return resolve_global(machine, source, name) is not MISSING
+
+
+_MADE_BY = ("__init__", "__post_init__", "__call__")
+_DEEPEST = 4
+
+
+def meant(machine: Machine, module: Module, node: ast.AST, function: Function | None = None) -> Object:
+    """Tell what a name, or what is reached from one, means in a module or in one of its functions.
+
+    Of a call, it is what is called: `Recipes().build` means a method of the class. MISSING where that takes running it.
+    """
+    while isinstance(node, ast.Subscript | ast.Call):
+        node = node.value if isinstance(node, ast.Subscript) else node.func
+    match node:
+        case ast.Name(id=name):
+            return _named(machine, module, name, function)
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name) if function and function.cls:
+            return lookup(machine, function.cls, name, function.cls)[0]
+        case ast.Attribute(value=inner, attr=name):
+            owner = meant(machine, module, inner, function)
+            if isinstance(owner, Module):
+                return resolve_global(machine, owner, name)
+            if isinstance(owner, Instance):
+                owner = owner.cls
+            return lookup(machine, owner, name)[0] if isinstance(owner, ClassObject) else MISSING
+    return MISSING
+
+
+def _named(machine: Machine, module: Module, name: str, function: Function | None) -> Object:
+    here: Frame | None = None if function is None else function.closure
+    while here is not None:
+        if name in here.fields:
+            found: Object = here.fields[name]
+            return found
+        here = here.enclosing
+    if function is not None and function.cls is not None:
+        parameters = (*function.node.args.posonlyargs, *function.node.args.args)
+        if parameters and parameters[0].arg == name:
+            return function.cls
+    return resolve_global(machine, module, name)
+
+
+def functions_of(machine: Machine, value: Object, depth: int = 0) -> Iterator[Function]:
+    """Yield the functions that may run when a value, or a value that it holds, is called."""
+    if isinstance(value, Function):
+        yield value
+    elif isinstance(value, (Partial, Bound, Descriptor)):
+        yield from functions_of(machine, value.function, depth)
+    elif isinstance(value, ClassObject):
+        for name in _MADE_BY:
+            yield from functions_of(machine, lookup(machine, value, name)[0], depth)
+    elif depth < _DEEPEST:
+        for inner in _held(value):
+            yield from functions_of(machine, inner, depth + 1)
+
+
+def _held(value: Object) -> tuple[Object, ...]:
+    if isinstance(value, Choice):
+        return tuple(value.options)
+    if isinstance(value, DictObject):
+        return tuple(value.fields.values())
+    if isinstance(value, ListObject):
+        return tuple(value.items or ())
+    return value if isinstance(value, tuple) else ()

@@ -13,16 +13,14 @@ from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, Leave, head
 from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
 from mfsdp_lint.readers.python.eval.containers import present
-from mfsdp_lint.readers.python.eval.iteration import LONGEST, iterate, uncertain, walked
-from mfsdp_lint.readers.python.eval.protocols import called, special
+from mfsdp_lint.readers.python.eval.iteration import LONGEST, called, iterate, special, uncertain, walked
+from mfsdp_lint.readers.python.state.calling import Signal, evaluate, run_block
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
-from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, Raised
+from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
+from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.identity import is_object
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -32,6 +30,7 @@ from mfsdp_lint.readers.python.values.objects import (
     IteratorObject,
     ListObject,
     Object,
+    is_object,
 )
 
 LOOP_LIMIT = 20_000

@@ -1,4 +1,4 @@
-"""Operators on values."""
+"""Operators on values, and comparisons in three-valued logic: True, False, or a value that is not known."""
 
 from __future__ import annotations
 
@@ -8,24 +8,352 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval import standard_objects
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dataclass, lookup, mro, namespace, opaque
 from mfsdp_lint.readers.python.eval.containers import absorbed
+from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.path_objects import make_path
-from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment
-from mfsdp_lint.readers.python.values.classes import plain
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.started import holds
+from mfsdp_lint.readers.python.state.truth import join, negated, truth
+from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, is_set
+from mfsdp_lint.readers.python.values.classes import ClassObject, plain
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, is_small, is_wide
+from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, HAZY, QUESTION
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
+    MISSING,
+    Bound,
     Choice,
     DictObject,
+    EnumMember,
+    External,
+    Function,
+    Instance,
     ListObject,
     Object,
+    Partial,
     PathObject,
     SetObject,
     StandardObject,
+    Unknown,
+    derived,
+    is_constant,
+    is_symbolic,
+    obstacle_of,
 )
+
+BY_IDENTITY = (ClassObject, Function, External)
+"""Kinds of keys that are equal to themselves alone."""
+_KEYS = (*CONSTANTS, *BY_IDENTITY, tuple, EnumMember)
+
+MEMBERSHIP = frozenset((ast.In, ast.NotIn))
+_IDENTITY = frozenset((ast.Is, ast.IsNot))
+_EQUALITY = frozenset((ast.Eq, ast.NotEq))
+_OPPOSITE = frozenset((ast.IsNot, ast.NotEq, ast.NotIn))
+
+ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+_COMPARING = {ast.Eq: operator.eq, ast.NotEq: operator.eq, **ORDER}
+
+
+def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, node: ast.AST, frame: Frame) -> Object:
+    """Evaluate `left <op> right`: True, False, or an Unknown as the answer."""
+    left, right, kind = machine.settle(left), machine.settle(right), type(op)
+    if kind in MEMBERSHIP and is_environment(right):
+        found = is_set(machine, left, frame)
+        known = truth(machine, found)
+        if known is None:
+            return found if kind is ast.In else negated(machine, found)
+        return derived(known is (kind is ast.In), found)
+    if kind in _IDENTITY:
+        answer = same_object(left, right)
+    elif kind not in MEMBERSHIP and StandardObject in (type(left), type(right)):
+        answer = standard_objects.compared(machine, _COMPARING[kind], left, right)
+    elif kind in _EQUALITY:
+        answer = equal(machine, left, right)
+    elif kind in MEMBERSHIP:
+        answer = contains(machine, right, left, frame)
+    else:
+        answer = _ordered(ORDER[kind], _elements_settled(machine, left), _elements_settled(machine, right))
+    opposite = kind in _OPPOSITE
+    if answer is not None:
+        return answer is not opposite
+    return _question(machine, op, left, right, opposite, node)
+
+
+def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, opposite: bool, node: ast.AST) -> Object:
+    """Return the unknown answer; the same question about the same unknown value has the same answer."""
+    if isinstance(right, Unknown) and not isinstance(left, Unknown):
+        left, right = right, left
+    if not isinstance(left, Unknown):
+        return Choice((True, False))
+    kind = {ast.IsNot: "Is", ast.NotEq: "Eq", ast.NotIn: "In"}.get(type(op), type(op).__name__)
+    key = (QUESTION, kind, _token(right))
+    found: Object = left.fields.get(key, MISSING)
+    if found is MISSING:
+        found = machine.unknown("", not_none=True)
+        found.obstacle = obstacle_of(left, right)
+        if kind == "Eq" and isinstance(right, (bool, int, float)) and right in (0, 1):
+            found.fields[ALIKE] = (left, bool(right))  # 1, 1.0 and True are equal, and not the same
+        elif kind in ("Is", "Eq") and (
+            right is None or isinstance(right, (str, bool, int, float, EnumMember, External))
+        ):
+            found.fields[EQUAL] = (left, right)
+        found.fields[ABOUT] = right  # kept, so that its number stays its own
+        left.fields[key] = found
+    if not opposite:
+        return found
+    return negated(machine, found)
+
+
+def _token(value: Object) -> Any:
+    return (type(value).__name__, value) if isinstance(value, CONSTANTS) else id(value)
+
+
+def same_object(left: Object, right: Object) -> bool | None:
+    if left is None or right is None:
+        return is_none(right if left is None else left)
+    if isinstance(left, (Unknown, Choice)) or isinstance(right, (Unknown, Choice)):
+        return _over_options(left, right, same_object)
+    if isinstance(left, (bool, type(...))) or isinstance(right, (bool, type(...))):
+        return left is right
+    if isinstance(left, CONSTANTS) and isinstance(right, CONSTANTS):
+        return (type(left) is type(right) and left == right) if isinstance(left, (str, int)) else None
+    if isinstance(left, External) and isinstance(right, External):
+        return True if left == right else None
+    if isinstance(left, Bound) or isinstance(right, Bound):
+        return None
+    return left is right
+
+
+def is_none(value: Object) -> bool | None:
+    """Tell whether a value is None; None if that is not known."""
+    if isinstance(value, Unknown):
+        return False if value.not_none else None
+    if isinstance(value, Choice):
+        return _all_alike([is_none(option) for option in value.options])
+    if isinstance(value, External):
+        return False if value.name.partition(".")[0] in ("torch", "functools", "enum", "inspect") else None
+    return value is None
+
+
+def _all_alike(answers: list[bool | None]) -> bool | None:
+    return answers[0] if len(set(answers)) == 1 else None
+
+
+def _over_options(left: Object, right: Object, ask: Any) -> bool | None:
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return True if left is right else None
+    lefts = left.options if isinstance(left, Choice) else (left,)
+    rights = right.options if isinstance(right, Choice) else (right,)
+    return _all_alike([ask(one, other) for one in lefts for other in rights])
+
+
+def equal(machine: Machine, left: Object, right: Object) -> bool | None:
+    """Evaluate `left == right`; None if that is not known."""
+    if type(left) is str and type(right) is str:
+        return left == right or (None if ("<" in left or "<" in right) and is_symbolic(left, right) else False)
+    left, right = plain(machine.settle(left)), plain(machine.settle(right))
+    if isinstance(left, (Unknown, Choice)) or isinstance(right, (Unknown, Choice)):
+        if (left is None or right is None) and is_none(left if right is None else right) is False:
+            return False
+        return _over_options(left, right, lambda one, other: equal(machine, one, other))
+    if isinstance(left, CONSTANTS) and isinstance(right, CONSTANTS):
+        return bool(left == right) or (None if is_symbolic(left, right) else False)
+    if isinstance(left, SetObject) or isinstance(right, SetObject):
+        return _equal_sets(machine, left, right)
+    if isinstance(left, ListObject) or isinstance(right, ListObject):
+        if not (isinstance(left, ListObject) and isinstance(right, ListObject)):
+            return None if isinstance(left, (Instance, External)) or isinstance(right, (Instance, External)) else False
+        if left.items is None or right.items is None:
+            return None
+        return _equal_items(machine, tuple(left.items), tuple(right.items))
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return _equal_items(machine, left, right)
+    if isinstance(left, DictObject) and isinstance(right, DictObject):
+        return _equal_dicts(machine, left, right)
+    if isinstance(left, EnumMember) and isinstance(right, EnumMember):
+        return left is right
+    if isinstance(left, External) or isinstance(right, External):
+        return _equal_externals(left, right)
+    if isinstance(left, (Instance, EnumMember)) or isinstance(right, (Instance, EnumMember)):
+        return _equal_objects(machine, left, right)
+    return left is right if type(left) is type(right) else False
+
+
+_OWNERS_OF_CONSTANTS = ({"torch"}, {"inspect.Parameter"})
+"""Owners of several names for constants that all differ."""
+
+
+def _equal_externals(left: Object, right: Object) -> bool | None:
+    if left == right:
+        return True
+    if isinstance(left, External) and isinstance(right, External):
+        owners = {each.name.rpartition(".")[0] for each in (left, right)}
+        return False if owners in _OWNERS_OF_CONSTANTS else None
+    external, other = (left, right) if isinstance(left, External) else (right, left)
+    known = isinstance(external, External) and external.name.startswith(("torch.", "inspect.Parameter."))
+    return False if known and isinstance(other, CONSTANTS) else None
+
+
+def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None:
+    if left is right:
+        return True
+    if isinstance(left, Instance) and isinstance(right, Instance) and left.cls is right.cls:
+        names = _compared_fields(machine, left.cls)
+        if names is None or not all(name in side.fields for side in (left, right) for name in names):
+            return None
+        return _equal_items(machine, tuple(left.fields[n] for n in names), tuple(right.fields[n] for n in names))
+    if isinstance(left, CONSTANTS) or isinstance(right, CONSTANTS):
+        instance = left if isinstance(left, (Instance, EnumMember)) else right
+        cls = instance.cls if isinstance(instance, (Instance, EnumMember)) else None
+        if isinstance(cls, ClassObject) and lookup(machine, cls, "__eq__")[0] is MISSING:
+            return False
+    return None
+
+
+def _compared_fields(machine: Machine, cls: Object) -> list[str] | None:
+    """List the fields by which the generated `__eq__` of a dataclass of the program compares; None if not sure."""
+    if not isinstance(cls, ClassObject) or not has_fields(machine, cls) or opaque(machine, cls):
+        return None
+    if lookup(machine, cls, "__eq__")[0] is not MISSING or not is_dataclass(machine, cls):
+        return None
+    for base in mro(machine, cls):
+        if not isinstance(base, ClassObject) or base.node is None:
+            return None if isinstance(base, ClassObject) else [spec.name for spec in fields_of(machine, cls)]
+        options = [
+            keyword.arg for one in base.node.decorator_list if isinstance(one, ast.Call) for keyword in one.keywords
+        ]
+        given = [value for value in namespace(machine, base).values() if isinstance(value, Partial)]
+        if "eq" in options or any("compare" in value.keywords for value in given):
+            return None
+    return [spec.name for spec in fields_of(machine, cls)]
+
+
+def _equal_items(machine: Machine, left: tuple[Object, ...], right: tuple[Object, ...]) -> bool | None:
+    if len(left) != len(right):
+        return False
+    machine.charge(len(left) * 8)
+    machine.step()
+    answers = [equal(machine, one, other) for one, other in zip(left, right, strict=True)]
+    return False if False in answers else None if None in answers else True
+
+
+def _equal_sets(machine: Machine, left: Object, right: Object) -> bool | None:
+    if not (isinstance(left, (SetObject, frozenset)) and isinstance(right, (SetObject, frozenset))):
+        return (
+            False
+            if isinstance(left, (*CONSTANTS, tuple, ListObject)) or isinstance(right, (*CONSTANTS, tuple, ListObject))
+            else None
+        )
+    lefts = left.items if isinstance(left, SetObject) else list(left)
+    rights = right.items if isinstance(right, SetObject) else list(right)
+    if lefts is None or rights is None or not all(isinstance(item, (*CONSTANTS, tuple)) for item in [*lefts, *rights]):
+        return None
+    return set(lefts) == set(rights)
+
+
+def _elements(value: SetObject | frozenset[Object]) -> frozenset[Object] | None:
+    items = value.items if isinstance(value, SetObject) else value
+    return frozenset(items) if items is not None and is_constant(tuple(items)) else None
+
+
+def _equal_dicts(machine: Machine, left: DictObject, right: DictObject) -> bool | None:
+    if left.writes.get(HAZY) or right.writes.get(HAZY):
+        return None
+    if left.fields.keys() != right.fields.keys():
+        return False
+    return _equal_items(machine, tuple(left.fields.values()), tuple(right.fields[key] for key in left.fields))
+
+
+def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bool | None:
+    """Evaluate `item in holder`; None if that is not known."""
+    holder, item = machine.settle(holder), plain(machine.settle(item))
+    if type(holder) is Unknown and holds(holder, item):
+        return True
+    if type(holder) is StandardObject:
+        return standard_objects.has(machine, holder, item)
+    if isinstance(holder, Choice):
+        return _all_alike([contains(machine, option, item, frame) for option in holder.options])
+    if isinstance(holder, (str, bytes)):
+        if isinstance(item, Choice):
+            return _all_alike([contains(machine, holder, option, frame) for option in item.options])
+        if isinstance(item, Unknown) or not isinstance(item, CONSTANTS) or is_symbolic(holder, item):
+            return None
+        try:
+            return bool(item in holder)  # type: ignore[operator]  # what does not fit raises, as it does in Python
+        except TypeError as error:
+            raise Raised("TypeError", str(error)) from None
+    if isinstance(holder, DictObject):
+        if isinstance(item, (Instance, DictObject, ListObject)) and holder.fields:
+            return None  # by its own `__eq__`, perhaps
+        if isinstance(item, _KEYS) and item in holder.fields:
+            found = holder.fields[item]
+            gone = isinstance(found, Unknown) and holder.writes.get(HAZY)
+            return None if gone or (isinstance(found, Choice) and MISSING in found.options) else True
+        if holder.writes.get(HAZY) or isinstance(item, (Unknown, Choice)):
+            return None
+        # A tuple may hold what is not known.
+        answers = [equal(machine, key, item) for key in holder.fields] if isinstance(item, tuple) else []
+        return None if None in answers else False
+    if isinstance(holder, (int, float, type(None))):
+        raise Raised("TypeError", "argument is not iterable")
+    items = iterate(machine, holder, frame)
+    if items is None:
+        return None
+    machine.charge(len(items) * 32)
+    answers = [True if one is item else equal(machine, one, item) for one in items]
+    return True if True in answers else None if None in answers else False
+
+
+def _elements_settled(machine: Machine, value: Object) -> Object:
+    return tuple(map(machine.settle, value)) if type(value) is tuple else value
+
+
+def _ordered(ask: Any, left: Object, right: Object) -> bool | None:
+    if isinstance(left, Choice) or isinstance(right, Choice):
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            return None
+        return _over_options(left, right, lambda one, other: _ordered(ask, one, other))
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return None
+    if isinstance(left, (SetObject, frozenset)) and isinstance(right, (SetObject, frozenset)):
+        left, right = _elements(left), _elements(right)
+        if left is None or right is None:
+            return None
+    elif isinstance(left, SetObject) or isinstance(right, SetObject):
+        return None
+    elif isinstance(left, ListObject) and isinstance(right, ListObject):
+        left, right = left.items, right.items
+        if left is None or right is None:
+            return None
+    if isinstance(left, EnumMember) or isinstance(right, EnumMember):
+        return None
+    if isinstance(left, tuple) and isinstance(right, tuple) and not (is_constant(left) and is_constant(right)):
+        left, right = _deciding(left, right)
+    if any(isinstance(side, tuple) and not is_constant(side) for side in (left, right)):
+        return None
+    if is_symbolic(left, right):
+        return None
+    try:
+        answer = ask(left, right)
+    except TypeError as error:
+        if isinstance(left, (*CONSTANTS, tuple)) and isinstance(right, (*CONSTANTS, tuple)):
+            raise Raised("TypeError", str(error)) from None
+        return None
+    return answer if isinstance(answer, bool) else None
+
+
+def _deciding(left: tuple[Object, ...], right: tuple[Object, ...]) -> tuple[Any, Any]:
+    """Return the first constants in which two tuples differ and which decide their order; the tuples if not sure."""
+    for one, other in zip(left, right, strict=False):
+        if not is_constant(one) or not is_constant(other) or is_symbolic(one, other):
+            break
+        if one != other:
+            return one, other
+    return left, right
+
 
 BIG = 1_000_000
 """Numbers and sequences larger than this are not computed."""

@@ -9,9 +9,8 @@ from mfsdp_lint.core.values import CWD
 from mfsdp_lint.readers.python.state.folders import folder_of, normal, overwrite, parent
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY, Model
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, SYMBOLS, Native, Object, PathObject
 
 MOST_PARENTS = 16

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from mfsdp_lint.readers.python.state.joining import part_of_each
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, LIBRARY, Model
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.truth import part_of_each
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.limits import is_small
 from mfsdp_lint.readers.python.values.markers import HAZY, HELD
 from mfsdp_lint.readers.python.values.objects import (

@@ -1,25 +1,493 @@
-"""Statements by kind: which function runs which."""
+"""Statements by kind; exceptions, `with` blocks, and `match` statements."""
 
 from __future__ import annotations
 
 import ast
+import builtins
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.assignments import run_annotated, run_assign, run_augmented, run_delete, run_scope
-from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE
-from mfsdp_lint.readers.python.eval.branches import known_truth, nothing, undecided
+from mfsdp_lint.readers.python.eval.assignments import (
+    assign,
+    assign_name,
+    run_annotated,
+    run_assign,
+    run_augmented,
+    run_delete,
+    run_scope,
+)
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
+from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, head
+from mfsdp_lint.readers.python.eval.branches import branch, known_truth, nothing, perhaps, undecided
+from mfsdp_lint.readers.python.eval.classes import class_names, fields_of, has_base, has_fields, lookup, opaque
+from mfsdp_lint.readers.python.eval.containers import hashable, plain_key
 from mfsdp_lint.readers.python.eval.definitions import run_define_class, run_define_function
-from mfsdp_lint.readers.python.eval.handlers import run_assert, run_raise, run_try, run_with
-from mfsdp_lint.readers.python.eval.imports import bind_import
+from mfsdp_lint.readers.python.eval.imports import bind_import, import_guarded
+from mfsdp_lint.readers.python.eval.instance_of import is_instance
+from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.loops import run_for, run_while
-from mfsdp_lint.readers.python.eval.matching import run_match
-from mfsdp_lint.readers.python.eval.missing_imports import import_guarded
+from mfsdp_lint.readers.python.eval.operators import equal, same_object
+from mfsdp_lint.readers.python.state.calling import RUNNERS, Signal, evaluate, invoke, run_block
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.nodes import RUNNERS, Signal, evaluate, run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin
-from mfsdp_lint.readers.python.state.outline import Unread, Unreadable
+from mfsdp_lint.readers.python.state.modules import Unread, UnreadableBody
+from mfsdp_lint.readers.python.state.paths import CannotJoin, Place, Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.state.truth import decide, truth
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.markers import EQUAL, HAZY
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    MISSING,
+    DictObject,
+    EnumMember,
+    External,
+    Instance,
+    IteratorObject,
+    ListObject,
+    Native,
+    Object,
+    Partial,
+    SetObject,
+    Unknown,
+    all_are,
+)
+
+
+def run_try(machine: Machine, node: Any, frame: Frame) -> Signal:
+    try:
+        signal = _guarded(machine, node, frame)
+    except Raised:
+        final = run_block(machine, node.finalbody, frame)
+        if final is not None:
+            return final
+        raise
+    final = run_block(machine, node.finalbody, frame)
+    return final if final is not None else signal
+
+
+def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
+    before = machine.doubts
+    doubtful = since = -1
+    signal: Signal = None
+    error: Raised | None = None
+    outermost = machine.path.written is None
+    written: list[Place] = machine.path.written if machine.path.written is not None else []
+    machine.path.written = written
+    try:
+        for statement in node.body:
+            mark, behind = len(machine.path.journal), len(written)
+            try:
+                signal = run_block(machine, [statement], frame)
+            except Raised as raised:
+                error = kept(raised)
+            if doubtful < 0 and machine.doubts != before:
+                doubtful, since = mark, behind
+            if signal is not None or error is not None:
+                break
+    finally:
+        if outermost:
+            machine.path.written = None
+
+    def through() -> Signal:
+        if error is None:
+            return run_block(machine, node.orelse, frame) if signal is None else signal
+        handler = _matching(machine, node.handlers, error, frame)
+        if handler is None:
+            raise error
+        return _handle(machine, handler, error, frame)
+
+    if doubtful < 0 or not node.handlers:
+        return through()
+    return _maybe_handled(machine, node, frame, doubtful, written[since:], through)
+
+
+def _maybe_handled(
+    machine: Machine, node: Any, frame: Frame, mark: int, written: list[Place], through: Callable[[], Signal]
+) -> Signal:
+    """Handle a body that did something that may raise: either it ran through, or a handler ran.
+
+    `written` holds all writes of the body: those on abandoned paths as well, and those that were overwritten.
+    """
+    done = machine.changes(mark)
+    machine.rollback(mark)
+
+    def redo(changes: Iterable[Place], certain: bool) -> None:
+        for owner, fields, key, value in changes:
+            old = fields.get(key, MISSING)
+            # Not by `place`: a `try` around this one has it among what was written already.
+            machine.path.journal.append((owner, fields, key, old))
+            fields[key] = value if certain else perhaps(machine, owner, fields, key, old, value)
+            if fields[key] is MISSING:
+                del fields[key]
+
+    def ran() -> Signal:
+        redo(done.values(), True)
+        return through()
+
+    def by(handler: ast.ExceptHandler) -> Signal:
+        # It may have been raised before or behind any write of the body.
+        redo(written, False)
+        return _handle(machine, handler, Raised("Exception", ""), frame)
+
+    outcome = machine.unknown("an exception", not_none=True)
+    return undecided(
+        machine,
+        outcome,
+        lambda: f"no exception in `{head(node.body[0])}`",
+        ran,
+        lambda: _handled(machine, node.handlers, by),
+    )
+
+
+def _handled(machine: Machine, handlers: list[ast.ExceptHandler], by: Callable[[ast.ExceptHandler], Signal]) -> Signal:
+    """Run one of several handlers for an exception; which one is not known."""
+    if len(handlers) == 1:
+        return by(handlers[0])
+    which = machine.unknown("which exception", not_none=True)
+    return undecided(
+        machine,
+        which,
+        lambda: f"`{_handled_type(handlers[0])}`",
+        lambda: _handled(machine, handlers[:1], by),
+        lambda: _handled(machine, handlers[1:], by),
+    )
+
+
+def _handled_type(handler: ast.ExceptHandler) -> str:
+    return "except" if handler.type is None else f"except {ast.unparse(handler.type)}"
+
+
+def _handle(machine: Machine, handler: ast.ExceptHandler, error: Raised, frame: Frame) -> Signal:
+    if handler.name:
+        known = isinstance(error.value, (Instance, Unknown))
+        value = error.value if known else machine.unknown(handler.name, not_none=True)
+        machine.put(frame, handler.name, value)
+    outer, frame.handling = frame.handling, (handler.name, error)
+    try:
+        return run_block(machine, handler.body, frame)
+    finally:
+        frame.handling = outer
+
+
+CATCH_ALL = {"Exception", "BaseException"}
+
+
+PARENTS = {
+    "FrozenInstanceError": ("AttributeError",),
+    "InvalidVersion": ("ValueError",),
+    "PackageNotFoundError": ("ModuleNotFoundError", "ImportError"),
+}
+"""Exceptions of libraries' modules, with what they derive from."""
+
+
+def _ancestors(name: str) -> set[str]:
+    found = getattr(builtins, name, None)
+    inherited = [base.__name__ for base in found.__mro__[:-1]] if isinstance(found, type) else []
+    return {name, *inherited, *PARENTS.get(name, ())}
+
+
+def _matching(
+    machine: Machine, handlers: list[ast.ExceptHandler], error: Raised, frame: Frame
+) -> ast.ExceptHandler | None:
+    names = _ancestors(error.name) | CATCH_ALL
+    if isinstance(error.value, Instance) and isinstance(error.value.cls, ClassObject):
+        for name in class_names(machine, error.value.cls):
+            names |= _ancestors(name.rpartition(".")[2])
+    for handler in handlers:
+        if handler.type is None or names & _caught(machine, handler.type, frame):
+            return handler
+    return None
+
+
+def _caught(machine: Machine, node: ast.expr, frame: Frame) -> set[str]:
+    """Return the names of the exceptions that a handler is for."""
+    spelled = node.elts if isinstance(node, ast.Tuple) else [node]
+    found = {ast.unparse(one).rpartition(".")[2] for one in spelled}
+    with suppress(Raised):
+        value = machine.settle(evaluate(machine, node, frame))
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, (ClassObject, External)):
+                found.add(one.name.rpartition(".")[2])
+    return found
+
+
+def run_raise(machine: Machine, node: ast.Raise, frame: Frame) -> Signal:
+    if frame.handling is not None and (
+        node.exc is None or (isinstance(node.exc, ast.Name) and node.exc.id == frame.handling[0])
+    ):
+        raise frame.handling[1]
+    if node.exc is None:
+        raise Raised("Exception", "re-raised")
+    target = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    error = Raised(ast.unparse(target).rpartition(".")[2], "")
+    doubts = machine.doubts
+    with suppress(Raised):
+        error.value = evaluate(machine, node.exc, frame)
+    machine.doubts = doubts  # that it raises is certain
+    if isinstance(error.value, Instance) and isinstance(error.value.cls, ClassObject):
+        error.name = error.value.cls.name
+    raise error
+
+
+def run_assert(machine: Machine, node: ast.Assert, frame: Frame) -> Signal:
+    value = evaluate(machine, node.test, frame)
+    known = known_truth(machine, value, node.test, frame)
+    if known is False:
+        raise Raised("AssertionError", "")
+    if known is None:
+        machine.doubts += 1
+        decide(machine, value, True)
+    return None
+
+
+def run_with(machine: Machine, node: Any, frame: Frame) -> Signal:
+    return _enter(machine, node, list(node.items), frame)
+
+
+def _enter(machine: Machine, node: Any, items: list[ast.withitem], frame: Frame) -> Signal:
+    if not items:
+        return run_block(machine, node.body, frame)
+    first, rest = items[0], items[1:]
+    manager = evaluate(machine, first.context_expr, frame)
+    if isinstance(manager, GeneratorCall):
+        return _with_generator(machine, node, first, rest, manager, frame)
+    if isinstance(manager, Partial) and getattr(manager.function, "name", "") == "contextlib.suppress":
+        return _suppress(machine, node, first, rest, frame)
+    value: Object = machine.unknown(ast.unparse(first.context_expr), not_none=False)
+    leave: Object = None
+    if isinstance(manager, Unknown) and isinstance(manager.fields.get("__enter__"), Native):
+        value = invoke(machine, manager.fields["__enter__"], Call([], {}, node, frame))
+    if isinstance(manager, Instance) and isinstance(manager.cls, ClassObject):
+        value = invoke(machine, get_attribute(machine, manager, "__enter__", None, frame), Call([], {}, node, frame))
+        leave = get_attribute(machine, manager, "__exit__", None, frame)
+    elif isinstance(manager, Unknown) and isinstance(manager.fields.get("__enter__"), Native):
+        value = invoke(machine, manager.fields["__enter__"], Call([], {}, node, frame))
+    if first.optional_vars is not None:
+        assign(machine, first.optional_vars, value, node, frame)
+    if leave is None:
+        return _enter(machine, node, rest, frame)
+    try:
+        signal = _enter(machine, node, rest, frame)
+    except Raised as error:
+        kind = error.value.cls if isinstance(error.value, Instance) else External(error.name)
+        unknown = [machine.unknown("", not_none=True), machine.unknown("", not_none=True)]
+        swallowed = truth(machine, invoke(machine, leave, Call([kind, *unknown], {}, node, frame)))
+        if swallowed is not False:
+            # Where that is not known: a run that goes on swallowed it.
+            return None
+        raise
+    invoke(machine, leave, Call([None, None, None], {}, node, frame))
+    return signal
+
+
+def _suppress(machine: Machine, node: Any, first: ast.withitem, rest: list[ast.withitem], frame: Frame) -> Signal:
+    """Run `with contextlib.suppress(...)` as `try: ... except ...: pass`."""
+    caught = ast.Tuple(first.context_expr.args, ast.Load()) if isinstance(first.context_expr, ast.Call) else None
+    handler = ast.copy_location(ast.ExceptHandler(caught, None, []), first.context_expr)
+    body = [ast.copy_location(ast.With(rest, node.body), node)] if rest else node.body
+    return _guarded(machine, ast.copy_location(ast.Try(body, [handler], [], []), node), frame)
+
+
+def _with_generator(
+    machine: Machine, node: Any, first: ast.withitem, rest: list[ast.withitem], manager: GeneratorCall, frame: Frame
+) -> Signal:
+    """Run a `with` block over a @contextmanager function: the block runs where the function yields."""
+    result: list[Signal] = [None]
+
+    def body(value: Object) -> Object:
+        if first.optional_vars is not None:
+            assign(machine, first.optional_vars, value, node, frame)
+        result[0] = _enter(machine, node, rest, frame)
+        return None
+
+    manager.run(body)
+    return result[0]
+
+
+def run_match(machine: Machine, node: Any, frame: Frame) -> Signal:
+    return _match_cases(machine, machine.settle(evaluate(machine, node.subject, frame)), node.cases, node, frame)
+
+
+def _match_cases(machine: Machine, subject: Object, cases: list[Any], node: Any, frame: Frame) -> Signal:
+    if not cases:
+        return None
+    case, rest = cases[0], cases[1:]
+    found = matches(machine, subject, case.pattern, node, frame)
+    if found is True:
+        return _guarded_case(machine, subject, case, rest, node, frame)
+    if found is False:
+        return _match_cases(machine, subject, rest, node, frame)
+    question = machine.unknown(f"{ast.unparse(node.subject)} matches {ast.unparse(case.pattern)}", not_none=True)
+    if isinstance(case.pattern, ast.MatchValue) and isinstance(subject, Unknown):
+        answer = evaluate(machine, case.pattern.value, frame)
+        # (1, 1.0 and True match each other.)
+        if isinstance(answer, str) or (isinstance(answer, (int, float)) and answer not in (0, 1)):
+            question.fields[EQUAL] = (subject, answer)
+    return undecided(
+        machine,
+        question,
+        lambda: question.text,
+        lambda: _guarded_case(machine, subject, case, rest, node, frame),
+        lambda: _match_cases(machine, subject, rest, node, frame),
+    )
+
+
+def _guarded_case(machine: Machine, subject: Object, case: Any, rest: list[Any], node: Any, frame: Frame) -> Signal:
+    if case.guard is None:
+        return run_block(machine, case.body, frame)
+    return branch(
+        machine,
+        case.guard,
+        frame,
+        lambda: run_block(machine, case.body, frame),
+        lambda: _match_cases(machine, subject, rest, node, frame),
+    )
+
+
+def matches(machine: Machine, subject: Object, pattern: Any, node: Any, frame: Frame) -> bool | None:
+    """Tell whether a `case` pattern matches, binding its names; None if that is not known."""
+    subject = machine.settle(subject)
+    match pattern:
+        case ast.MatchValue(value=value):
+            return equal(machine, subject, evaluate(machine, value, frame))
+        case ast.MatchSingleton(value=value):
+            return same_object(subject, value)
+        case ast.MatchAs(pattern=inner, name=name):
+            found = True if inner is None else matches(machine, subject, inner, node, frame)
+            if name is not None and found is not False:
+                assign_name(machine, name, subject, frame)
+            return found
+        case ast.MatchOr(patterns=patterns):
+            return _match_any(machine, subject, patterns, node, frame)
+        case ast.MatchSequence(patterns=patterns):
+            return _match_sequence(machine, subject, patterns, node, frame)
+        case ast.MatchMapping():
+            return _match_mapping(machine, subject, pattern, node, frame)
+        case ast.MatchClass():
+            return _match_class(machine, subject, pattern, node, frame)
+    return _match_perhaps(machine, pattern, frame)
+
+
+def _match_perhaps(machine: Machine, pattern: Any, frame: Frame) -> bool | None:
+    """Bind the names of a pattern to unknown values, where it is not known whether the pattern matches."""
+    for inner in ast.walk(pattern):
+        if isinstance(inner, (ast.MatchAs, ast.MatchStar)) and inner.name:
+            assign_name(machine, inner.name, machine.unknown(), frame)
+        elif isinstance(inner, ast.MatchMapping) and inner.rest:
+            assign_name(machine, inner.rest, machine.unknown(), frame)
+    return None
+
+
+def _all(answers: list[bool | None]) -> bool | None:
+    return False if False in answers else None if None in answers else True
+
+
+def _match_any(machine: Machine, subject: Object, patterns: list[Any], node: Any, frame: Frame) -> bool | None:
+    # The first that matches binds the names.
+    for place, pattern in enumerate(patterns):
+        answer = matches(machine, subject, pattern, node, frame)
+        if answer is None:
+            rest = [matches(machine, subject, later, node, frame) for later in patterns[place + 1 :]]
+            for each in patterns:
+                _match_perhaps(machine, each, frame)
+            return True if True in rest else None
+        if answer:
+            return True
+    return False
+
+
+def _match_sequence(machine: Machine, subject: Object, patterns: list[Any], node: Any, frame: Frame) -> bool | None:
+    if isinstance(subject, (*CONSTANTS, DictObject, SetObject, frozenset, IteratorObject, EnumMember)):
+        return False
+    items = list(subject) if isinstance(subject, tuple) else subject.items if isinstance(subject, ListObject) else None
+    if items is None or any(map(uncertain, items)):
+        return _match_perhaps(machine, ast.MatchSequence(patterns), frame)
+    star = next((place for place, one in enumerate(patterns) if isinstance(one, ast.MatchStar)), None)
+    if star is None:
+        if len(items) != len(patterns):
+            return False
+        pairs = list(zip(items, patterns, strict=True))
+    else:
+        behind = len(patterns) - star - 1
+        if len(items) < star + behind:
+            return False
+        end = len(items) - behind
+        pairs = [*zip(items[:star], patterns, strict=False), *zip(items[end:], patterns[star + 1 :], strict=True)]
+        if patterns[star].name:
+            assign_name(machine, patterns[star].name, ListObject(items[star:end], machine.tick()), frame)
+    return _all([matches(machine, item, one, node, frame) for item, one in pairs])
+
+
+def _match_mapping(
+    machine: Machine, subject: Object, pattern: ast.MatchMapping, node: Any, frame: Frame
+) -> bool | None:
+    if isinstance(subject, (*CONSTANTS, tuple, frozenset, ListObject, EnumMember)):
+        return False
+    if not isinstance(subject, DictObject) or subject.writes.get(HAZY):
+        return _match_perhaps(machine, pattern, frame)
+    keys = [plain_key(machine, evaluate(machine, key, frame)) for key in pattern.keys]
+    if not all(map(hashable, keys)):
+        return _match_perhaps(machine, pattern, frame)
+    if any(key not in subject.fields for key in keys):
+        return False
+    if any(map(uncertain, subject.fields.values())):
+        return _match_perhaps(machine, pattern, frame)
+    found = [
+        matches(machine, subject.fields[key], one, node, frame) for key, one in zip(keys, pattern.patterns, strict=True)
+    ]
+    if pattern.rest:
+        rest = DictObject({key: item for key, item in subject.fields.items() if key not in keys}, machine.tick())
+        rest.writes = {key: write for key, write in subject.writes.items() if key in rest.fields}
+        assign_name(machine, pattern.rest, rest, frame)
+    return _all(found)
+
+
+ITSELF = {"bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"}
+"""Built-in types whose only positional pattern is the subject itself."""
+
+
+def _match_class(machine: Machine, subject: Object, pattern: ast.MatchClass, node: Any, frame: Frame) -> bool | None:
+    cls = machine.settle(evaluate(machine, pattern.cls, frame))
+    answer = is_instance(machine, subject, cls)
+    if answer is False:
+        return False
+    if answer is None:
+        return _match_perhaps(machine, pattern, frame)
+    answers: list[bool | None] = []
+    names: list[str] = []
+    if pattern.patterns and isinstance(cls, Native) and cls.name.removeprefix("builtins.") in ITSELF:
+        answers.append(matches(machine, subject, pattern.patterns[0], node, frame))
+    elif pattern.patterns:
+        order = _positions(machine, cls, frame)
+        if order is None:
+            return _match_perhaps(machine, pattern, frame)
+        if len(order) < len(pattern.patterns):
+            raise Raised("TypeError", "too many positional patterns")
+        names = order[: len(pattern.patterns)]
+    inner = [*(pattern.patterns if names else ()), *pattern.kwd_patterns]
+    for name, one in zip([*names, *pattern.kwd_attrs], inner, strict=True):
+        try:
+            answers.append(matches(machine, get_attribute(machine, subject, name, None, frame), one, node, frame))
+        except Raised:
+            return False
+    return _all(answers)
+
+
+def _positions(machine: Machine, cls: Object, frame: Frame) -> list[str] | None:
+    """List the attributes that positional patterns of a class match, in order; None if they are not known."""
+    if not isinstance(cls, ClassObject):
+        return None
+    given = machine.settle(lookup(machine, cls, "__match_args__")[0])
+    if isinstance(given, tuple) and all_are(given, str):
+        return list(given)
+    if given is not MISSING or opaque(machine, cls):
+        return None
+    if has_fields(machine, cls) or has_base(machine, cls, "typing.NamedTuple"):
+        return [spec.name for spec in fields_of(machine, cls) if spec.init and not spec.keyword_only]
+    return []
 
 
 def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> Signal:
@@ -49,7 +517,7 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> Signal:
     )
 
 
-def _unreadable(machine: Machine, node: Unreadable, frame: Frame) -> Signal:
+def _unreadable(machine: Machine, node: UnreadableBody, frame: Frame) -> Signal:
     raise CannotJoin
 
 
@@ -69,7 +537,7 @@ RUNNERS.update(
         ast.Delete: run_delete,
         ast.FunctionDef: run_define_function,
         Unread: run_define_function,
-        Unreadable: _unreadable,
+        UnreadableBody: _unreadable,
         ast.AsyncFunctionDef: run_define_function,
         ast.ClassDef: run_define_class,
         ast.Global: run_scope,

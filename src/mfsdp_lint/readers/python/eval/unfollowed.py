@@ -6,15 +6,11 @@ import ast
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
-from mfsdp_lint.readers.python.eval.launching import hand_over
-from mfsdp_lint.readers.python.eval.starting import launch_what_is_started
-from mfsdp_lint.readers.python.state.effects import calls_nothing, changes_nothing
+from mfsdp_lint.readers.python.eval.launching import hand_over, launch_what_is_started
+from mfsdp_lint.readers.python.state.effects import calls_nothing, changes_nothing, only_looks
 from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.looking import only_looks
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame, told_at
-from mfsdp_lint.readers.python.values.identity import is_object
+from mfsdp_lint.readers.python.values.frames import Call, Frame, told_at
 from mfsdp_lint.readers.python.values.markers import CONFIGURATION
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
@@ -26,6 +22,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     Place,
     Unknown,
+    is_object,
 )
 
 

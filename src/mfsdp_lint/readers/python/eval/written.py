@@ -14,8 +14,8 @@ from mfsdp_lint.core import files
 from mfsdp_lint.readers.python.eval import classes
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.classes import StarOut
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.names import StarOut
 from mfsdp_lint.readers.python.values.objects import MISSING, External, Object
 
 WRITTEN = Path(__file__).parents[1] / "library" / "written"

@@ -7,14 +7,12 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.readers.python.eval.nemo import STRATEGY, TRAINER, class_of, held_by, strategy_of
-from mfsdp_lint.readers.python.export.origins import Spans, origin
-from mfsdp_lint.readers.python.export.plain import plain_value
+from mfsdp_lint.readers.python.eval.configurations import STRATEGY, TRAINER, class_of, held_by, strategy_of
+from mfsdp_lint.readers.python.export.origins import Spans, origin, plain_value
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, TASK
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (

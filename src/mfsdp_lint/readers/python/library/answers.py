@@ -26,8 +26,7 @@ from mfsdp_lint.readers.python.library.files import read
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import ListObject, Object, PathObject, StandardObject, Unknown
 
 _LISTED: Mapping[str, str] = {

@@ -14,8 +14,7 @@ from mfsdp_lint.readers.python.library.command_line import said_in
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

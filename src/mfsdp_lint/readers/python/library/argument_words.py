@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.paths import Raised
 
 Number = int | str | None
 """How many words an option takes: so many, "?", "*", "+", "..." (all that follow), or None: one."""

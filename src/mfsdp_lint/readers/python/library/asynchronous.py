@@ -7,7 +7,7 @@ from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.objects import ListObject, Native, Object, Unknown
 
 

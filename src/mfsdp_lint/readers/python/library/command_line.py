@@ -17,11 +17,10 @@ from mfsdp_lint.readers.python.library.argument_words import NotFollowed, Number
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.started import word, word_of, words
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, place
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.iteration import LONGEST
-from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.truth import join
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.limits import is_small
 from mfsdp_lint.readers.python.values.objects import (
     Choice,

@@ -12,18 +12,17 @@ from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_of, opaque
-from mfsdp_lint.readers.python.eval.comparisons import equal
 from mfsdp_lint.readers.python.eval.iteration import uncertain
+from mfsdp_lint.readers.python.eval.operators import equal
 from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
+from mfsdp_lint.readers.python.state.paths import Raised, Refused
+from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.dtypes import DTYPES
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.markers import HAZY, LACKED, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
+    DTYPES,
     MISSING,
     Choice,
     ConfigTree,
@@ -35,6 +34,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Unknown,
     Write,
+    identical,
 )
 
 

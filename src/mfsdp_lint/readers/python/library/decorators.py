@@ -6,8 +6,7 @@ from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, Model, models
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import (
     Descriptor,
     Function,

@@ -15,9 +15,9 @@ from mfsdp_lint.readers.python.library.computing import computes, settled
 from mfsdp_lint.readers.python.state.folders import folder_of, located, normal, parent
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_set, variable
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,

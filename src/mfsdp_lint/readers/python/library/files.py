@@ -8,9 +8,8 @@ from mfsdp_lint.readers.python.eval.path_objects import make_path, text_of_path
 from mfsdp_lint.readers.python.state.folders import overwrite, symbol, text_of
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import ListObject, Native, Object, Unknown
 

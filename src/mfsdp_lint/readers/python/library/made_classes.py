@@ -8,9 +8,8 @@ from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
-from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, External, Object, all_are, is_constant
 
 

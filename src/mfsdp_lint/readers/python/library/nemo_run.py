@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.configurations import configures_run, held_by, task
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.launching import launch
-from mfsdp_lint.readers.python.eval.nemo import configures_run, held_by, task
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import Function, Native, Object, Unknown
 
 

@@ -9,17 +9,14 @@ from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
 from mfsdp_lint.readers.python.eval.attributes import attributes_of, attributes_of_unknown, get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.calling import evaluate, invoke, run_block
+from mfsdp_lint.readers.python.state.forgetting import havoc, is_part, part_of
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
-from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.state.unseen import is_part, part_of
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,

@@ -13,7 +13,7 @@ from typing import Any
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
-from mfsdp_lint.readers.python.eval.comparisons import equal
+from mfsdp_lint.readers.python.eval.operators import equal
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.library.config_trees import (
@@ -35,12 +35,11 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
-from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
+from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.started import word_of, words
 from mfsdp_lint.readers.python.state.truth import truth
-from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,

@@ -6,15 +6,13 @@ import importlib.util
 import os
 from collections.abc import Iterator
 
-from mfsdp_lint.readers.python.eval.imports import import_module, resolve_global
-from mfsdp_lint.readers.python.eval.missing_imports import is_there
+from mfsdp_lint.readers.python.eval.imports import import_module, is_there, resolve_global
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.state.folders import folder_of, located, spelled
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import External, ListObject, Object, Unknown
 

@@ -9,15 +9,13 @@ from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, opaque
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
-from mfsdp_lint.readers.python.state.forgetting import forget_methods, havoc
-from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.forgetting import forget_methods, havoc, shallow_copy
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.state.unseen import shallow_copy
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,

@@ -8,15 +8,14 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.iteration import forget_rest, iterate
+from mfsdp_lint.readers.python.eval.methods import sort
 from mfsdp_lint.readers.python.eval.operators import binary
-from mfsdp_lint.readers.python.eval.sorting import sort
 from mfsdp_lint.readers.python.library.computing import settled
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import (
     IteratorObject,
     Object,

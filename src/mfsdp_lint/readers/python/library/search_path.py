@@ -10,8 +10,7 @@ from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.state.folders import located, spelled
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import Object
 
 

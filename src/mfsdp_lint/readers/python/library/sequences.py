@@ -9,20 +9,25 @@ from collections.abc import Callable
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.containers import any_of, make_set, make_tuple, set_entry
-from mfsdp_lint.readers.python.eval.iteration import LONGEST, elements, forget_rest, iterate, uncertain, walked
-from mfsdp_lint.readers.python.eval.methods import method
-from mfsdp_lint.readers.python.eval.protocols import called, special
-from mfsdp_lint.readers.python.eval.sorting import sort
+from mfsdp_lint.readers.python.eval.iteration import (
+    LONGEST,
+    called,
+    elements,
+    forget_rest,
+    iterate,
+    special,
+    uncertain,
+    walked,
+)
+from mfsdp_lint.readers.python.eval.methods import method, sort
 from mfsdp_lint.readers.python.library.computing import settled
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
-from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.state.outcomes import Raised, kept
-from mfsdp_lint.readers.python.state.truth import truth
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.state.paths import Raised, kept
+from mfsdp_lint.readers.python.state.truth import join, truth
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
 from mfsdp_lint.readers.python.values.markers import FACTORY, HAZY
 from mfsdp_lint.readers.python.values.objects import (

@@ -8,8 +8,8 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dataclass, lookup, opaque
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,

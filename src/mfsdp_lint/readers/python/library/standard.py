@@ -9,21 +9,18 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import lookup, mro
-from mfsdp_lint.readers.python.eval.iteration import iterate
-from mfsdp_lint.readers.python.eval.protocols import called, special
+from mfsdp_lint.readers.python.eval.iteration import called, iterate, special
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
-from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.deciding import inside
+from mfsdp_lint.readers.python.state.forgetting import shallow_copy
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
-from mfsdp_lint.readers.python.state.nodes import evaluate
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.state.parts import inside
-from mfsdp_lint.readers.python.state.unseen import shallow_copy
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,

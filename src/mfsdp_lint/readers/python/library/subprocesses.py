@@ -10,14 +10,13 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
-from mfsdp_lint.readers.python.state.commands import Command, Said
-from mfsdp_lint.readers.python.state.given import argument
+from mfsdp_lint.readers.python.state.deciding import argument
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
+from mfsdp_lint.readers.python.state.paths import Command, Said
 from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
 from mfsdp_lint.readers.python.state.variables import is_environment
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame, calls_to
+from mfsdp_lint.readers.python.values.frames import Call, Frame, calls_to
 from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Object
 
 _DEEPEST = 8

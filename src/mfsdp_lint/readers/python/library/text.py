@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.branches import known_truth
-from mfsdp_lint.readers.python.eval.formatting import as_text
+from mfsdp_lint.readers.python.eval.expressions import as_text
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.library.computing import computes
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.truth import negated
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.limits import is_small, is_wide
 from mfsdp_lint.readers.python.values.objects import (
     Object,

@@ -8,11 +8,11 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.classes import is_subclass
 from mfsdp_lint.readers.python.eval.instance_of import is_instance
 from mfsdp_lint.readers.python.library.made_classes import class_of
+from mfsdp_lint.readers.python.state.forgetting import part_of
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
-from mfsdp_lint.readers.python.state.unseen import part_of
-from mfsdp_lint.readers.python.values.calls import Call
 from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.markers import FACTORY
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,

@@ -9,8 +9,8 @@ from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY, Model, models
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.objects import External, Object, Unknown, is_symbolic
 
 _LONGEST = 200

@@ -1,17 +1,19 @@
-"""Calls: what is called decides what happens, by a table of the kinds of values.
+"""Tables of the functions that call each kind of value, evaluate each kind of expression, run each kind of statement.
 
-Nearly every part of the evaluator calls something (an operator its `__eq__`, a dictionary its factory), and what calls
-do needs nearly every part. So the parts ask here, and calls.py, which lies above them all, fills the table.
+Nearly every part of the evaluator calls something (an operator its `__eq__`, a dictionary its factory), and calls need
+nearly every part. So the parts ask here, and the modules of eval/, which lie above them all, fill the tables.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.paths import OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.by_type import ByType
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import Object
 
 Caller = Callable[[Machine, Any, Call], Object]
@@ -23,3 +25,36 @@ CALLERS: ByType[Caller] = ByType()
 def invoke(machine: Machine, function: Object, call: Call) -> Object:
     """Evaluate a call of `function`. Raises Raised where the program would."""
     return CALLERS[type(function)](machine, function, call)
+
+
+Signal = Any
+"""How a block ended: None (it ran through) or a tuple that begins with "return", "break" or "continue"."""
+
+EVALUATORS: dict[type, Callable[[Machine, Any, Frame], Object]] = {}
+"""Functions that evaluate each kind of expression; expressions.py fills it."""
+
+RUNNERS: dict[type, Callable[[Machine, Any, Frame], Signal]] = {}
+"""Functions that run each kind of statement; statements.py fills it."""
+
+
+def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Object:
+    """Return the value of `node` in `frame`. Raises Raised where Python would raise."""
+    return EVALUATORS[type(node)](machine, node, frame)
+
+
+def run_block(machine: Machine, body: list[ast.stmt], frame: Frame) -> Signal:
+    """Run statements in order; how they ended."""
+    statement = None
+    try:
+        for statement in body:
+            path = machine.path  # (as `Machine.step` does, without calling it)
+            path.steps += 1
+            if path.steps > path.limit:
+                raise OutOfSteps
+            signal = RUNNERS[type(statement)](machine, statement, frame)
+            if signal is not None:
+                return signal
+    except Raised as error:
+        error.passes(frame.module, statement)
+        raise
+    return None

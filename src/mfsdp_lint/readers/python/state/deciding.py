@@ -1,4 +1,7 @@
-"""Search for the text that decides a value: from the expression that hands it on back to the one that says it."""
+"""Search for the text that decides a value: from the expression that hands it on back to the one that says it.
+
+The search goes back through arguments of calls, entries of containers, and turns of loops.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,19 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from mfsdp_lint.readers.python.state.given import agrees, argument
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.parts import imported, inside, part, path_to, turn
-from mfsdp_lint.readers.python.state.texts import TRACERS, Text, behind, binding, holder, peek, place, trace, written
+from mfsdp_lint.readers.python.state.texts import (
+    TRACERS,
+    Text,
+    behind,
+    binding,
+    holder,
+    peek,
+    place,
+    top,
+    trace,
+    written,
+)
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HELD
@@ -17,12 +29,322 @@ from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    DictObject,
     EnumMember,
     External,
     Function,
+    ListObject,
+    Object,
+    Partial,
     Place,
     StandardObject,
+    identical,
 )
+
+
+def argument(machine: Machine, frame: Frame, name: str) -> Text | None:
+    """Return the argument, or the default, that a parameter has its value from; None where that is not seen."""
+    function = frame.code
+    if not isinstance(function, Function) or name not in frame.fields:
+        return None
+    given = _given(machine, frame, function, name)
+    if given is not None:
+        machine.crossings += 1
+        return given
+    default = _default(function.node.args, name)
+    if default is None or not _same(function.defaults.get(name, MISSING), frame.fields[name]):
+        return None
+    return Text(default, function.closure or top(function.module))
+
+
+def extra(machine: Machine, frame: Frame, name: str, key: Object) -> Text | None:
+    """Return the argument of a call that became an entry of the function's `*args` or `**kwargs`."""
+    function, call, caller = frame.code, frame.node, frame.caller
+    if not isinstance(function, Function) or not isinstance(call, ast.Call) or caller is None:
+        return None
+    parameters: ast.arguments = function.node.args
+    machine.crossings += 1
+    if parameters.kwarg is not None and parameters.kwarg.arg == name and isinstance(key, str):
+        made = _partial(machine, call, caller)
+        return _by_name(call, caller, key) or (_by_name(*made, key) if made is not None else None)
+    if parameters.vararg is not None and parameters.vararg.arg == name and isinstance(key, int) and key >= 0:
+        taken = len(parameters.posonlyargs) + len(parameters.args) - (function.cls is not None)
+        return _by_position(_arguments(machine, call, caller, function), taken + key, caller)
+    return None
+
+
+def _given(machine: Machine, frame: Frame, function: Function, name: str) -> Text | None:
+    call, caller, value = frame.node, frame.caller, frame.fields[name]
+    if caller is None:
+        return None
+    if isinstance(call, (ast.Assign, ast.AnnAssign)) and call.value is not None:
+        # A property's setter.
+        found = Text(call.value, caller)
+        return found if agrees(machine, found, value) else None
+    if not isinstance(call, ast.Call):
+        return None
+    found_here = _in_call(machine, function, name, value, call, caller)
+    made = _partial(machine, call, caller)
+    return _in_call(machine, function, name, value, *made) if found_here is None and made is not None else found_here
+
+
+def _partial(machine: Machine, call: ast.Call, caller: Frame) -> tuple[ast.Call, Frame] | None:
+    """Return the call that made the partial function which a call calls, and the frame of that call."""
+    through = peek(machine, call.func, caller)
+    made = through.made if isinstance(through, Partial) else None
+    return (made[0], made[1]) if made is not None and isinstance(made[0], ast.Call) else None
+
+
+def _in_call(machine: Machine, function: Function, name: str, value: Object, call: Any, caller: Frame) -> Text | None:
+    if not isinstance(call, ast.Call):
+        return None
+    by_name = _by_name(call, caller, name)
+    if by_name is not None and agrees(machine, by_name, value):
+        return by_name
+    parameters: ast.arguments = function.node.args
+    positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
+    if name not in positional:
+        return None
+    nodes = _arguments(machine, call, caller, function)
+    # The object of a method stands before the dot.
+    for bound in (1, 0) if function.cls is not None else (0, 1):
+        found_here = _by_position(nodes, positional.index(name) - bound, caller)
+        if found_here is not None and agrees(machine, found_here, value):
+            return found_here
+    return None
+
+
+def _arguments(machine: Machine, call: ast.Call, caller: Frame, function: Function) -> list[ast.expr]:
+    """Return the positional arguments for the function itself: `partial(function, 1)` names it first."""
+    nodes = call.args
+    if nodes and isinstance(nodes[0], (ast.Name, ast.Attribute)) and peek(machine, nodes[0], caller) is function:
+        return nodes[1:]
+    return nodes
+
+
+def _by_name(call: ast.Call, caller: Frame, name: str) -> Text | None:
+    spread = None
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return Text(keyword, caller)
+        spread = keyword.value if keyword.arg is None else spread
+    return None if spread is None else Text(ast.Subscript(spread, ast.Constant(name), ast.Load()), caller)
+
+
+def _by_position(nodes: list[ast.expr], position: int, caller: Frame) -> Text | None:
+    for index, node in enumerate(nodes):
+        if isinstance(node, ast.Starred):
+            behind = ast.Constant(position - index)
+            return Text(ast.Subscript(node.value, behind, ast.Load()), caller) if position >= index else None
+        if index == position:
+            return Text(node, caller)
+    return None
+
+
+def agrees(machine: Machine, text: Text, value: Object) -> bool:
+    """Tell whether an expression may have given a value: it has not if its own value is seen to be another."""
+    seen = peek(machine, text.node, text.frame)
+    return seen is MISSING or _same(seen, machine.settle(value))
+
+
+def _same(left: Object, right: Object) -> bool:
+    return left is right or identical(left, right)
+
+
+def _default(parameters: ast.arguments, name: str) -> Any:
+    named = [*parameters.posonlyargs, *parameters.args]
+    pairs = [
+        *zip(named[len(named) - len(parameters.defaults) :], parameters.defaults, strict=True),
+        *zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True),
+    ]
+    return next((default for parameter, default in pairs if parameter.arg == name), None)
+
+
+def part(machine: Machine, text: Text | None, key: Object) -> tuple[Place, ...]:
+    """Return the text of the entry or element `key` of a text's value, and those behind it; none if it is not seen."""
+    if text is None or machine.looks <= 0:
+        return ()
+    machine.looks -= 1
+    node, frame = text
+    found = written(peek(machine, node, frame), key)
+    if found and found[0][1] is not node:
+        return found
+    if isinstance(node, ast.keyword):
+        return part(machine, Text(node.value, frame), key)
+    if isinstance(node, ast.Dict):
+        return _of_dict(machine, node, frame, key)
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return _of_sequence(machine, node, frame, key)
+    if isinstance(node, ast.BinOp):
+        return part(machine, Text(node.right, frame), key) or part(machine, Text(node.left, frame), key)
+    if isinstance(node, ast.Name):
+        return _of_name(machine, node, frame, key)
+    if isinstance(node, ast.Call):
+        return _of_call(machine, node, frame, key) or found
+    places = trace(machine, text)
+    return part(machine, Text(places[-1][1], top(places[-1][0])), key) if places else ()
+
+
+def _of_dict(machine: Machine, node: ast.Dict, frame: Frame, key: Object) -> tuple[Place, ...]:
+    for name, value in zip(reversed(node.keys), reversed(node.values), strict=True):
+        found: tuple[Place, ...] = ()
+        if name is None:
+            found = part(machine, Text(value, frame), key)
+        elif identical(peek(machine, name, frame), key):
+            found = behind(machine, Text(value, frame))
+        if found:
+            return found
+    return ()
+
+
+def _of_sequence(machine: Machine, node: ast.Tuple | ast.List, frame: Frame, key: Object) -> tuple[Place, ...]:
+    if isinstance(key, int):
+        whole = not any(isinstance(item, ast.Starred) for item in node.elts)
+        return behind(machine, Text(node.elts[key], frame)) if whole and -1 <= key < len(node.elts) else ()
+    for item in node.elts:
+        # Pairs of a name and a value.
+        if not isinstance(item, (ast.Tuple, ast.List)) or len(item.elts) != 2:
+            continue
+        if identical(peek(machine, item.elts[0], frame), key):
+            return behind(machine, Text(item.elts[1], frame))
+    return ()
+
+
+def _of_name(machine: Machine, node: ast.Name, frame: Frame, key: Object) -> tuple[Place, ...]:
+    owner = holder(frame, node.id)
+    bound = None if owner is None else binding(owner, node.id)
+    if bound is not None:
+        where = Text(*bound) if isinstance(bound[0], ast.expr) else None
+        places = () if where is not None else trace(machine, Text(node, frame))
+        if where is None and places:
+            where = Text(places[-1][1], top(places[-1][0]))
+        return part(machine, where, key)
+    if not isinstance(owner, Frame):
+        return ()
+    further = extra(machine, owner, node.id, key)
+    return behind(machine, further) if further is not None else part(machine, argument(machine, owner, node.id), key)
+
+
+def _of_call(machine: Machine, node: ast.Call, frame: Frame, key: Object) -> tuple[Place, ...]:
+    if machine.returned is not None and machine.returned[0] is node:
+        said = machine.returned[1]
+        if not isinstance(said, Text):
+            return part(machine, Text(said[-1][1], top(said[-1][0])), key) if said else ()
+        return part(machine, said, key)
+    for keyword in node.keywords:
+        if keyword.arg == key:
+            return behind(machine, Text(keyword, frame))
+    if isinstance(node.func, ast.Name) and node.func.id == "zip" and len(node.args) == 2:
+        return _of_zip(machine, node, frame, key)
+    receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+    for inner in (*receiver, *node.args, *(keyword.value for keyword in node.keywords if keyword.arg is None)):
+        found = part(machine, Text(inner, frame), key)
+        if found:
+            return found
+    return ()
+
+
+def _of_zip(machine: Machine, node: ast.Call, frame: Frame, key: Object) -> tuple[Place, ...]:
+    names = peek(machine, node.args[0], frame)
+    names = names.items if isinstance(names, ListObject) else names
+    if not isinstance(names, (list, tuple)) or key not in names:
+        return ()
+    return part(machine, Text(node.args[1], frame), list(names).index(key))
+
+
+def turn(machine: Machine, loop: Any, name: str, frame: Frame) -> Text | None:
+    """Return the text that gave a loop's name the value that it has in this turn.
+
+    `loop` is a statement or a comprehension. The source of its elements is an expression that the program does not
+    contain, as if the elements were asked for one by one.
+    """
+    for walked in (loop, *getattr(loop, "generators", ())):
+        target = getattr(walked, "target", None)
+        path = path_to(target, name)
+        if path is not None:
+            return _element(machine, walked, target, walked.iter, path, frame)
+    return None
+
+
+def path_to(target: Any, name: str) -> tuple[int, ...] | None:
+    """Find a name in an assignment's target: its position in each nested part; None where it is not there."""
+    if isinstance(target, ast.Name):
+        return () if target.id == name else None
+    if isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(item, ast.Starred) for item in target.elts):
+        for position, item in enumerate(target.elts):
+            inner = path_to(item, name)
+            if inner is not None:
+                return (position, *inner)
+    return None
+
+
+def inside(node: Any, path: tuple[Any, ...]) -> Any:
+    """Return the expression `node[first][second]…`."""
+    for step in path:
+        node = ast.Subscript(node, ast.Constant(step), ast.Load())
+    return node
+
+
+def _element(
+    machine: Machine, loop: Any, target: Any, iterable: Any, path: tuple[int, ...], frame: Frame
+) -> Text | None:
+    position = frame.bound.get(loop)
+    if isinstance(position, Text):
+        # What a generator of the program yielded.
+        return Text(inside(position.node, path), position.frame)
+    if not isinstance(iterable, ast.Call):
+        return None if position is None else Text(inside(iterable, (position, *path)), frame)
+    called = iterable.func
+    if isinstance(called, ast.Attribute) and called.attr == "items" and path and path[0] == 1:
+        key = peek(machine, target.elts[0], frame)
+        return Text(inside(called.value, (key, *path[1:])), frame) if isinstance(key, CONSTANTS) else None
+    if isinstance(called, ast.Attribute) and called.attr == "values" and position is not None:
+        holder_of = peek(machine, called.value, frame)
+        keys = list(holder_of.fields) if isinstance(holder_of, DictObject) else []
+        return Text(inside(called.value, (keys[position], *path)), frame) if position < len(keys) else None
+    if isinstance(called, ast.Name) and path and called.id == "enumerate" and path[0] == 1 and iterable.args:
+        return _element(machine, loop, target.elts[1], iterable.args[0], path[1:], frame)
+    if isinstance(called, ast.Name) and path and called.id == "zip" and path[0] < len(iterable.args):
+        return _element(machine, loop, target.elts[path[0]], iterable.args[path[0]], path[1:], frame)
+    if position is not None and written(peek(machine, iterable, frame), position):
+        return Text(inside(iterable, (position, *path)), frame)
+    return _among(machine, target, iterable, path, frame)
+
+
+def _among(machine: Machine, target: Any, iterable: ast.Call, path: tuple[int, ...], frame: Frame) -> Text | None:
+    """Return the only element of a call's arguments that can be the current one: `sorted(CHANGES)`, `tqdm(CHANGES)`."""
+    found = []
+    for node in iterable.args:
+        literal, there = _literal(machine, Text(node, frame))
+        found += [Text(item, there) for item in literal if _fits(machine, target, item, frame)]
+    return Text(inside(found[0].node, path), found[0].frame) if len(found) == 1 else None
+
+
+def _literal(machine: Machine, text: Text) -> tuple[list[Any], Frame]:
+    """Return the elements that a list, tuple or set has in the text, and their frame."""
+    places = trace(machine, text)
+    node, frame = (places[-1][1], top(places[-1][0])) if places else text
+    node = node.value if isinstance(node, ast.keyword) else node
+    return (node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []), frame
+
+
+def _fits(machine: Machine, target: Any, item: Any, frame: Frame) -> bool:
+    """Tell whether a loop's names can have their values from this element."""
+    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(item, (ast.Tuple, ast.List)):
+        parts = zip(target.elts, item.elts, strict=False)
+        return len(target.elts) == len(item.elts) and all(_fits(machine, *both, frame) for both in parts)
+    if not isinstance(target, ast.Name) or not isinstance(item, ast.Constant):
+        return not isinstance(item, ast.Constant)
+    return identical(frame.fields.get(target.id, MISSING), item.value)
+
+
+def imported(machine: Machine, node: ast.ImportFrom, name: str) -> Text | None:
+    """Return the name of another module that `from … import …` bound a name to."""
+    for alias in node.names:
+        if (alias.asname or alias.name) == name:
+            source = machine.memo.get(("from", node, alias.name))
+            return Text(ast.Name(alias.name, ast.Load()), top(source)) if isinstance(source, Module) else None
+    return None
 
 
 def _name(machine: Machine, node: ast.Name, frame: Frame) -> tuple[Place, ...]:

@@ -16,16 +16,12 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Setting
 from mfsdp_lint.readers.given_words import Given, GivenWord
-from mfsdp_lint.readers.python.state.commands import Command
-from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.state.outcomes import OutOfSteps
-from mfsdp_lint.readers.python.state.paths import PATIENCE, ExecutionPath, Facts, Place
-from mfsdp_lint.readers.python.state.programs import Programs
+from mfsdp_lint.readers.python.state.modules import ModuleFinder, Programs
+from mfsdp_lint.readers.python.state.paths import PATIENCE, Command, ExecutionPath, Facts, OutOfSteps, Place
 from mfsdp_lint.readers.python.state.started import environment
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, trace
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame, calls_to, told_at
-from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
@@ -41,6 +37,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Option,
     Unknown,
     Write,
+    identical,
 )
 from mfsdp_lint.readers.python.values.objects import (
     Place as TextPlace,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mfsdp_lint.readers.python.values.calls import Call
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.objects import Native, Object
 
 if TYPE_CHECKING:

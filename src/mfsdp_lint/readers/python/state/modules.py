@@ -1,18 +1,165 @@
-"""From an import statement to a source file, without importing anything."""
+"""From an import statement to a source file, without importing anything; and the files that make up a program.
+
+Files that are only imported are parsed without the bodies of their functions, each of which is parsed when it is used.
+Two thirds of an imported file are functions that no recipe calls, and parsing is most of what an import costs. Cutting
+them out takes no tokeniser, because what is cut is checked: the rest of the file must parse, and every cut must turn
+out to be the whole body of the function that begins above it. Where a bracket is open at the border of a cut, that
+fails, and the file is parsed whole. Strings over several lines and continued lines are made one line each before cuts
+are looked for, so that none begins or ends in one.
+
+A program is a file and all that importing it runs, in the order in which Python runs it. What modules hold belongs to a
+program. Where importing a module changes what another one holds (it replaces a function, fills a registry), the
+programs that have it are evaluated apart from those that do not. Upstream's own modules are left out: what a release
+holds once it is imported is known without its source.
+"""
 
 from __future__ import annotations
 
 import ast
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import refuse_huge
-from mfsdp_lint.inputs.imports import SOURCE_FOLDERS, STDLIB, ModuleSearch
+from mfsdp_lint.inputs.imports import SOURCE_FOLDERS, STDLIB, Import, ModuleSearch, imports_in, relative_target
 from mfsdp_lint.inputs.sources import NOTEBOOK, Sources, Unreadable
-from mfsdp_lint.readers.python.state.outline import outline
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.relevance import Relevance
+
+_HEAD_END = r":(?:[ ]*\#[^\n]*)?\n"
+_DEFINITION = re.compile(
+    rf"""
+    ^([ ]*)def[ ]
+    (?:(?![^\n]*{_HEAD_END})[^\n]*\n\1[ )]){{0,60}}[^\n]*{_HEAD_END}  # the head, to the first line that ends in a colon
+    ((?:(?:\1[ ]+[^ \n][^\n]*|[ ]*(?:\#[^\n]*)?)\n)+)              # the body: what is deeper, blank or a comment
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+_LONG_STRING = re.compile(r'"""[^"]*(?:"(?!"")[^"]*)*"""')
+_BEYOND = ("'''", '\\"""', '""""', "\r", "\f", "\t")
+"""Text too rare in source code to reason about: other long strings, escaped ends, empty ones, other white space."""
+_COMMENT_CONTINUED = re.compile(r"#[^\n]*\\\n")
+_NESTING = (ast.ClassDef, ast.If, ast.Try, ast.With, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
+_SHORT = 120
+"""Characters; parsing a shorter body at once costs less than cutting it out."""
+
+
+class _Cut(NamedTuple):
+    """A body that was left out: its text, and the number of the line above it."""
+
+    text: str
+    above: int
+
+
+class Unread(ast.FunctionDef):
+    """A function whose body is parsed when it is first asked for; from then on it is a function like any other."""
+
+    cut: _Cut
+
+    if not TYPE_CHECKING:
+        body = property(lambda self: _read(self).body)
+        end_lineno = property(lambda self: _read(self).end_lineno)
+        end_col_offset = property(lambda self: _read(self).end_col_offset)
+
+
+class UnreadableBody(ast.stmt):
+    """Stands for the body of a function that is no Python to this interpreter: nothing is known of what it does."""
+
+
+def outline(text: str) -> ast.Module:
+    """Return the syntax tree of a file whose functions are parsed later. Raises the errors of `ast.parse`.
+
+    Where a class or another block ends with such a function, that block's own end is not that of the file.
+    """
+    masked = _masked(text)
+    cuts: dict[int, _Cut] = {}
+    kept: list[str] = []
+    line, end = 1, 0
+    for found in _DEFINITION.finditer(masked):
+        start, stop = found.span(2)
+        if stop - start < _SHORT:
+            continue
+        head = line + text.count("\n", end, found.start())
+        below = head + text.count("\n", found.start(), start)
+        height = text.count("\n", start, stop)
+        # `pass` is no expression: where a bracket is open, it is an error.
+        kept += (text[end:start], found.group(1), " pass", "\n" * height)
+        cuts[head] = _Cut(text[start:stop], below - 1)
+        line, end = below + height, stop
+    if cuts:
+        try:
+            tree = ast.parse("".join((*kept, text[end:])))
+        except SyntaxError:
+            return ast.parse(text)
+        if _leave_out(tree, cuts):
+            return tree
+    return ast.parse(text)
+
+
+def _masked(text: str) -> str:
+    """Return the text with its long strings and continued lines made one line each, of the same length.
+
+    Three quotes begin a string if no other string and no comment is open there. Returns an empty text where that is
+    not certain.
+    """
+    if any(odd in text for odd in _BEYOND):
+        return ""
+    parts: list[str] = []
+    end = 0
+    for found in _LONG_STRING.finditer(text):
+        start = found.start()
+        line = text.rfind("\n", end, start) + 1
+        before = text[max(end, line) : start]
+        if "'" in before or '"' in before or "#" in before or text[line - 2 : line] == "\\\n":
+            return ""
+        parts += (text[end:start], "_" * (found.end() - start))
+        end = found.end()
+    masked = "".join((*parts, text[end:]))
+    return "" if _COMMENT_CONTINUED.search(masked) else masked.replace("\\\n", "__")
+
+
+def _leave_out(tree: ast.Module, cuts: dict[int, _Cut]) -> bool:
+    """Defer the reading of the functions with these heads; False where a cut is not the body of a function."""
+    functions = [node for node in _functions(tree.body) if node.lineno in cuts]
+    if len(functions) != len(cuts):
+        return False
+    for node in functions:
+        only = node.body[0]
+        if len(node.body) > 1 or type(only) is not ast.Pass or only.lineno != cuts[node.lineno].above + 1:
+            return False
+    for node in functions:
+        cut = cuts[node.lineno]
+        node.__class__ = Unread
+        node.cut = cut  # type: ignore[attr-defined]  # it is an Unread by now
+    return True
+
+
+def _functions(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
+    for node in body:
+        if type(node) is ast.FunctionDef:
+            yield node
+        if isinstance(node, _NESTING):
+            yield from _functions(node.body)
+            yield from _functions(getattr(node, "orelse", []))
+
+
+def _read(node: Unread) -> Any:
+    cut = node.cut
+    del node.cut
+    node.__class__ = ast.FunctionDef  # type: ignore[assignment]  # what it was at first
+    whole: Any
+    try:
+        (whole,) = ast.parse("\n" * (cut.above - 1) + "def _():\n" + cut.text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        unreadable = UnreadableBody(lineno=cut.above, col_offset=0, end_lineno=cut.above, end_col_offset=0)
+        node.body, node.end_lineno, node.end_col_offset = [unreadable], cut.above, 0
+        return node
+    node.body, node.end_lineno, node.end_col_offset = whole.body, whole.end_lineno, whole.end_col_offset
+    return node
+
 
 PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 """A file may be valid for another one."""
@@ -171,3 +318,204 @@ def submodule(finder: ModuleFinder, importer: Module, target: str, name: str) ->
         if finder.sources.exists(candidate):
             return finder.load_for(importer.path, candidate, name)
     return None
+
+
+_STATEMENTS = re.compile(r"^(?=[^\s#)\]}\"'])", re.MULTILINE)
+_DEFINES = re.compile(r"(?:async\s+)?(?:def|class)\b|@")
+_GUARD = re.compile(r"if\b[^\n:]*__name__")
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+(?P<dots>[. \t]*)(?P<module>[\w.]*)[ \t]+import\b[ \t]*(?P<names>\([^)]*\)|[^\n]*)"
+    r"|import[ \t]+(?P<modules>[^\n]*))",
+    re.MULTILINE,
+)
+_ALIAS = re.compile(r"([A-Za-z_][\w.]*)(?:\s+as\s+(\w+))?")
+_COMMENT = re.compile(r"#[^\n]*")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_WRITES = re.compile(r"^[ \t]*(?:del\b|[A-Za-z_][\w.]*(?:\[[^\n]*\]|\.\w+)[^\n=]*=(?!=))", re.MULTILINE)
+_INDIRECT = frozenset(("sys", "setattr", "delattr", "patch", "mock", "exec", "import_module", "globals"))
+"""Words with which the top level of a file may change other modules without the name of one of them."""
+
+_found_in: dict[str, tuple[str, tuple[Import, ...]]] = {}
+"""The last imports of every file, with the text they are of: a run reads mostly unchanged files several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Import:
+    """An imported module: its dotted name behind `level` dots, the names taken from it, and those that are bound."""
+
+    level: int
+    module: str
+    names: tuple[str, ...]
+    bound: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """The files that the top level of a file imports. It `may_affect` other modules where it calls or writes something
+    that is not its own."""
+
+    reached: tuple[str, ...]
+    may_affect: bool
+
+
+class Programs:
+    """The programs of the files at hand, without the modules that `is_upstream` names; every file is looked at once."""
+
+    def __init__(self, finder: ModuleFinder, is_upstream: Callable[[str], bool] = lambda name: False) -> None:
+        self.finder = finder
+        self.is_upstream = is_upstream
+        self._outlines: dict[str, _Outline] = {}
+        self._orders: dict[str, tuple[str, ...]] = {}
+        self._mentioned: dict[str, tuple[str, ...]] = {}
+        self._reaches: dict[str, tuple[str, ...]] = {}
+        self._packages: dict[str, tuple[str, ...]] = {}
+
+    def order(self, path: str) -> tuple[str, ...]:
+        """List the files that importing a file runs, itself the last; each twice: when it begins, and when it ends."""
+        if path not in self._orders:
+            begun: set[str] = set()
+            events: list[str] = []
+            pending: list[tuple[str, Iterator[str]]] = []
+
+            def begin(here: str) -> None:
+                begun.add(here)
+                events.append(here)
+                pending.append((here, iter(self._outline(here).reached)))
+
+            for package in (*self.packages(path), path):
+                if package not in begun:
+                    begin(package)
+                while pending:
+                    here, reached = pending[-1]
+                    following = next((each for each in reached if each not in begun), None)
+                    if following is None:
+                        events.append(here)
+                        pending.pop()
+                    else:
+                        begin(following)
+            self._orders[path] = tuple(events)
+        return self._orders[path]
+
+    def files(self, path: str) -> tuple[str, ...]:
+        """Return the files of a program, each once."""
+        return tuple(dict.fromkeys(self.order(path)))
+
+    def reach(self, path: str) -> tuple[str, ...]:
+        """Return the files of a program with those that its functions may import, each once."""
+        if path not in self._reaches:
+            found = {path: None}
+            pending = [path]
+            while pending:
+                fresh = [each for each in self._mentions(pending.pop()) if each not in found]
+                found.update(dict.fromkeys(fresh))
+                pending += fresh
+            self._reaches[path] = tuple(found)
+        return self._reaches[path]
+
+    def _mentions(self, path: str) -> tuple[str, ...]:
+        """Return the files that a file may import, wherever in its text, and the packages that it lies in."""
+        if path not in self._mentioned:
+            found = list(self.packages(path))
+            for each in _imports_anywhere(path, self.finder.sources.text_or_none(path) or ""):
+                found += self.imported(path, each.level, each.module, each.names)
+            self._mentioned[path] = tuple(dict.fromkeys(found))
+        return self._mentioned[path]
+
+    def suspects(self, paths: Iterable[str]) -> list[str]:
+        """List the files of these programs whose import may change the contents of other modules, in their order."""
+        every = dict.fromkeys(each for path in paths for each in self.reach(path))
+        return [each for each in every if self._outline(each).may_affect]
+
+    def imported(self, importer: str, level: int, name: str, names: Iterable[str]) -> list[str]:
+        """List the files that an import statement of a file runs, the outer packages first."""
+        if not level:
+            if self.is_upstream(name):
+                return []
+            return self._named(name, importer, names)
+        base = relative_target(importer, level, name)
+        places = [base, *(os.path.join(base, each) for each in names)]
+        return [path for path in map(self._file, places) if path is not None and path != importer]
+
+    def _file(self, place: str) -> str | None:
+        folder, name = os.path.split(place)
+        return self.finder.in_root(folder, [name]) if name.isidentifier() else None
+
+    def _named(self, name: str, importer: str, names: Iterable[str]) -> list[str]:
+        """List the existing files of a module, by its dotted name, and of the modules below it."""
+        path = self.finder.find(name, importer)
+        ran: list[str] = []
+        if path is not None:
+            depth = name.count(".")
+            ran = [*(self.packages(path)[-depth:] if depth else ()), path]
+        elif "." in name:
+            ran = self._named(name.rpartition(".")[0], importer, ())
+        if path is None or os.path.basename(path) == "__init__.py":
+            # A file has no modules below it.
+            below = (self.finder.find(f"{name}.{each}", importer) for each in names)
+            ran += [each for each in below if each is not None]
+        return ran
+
+    def packages(self, path: str) -> tuple[str, ...]:
+        """Return the packages that a file lies in, the outer ones first: they are imported before it."""
+        folder, name = os.path.split(path)
+        packages = self._packages_of(folder)
+        return packages[:-1] if name == "__init__.py" else packages
+
+    def _packages_of(self, folder: str) -> tuple[str, ...]:
+        if folder not in self._packages:
+            package = os.path.join(folder, "__init__.py")
+            inside = folder and "__init__.py" in self.finder.entries(folder)
+            self._packages[folder] = (*self._packages_of(os.path.dirname(folder)), package) if inside else ()
+        return self._packages[folder]
+
+    def _outline(self, path: str) -> _Outline:
+        if path not in self._outlines:
+            text = self.finder.sources.text_or_none(path)
+            self._outlines[path] = _Outline((), False) if text is None else self._read(path, text)
+        return self._outlines[path]
+
+    def _read(self, path: str, text: str) -> _Outline:
+        reached: dict[str, None] = {}
+        others = set(_INDIRECT)
+        may_affect = False
+        decorated = False
+        for statement in _STATEMENTS.split(text):
+            if _DEFINES.match(statement):
+                # A decorator is a call of its own.
+                decorator = _WORD.search(statement) if statement.startswith("@") else None
+                decorated = decorated or (decorator is not None and decorator.group() in others)
+                others.update(_WORD.findall(statement)[1:2] if statement.startswith(("def", "async")) else ())
+                continue
+            for each in _imports(statement):
+                files = self.imported(path, each.level, each.module, each.names)
+                reached.update(dict.fromkeys(files))
+                if files or self.is_upstream(each.module):
+                    others.update(each.bound)
+            if _GUARD.match(statement) or statement.startswith(("import", "from")):
+                continue
+            acts = "(" in statement or _WRITES.search(statement) is not None
+            may_affect = may_affect or (acts and not others.isdisjoint(_WORD.findall(statement)))
+        return _Outline(tuple(reached), may_affect or decorated)
+
+
+def _imports_anywhere(path: str, text: str) -> tuple[Import, ...]:
+    known = _found_in.get(path)
+    if known is None or known[0] != text:
+        known = _found_in[path] = (text, tuple(imports_in(text)))
+    return known[1]
+
+
+def _imports(statement: str) -> Iterator[_Import]:
+    """Yield the imports in a statement of a file's top level."""
+    if "import" not in statement:
+        return
+    for found in _IMPORT.finditer(_COMMENT.sub("", statement)):
+        if found["modules"] is not None:
+            for name, alias in _ALIAS.findall(found["modules"]):
+                yield _Import(0, name, (), (alias or name.partition(".")[0],))
+        else:
+            aliases = _ALIAS.findall(found["names"])
+            names = tuple(name for name, _ in aliases)
+            yield _Import(
+                found["dots"].count("."), found["module"], names, tuple(alias or name for name, alias in aliases)
+            )

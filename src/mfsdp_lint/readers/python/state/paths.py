@@ -1,4 +1,4 @@
-"""Execution paths: one way through a program, and all that holds on it alone.
+"""Execution paths: one way through a program, all that holds on it alone, and the ways in which it can end.
 
 Where a branch is not decided, a program has several paths (see eval/branches.py). An entry point is run once for every
 path; paths that differ only within one call are joined when that call returns (LocalPath).
@@ -6,12 +6,44 @@ path; paths that differ only within one call are joined when that call returns (
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
+from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.readers.python.state.commands import Command
+from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.values.markers import HANDED
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import DictObject, Object
+
+
+class Said(NamedTuple):
+    """A text that a program gives another one, and the expression that says it, where that is seen.
+
+    `several`: nothing is known of it, and it may be any number of them.
+    """
+
+    value: Object
+    text: Text | None
+    several: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Command:
+    """A program as it is started: by its words, or by a `script` that a shell is given.
+
+    `environment` is the whole of what the evaluated program has set by then, or hands on. `folder` is what it is
+    started in, None where that is the folder of the evaluated program. `calls` led there, the innermost first.
+    `when` is what was decided until then, in words.
+    """
+
+    words: Sequence[Said]
+    script: Said | None
+    environment: DictObject
+    folder: Object
+    calls: tuple[tuple[Any, Any, str], ...]
+    when: tuple[str, ...]
+
 
 STEP_LIMIT = 80_000
 """Steps of all execution paths through an entry point."""
@@ -170,3 +202,94 @@ class ExecutionPath:
         path.depth, path.changed_shared = self.depth, self.changed_shared
         path.limit = MODULE_STEPS
         return path
+
+
+Ending = TypeVar("Ending", bound=Exception)
+
+
+def kept(ending: Ending) -> Ending:
+    """Strip an ending that is kept for later of the evaluator's frames that it went through.
+
+    They hold all that was evaluated until then; where one of them keeps it, only the collector could free that again.
+    """
+    ending.__traceback__ = ending.__context__ = None
+    return ending
+
+
+class Raised(Exception):
+    """The evaluated program raises here.
+
+    `module` and `node` are the innermost piece of the files that were asked for (of any file, where none of those had
+    a part in it). Where a call is refused an argument, `keyword` is its name, `nearest` the parameter that may have
+    been meant, and `focus` the text that gives it.
+    """
+
+    def __init__(self, name: str, text: str = "", keyword: str = "", nearest: str = "") -> None:
+        super().__init__(text)
+        self.name = name
+        self.text = text
+        self.keyword = keyword
+        self.nearest = nearest
+        self.value: Object = None
+        self.module: Module | None = None
+        self.node: Any = None
+        self.focus: Any = None
+
+    def passes(self, module: Module, node: Any, focus: Any = None) -> None:
+        """Note the place of a call or statement that the exception leaves; the innermost is told first."""
+        if self.module is None or (module.asked_for and not self.module.asked_for):
+            self.module, self.node, self.focus = module, node, focus
+
+
+class Refused(Raised):
+    """A call is refused its arguments, whatever the code does otherwise: they do not fit the parameters, or they are
+    overrides that Hydra does not take.
+
+    `lacking` are the required parameters that it gives nothing for; `spread` says that it gives arguments by `**`, so
+    that others may give more, and `by_option` that an option of the command line gives them. `place` is where an
+    override is written, if that is no code.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        keyword: str = "",
+        nearest: str = "",
+        *,
+        lacking: tuple[str, ...] = (),
+        name: str = "TypeError",
+        place: Origin | None = None,
+    ) -> None:
+        super().__init__(name, text, keyword, nearest)
+        self.lacking = lacking
+        self.spread = False
+        self.by_option = False
+        self.place = place
+
+
+class OutOfSteps(Exception):
+    """The evaluation was longer than a recipe can be; nothing is known of it."""
+
+
+class CannotJoin(Exception):
+    """Two sides of an undecided branch leave the block in different ways."""
+
+
+Result = TypeVar("Result")
+
+ROOM = 270_000
+"""Just above 2 MB in words, so that the piece is of 4 MB and what is called has the other half."""
+
+
+def with_room(run: Callable[[], Result]) -> Result:
+    """Return the result of `run`; all calls within it find their frames' memory ready.
+
+    CPython (3.11 and later, `_PyThreadState_PushFrame`) takes memory for frames in pieces of 16 KB, and gives a piece
+    back when the first frame in it ends. A recursion that swings to and fro over the end of a piece pays for that each
+    time: a tenth of the cost of evaluating recipes. A frame that says that it needs more gets a larger piece, a power
+    of two, and later frames are put behind it; memory that nobody touches costs nothing.
+    """
+    return run()
+
+
+with_room.__code__ = with_room.__code__.replace(co_stacksize=ROOM)

@@ -9,8 +9,7 @@ from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
 from mfsdp_lint.readers.python.state.models import Model
-from mfsdp_lint.readers.python.values.calls import Call
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import WORD
 from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Native, Object, Option, Unknown, Write
 

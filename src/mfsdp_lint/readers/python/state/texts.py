@@ -11,11 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfsdp_lint.core.recipe import Origin
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.classes import ClassObject, Deferred
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.names import Deferred
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -27,6 +25,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Place,
     Unknown,
     Write,
+    identical,
 )
 
 if TYPE_CHECKING:

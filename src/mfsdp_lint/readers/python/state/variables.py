@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import re
 
-from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (

@@ -1,14 +1,14 @@
-"""Classes of the evaluated program, as values."""
+"""Classes of the evaluated program, as values; and global names whose values are not worked out yet."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.objects import MISSING, Choice, EnumMember, Function, Instance, Object
+from mfsdp_lint.readers.python.values.objects import MISSING, Choice, EnumMember, External, Function, Instance, Object
 
 PLAIN_BASES = {
     "object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "typing.NamedTuple",
@@ -118,3 +118,27 @@ def plain(value: Object) -> Object:
         if names & {"str", "int", "enum.IntEnum", "enum.StrEnum", "enum.IntFlag"}:
             return value.value
     return value
+
+
+READY = frozenset((ClassObject, Function, Module, External, str, int, float, bool, type(None), EnumMember))
+"""Kinds of global values that need nothing more to be done before they are used."""
+
+
+class Deferred:
+    """A global name whose value is worked out when it is first read (an import, a decorated definition)."""
+
+    __slots__ = ("resolve", "running", "settled")
+
+    def __init__(self, resolve: Callable[[], Object]) -> None:
+        self.resolve = resolve
+        self.running = False
+        self.settled = False
+
+
+class StarOut:
+    """`from package import *` of a package that is not at hand: any missing name may come from it."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name

@@ -1,10 +1,10 @@
-"""The local names of one call."""
+"""Frames: the local names of a call; and the call itself: its arguments and its place."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Object
@@ -78,3 +78,26 @@ def told_at(node: ast.AST | None, focus: ast.AST | None, frame: Frame) -> tuple[
     while frame.module.written and frame.caller is not None:
         node, focus, frame = frame.node, None, frame.caller
     return node, focus, frame
+
+
+Focus = Mapping[str, Any]
+"""The expressions that give the values of keyword arguments, by keyword."""
+NO_FOCUS: Focus = {}
+
+
+class Call(NamedTuple):
+    """The arguments of a call, and the place of the call.
+
+    `node` is the calling expression or statement, None where no text of the program calls; `frame` is the frame that
+    calls. `focus` has the expressions of keyword arguments, where they stand elsewhere than in `node`.
+    """
+
+    arguments: list[Object]
+    keywords: dict[str, Object]
+    node: Any
+    frame: Frame
+    focus: Focus = NO_FOCUS
+
+    def passing(self, arguments: list[Object], keywords: dict[str, Object] | None = None) -> Call:
+        """Return a call at the same place with other arguments."""
+        return Call(arguments, {} if keywords is None else keywords, self.node, self.frame)

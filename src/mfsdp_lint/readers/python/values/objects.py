@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import CWD
-from mfsdp_lint.readers.python.values.markers import LOADED
+from mfsdp_lint.readers.python.values.markers import IDENTITY, LOADED
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -538,3 +538,29 @@ SYMBOLS = (CWD, "<DIR:")
 def is_symbolic(*values: Object) -> bool:
     """Tell whether a text has a part that is only known when the program runs."""
     return any(isinstance(value, str) and "<" in value and (CWD in value or "<DIR:" in value) for value in values)
+
+
+def is_object(value: Object) -> bool:
+    """Tell whether a value is known to have attributes of its own, which may be written."""
+    return isinstance(value, Instance) or (isinstance(value, Unknown) and not IDENTITY.issuperset(value.fields))
+
+
+def identical(left: Object, right: Object) -> bool:
+    """Tell whether two values are the same: the same object, or equal constants of one type."""
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, (str, int, float, bytes, bool)):
+        return bool(left == right)
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(identical, left, right))
+    return isinstance(left, (External, frozenset)) and bool(left == right)
+
+
+DTYPES = {
+    "float32", "float", "float16", "half", "bfloat16", "float64", "double", "int8", "uint8", "int16", "int32",
+    "int64", "bool",
+    "float8_e4m3fn", "float8_e5m2",
+}  # fmt: skip
+"""torch's dtype names (torch 2.13.0, torch/__init__.pyi)."""
