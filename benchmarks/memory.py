@@ -27,7 +27,7 @@ from mfsdp_lint.core.values import Known  # noqa: E402
 from mfsdp_lint.dryrun.containment import contained  # noqa: E402
 from mfsdp_lint.dryrun.inventory import CPU  # noqa: E402
 from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome  # noqa: E402
-from mfsdp_lint.dryrun.proxy_settings import BASE  # noqa: E402
+from mfsdp_lint.dryrun.proxy import BASE  # noqa: E402
 from mfsdp_lint.dryrun.ranks import (  # noqa: E402
     AGENT,
     Answers,

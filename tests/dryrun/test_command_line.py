@@ -14,13 +14,12 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.commands import dry_run
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.dryrun import confirm as of_a_check
+from mfsdp_lint.dryrun import run as of_a_check
 from mfsdp_lint.dryrun.containment import contained
-from mfsdp_lint.dryrun.introspection import confirm, validate
+from mfsdp_lint.dryrun.introspection import confirm, question, tree_at, validate, validator
 from mfsdp_lint.dryrun.inventory import Installed
 from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome
 from mfsdp_lint.dryrun.subject import Examiner, KnownSettings, Subject, can_be_tried, recipe_of
-from mfsdp_lint.dryrun.validator import command_lines, question, tree_at
 from mfsdp_lint.dryrun.verify import verify_command_line
 from mfsdp_lint.inputs.detect import with_core
 from mfsdp_lint.inputs.options import UsageError
@@ -268,7 +267,7 @@ def test_what_its_parser_refuses_is_told_and_what_it_does_not_have_left_out(
 def test_what_the_tree_makes_of_settings_is_told_in_their_names(small_tree: str) -> None:
     found = tree_at(small_tree)
     given = KnownSettings({"train.micro_batch_size": 4}, (), world_size=8)
-    with contained(sys.executable) as launch, command_lines(launch, found, 60) as asked:
+    with contained(sys.executable) as launch, validator(launch, found.target, 60, found) as asked:
         outcome = asked.ask(given.settings, given)
         refused = asked.ask({**given.settings, "ddp.use_megatron_fsdp": True}, given)
     assert outcome.changed == {"train.global_batch_size": [None, 32]}

@@ -14,12 +14,11 @@ from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.dryrun import inventory
-from mfsdp_lint.dryrun.execution import Executed, Execution, execute, not_read
+from mfsdp_lint.dryrun.introspection import Tree, tree_at
 from mfsdp_lint.dryrun.inventory import Installed, look
-from mfsdp_lint.dryrun.place import Wanted, place
+from mfsdp_lint.dryrun.ranks import Wanted, place
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
-from mfsdp_lint.dryrun.subject import Examiner, can_be_tried, recipe_of, saving
-from mfsdp_lint.dryrun.validator import Tree, tree_at
+from mfsdp_lint.dryrun.subject import Examiner, Executed, Execution, can_be_tried, execute, not_read, recipe_of, saving
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.versions.target import Target, nearest
 from mfsdp_lint.progress import progress

@@ -103,8 +103,25 @@ def contained(
         start_new_session=True,
         cwd="/",
     )
+    given = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    environment = {
+        **given,
+        **settings_for(devices),
+        # The home directory is another one; what the user installed below the real one stays within reach.
+        "PYTHONUSERBASE": os.environ.get("PYTHONUSERBASE", os.path.expanduser("~/.local")),
+        "HOME": str(directory / "home"),
+        "TMPDIR": str(directory / "tmp"),
+        "TORCHINDUCTOR_CACHE_DIR": str(directory / "tmp"),
+        "MFSDP_LINT_DRY_RUN": mark,
+        "MFSDP_LINT_DRY_RUN_PARENT": "any" if cluster else str(os.getpid()),
+        "MFSDP_LINT_DRY_RUN_MEMORY": str(memory),
+    }
+    if devices:
+        environment |= {name: os.environ[name] for name in _OF_THE_DEVICES if name in os.environ}
+    if cluster:
+        environment |= {name: value for name, value in os.environ.items() if name.startswith(_OF_THE_CLUSTER)}
     try:
-        yield Contained(directory, python, _environment(directory, mark, memory, devices, cluster))
+        yield Contained(directory, python, environment)
     except OSError as error:  # a disk that is full by now
         raise UsageError(f"{error.filename or directory}: {error.strerror or error}") from None
     finally:
@@ -130,32 +147,8 @@ def _directory(keep: str | None) -> Path:
 
 
 def settings_for(devices: bool) -> dict[str, str]:
-    """Return the variables that every launch sets, whoever starts it; `devices` are kept to this machine,
-    or not seen.
-    """
+    """Return the variables that every launch sets, whoever starts it; `devices` keep to this machine, or are hidden."""
     if not devices:
         return dict(_SET)
     seen = {name: value for name, value in _SET.items() if name != "CUDA_VISIBLE_DEVICES"}
     return {**seen, "NCCL_SOCKET_IFNAME": _LOOPBACK, "NCCL_IB_DISABLE": "1"}
-
-
-def _environment(directory: Path, mark: str, memory: int, devices: bool, cluster: bool) -> dict[str, str]:
-    given = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    found = {
-        **given,
-        **settings_for(devices),
-        # The home directory is another one; what the user installed below the real one stays within reach.
-        "PYTHONUSERBASE": os.environ.get("PYTHONUSERBASE", os.path.expanduser("~/.local")),
-        "HOME": str(directory / "home"),
-        "TMPDIR": str(directory / "tmp"),
-        "TORCHINDUCTOR_CACHE_DIR": str(directory / "tmp"),
-        "MFSDP_LINT_DRY_RUN": mark,
-        "MFSDP_LINT_DRY_RUN_PARENT": str(os.getpid()),
-        "MFSDP_LINT_DRY_RUN_MEMORY": str(memory),
-    }
-    if devices:
-        found |= {name: os.environ[name] for name in _OF_THE_DEVICES if name in os.environ}
-    if cluster:
-        found |= {name: value for name, value in os.environ.items() if name.startswith(_OF_THE_CLUSTER)}
-        found["MFSDP_LINT_DRY_RUN_PARENT"] = "any"
-    return found

@@ -59,9 +59,7 @@ class Failure:
 
     @property
     def of_the_machine(self) -> bool:
-        """Tell whether a missing GPU, package, memory or disk may have caused the failure, so that it says nothing
-        about settings.
-        """
+        """Tell whether a missing GPU, package, memory or disk may be the cause, so that it says nothing of settings."""
         return self.type in _OF_THE_MACHINE_TYPES or any(words in self.text for words in _OF_THE_MACHINE)
 
     @property
@@ -146,21 +144,12 @@ def failure_from(document: Mapping[str, Any] | None, rank: int = 0) -> Failure |
 
 def measured_from(document: Mapping[str, Any]) -> Measured:
     """Read the measurements of a worker."""
-    return Measured(
-        losses=tuple(document.get("losses", ())),
-        norms=tuple(document.get("norms", ())),
-        bytes=document.get("bytes", {}),
-        sum=document.get("sum", 0.0),
-        saved=document.get("saved", {}),
-        loaded=document.get("loaded", {}),
-        peak=document.get("peak", 0),
-    )
+    given = {name: document[name] for name in ("bytes", "sum", "saved", "loaded", "peak") if name in document}
+    return Measured(tuple(document.get("losses", ())), tuple(document.get("norms", ())), **given)
 
 
 def together(answers: list[Mapping[str, Any] | None]) -> RunOutcome:
-    """Return the outcome of a run from the answers of its ranks (None: no answer). The first rank to fail gives the
-    reason.
-    """
+    """Return a run's outcome from the answers of its ranks (None: no answer). The first to fail gives the reason."""
     missing = Failure("Ended", "a rank gave no answer")
     failures = [
         (answer["stage"] if answer else "ended", failure)

@@ -11,13 +11,12 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
-from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.evidence import matches
+from mfsdp_lint.dryrun.introspection import Tree
 from mfsdp_lint.dryrun.inventory import Installed, Tier
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Subject, recipe_of, tier_of
-from mfsdp_lint.dryrun.validator import Tree
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.versions.target import Target
@@ -116,15 +115,7 @@ def verify(
         # What would be left of a bad example without its mistake is its control run, which is run anyway.
         device = installed.device(tier, _RANKS)
         most = len(installed.gpus) if device.is_gpu else None
-        means = Means(
-            installed.python,
-            trains=tier != "introspect",
-            device=device,
-            most=most,
-            ranks=_RANKS,
-            fixed=True,
-            checkpoint="as written",
-        )
+        means = Means(installed.python, tier != "introspect", device, _RANKS, most, fixed=True, checkpoint="as written")
         tried += _tried(chosen, judge, means, tell)
     return [
         VerifiedRule(rule.code, rule.name, _lowest(found), tuple(each for each in tried if each.code == rule.code))
@@ -135,9 +126,7 @@ def verify(
 def verify_command_line(
     rules: Sequence[Rule], tree: Tree, python: str, codes: Collection[str], tell: Callable[[str], None] = lambda _: None
 ) -> list[VerifiedRule]:
-    """Try the examples of rules about refusals of Megatron-LM's command line at start-up, with a source tree. Raises
-    UsageError.
-    """
+    """Try the examples of rules about refusals of Megatron-LM's command line, with a source tree. Raises UsageError."""
     judge = Examiner(tree.target, rules, front_end=MEGATRON_LM)
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(tree.target, MEGATRON_LM))]
     refusing = [(rule, found) for rule, found in here if any(case.stage == "startup" for case in found.cases)]
@@ -181,7 +170,11 @@ def _case(rule: Rule, example: Example, number: int, judge: Examiner) -> _Case:
     if example.components:
         needed = ", ".join(f"{name} {version}" for name, version in example.components.items())
         return _Case(rule, number, bad, None, f"it is about {needed}")
-    subject = judge.subjects([_recipe(example, judge)])[0]
+    if example.settings:
+        recipe = replace(recipe_of(example.settings), front_end=judge.front_end)
+    else:  # it is about the assignments in its Python
+        recipe = read_python([_FILE], Sources({_FILE: example.python}), load_knowledge(judge.target)).recipes[0]
+    subject = judge.subjects([recipe])[0]
     fires = any(violation.rule.code == rule.code for violation in subject.violations)
     if bad and not fires:
         return _Case(rule, number, bad, None, "a stronger rule speaks for it here")
@@ -190,33 +183,23 @@ def _case(rule: Rule, example: Example, number: int, judge: Examiner) -> _Case:
     return _Case(rule, number, bad, replace(subject, codes=frozenset({rule.code})))
 
 
-def _recipe(example: Example, judge: Examiner) -> Recipe:
-    """Make an example's recipe: from its settings, or from its Python where it is about the assignments there."""
-    if example.settings:
-        return replace(recipe_of(example.settings), front_end=judge.front_end)
-    sources = Sources({_FILE: example.python})
-    return read_python([_FILE], sources, load_knowledge(judge.target)).recipes[0]
-
-
 def _tried(cases: Sequence[_Case], judge: Examiner, means: Means, tell: Callable[[str], None]) -> list[TriedExample]:
     subjects = [case.subject for case in cases if case.subject]
     done = iter(dry_run(subjects, judge, means, tell).told if subjects else ())
-    return [_example(case, next(done) if case.subject else None) for case in cases]
-
-
-def _example(case: _Case, told: Told | None) -> TriedExample:
-    if told is None:
-        verdict, seen = "inconclusive", case.why
-    elif not case.bad:
-        verdict, seen = _good(case.rule, told)
-    elif told.findings:
-        confirmation = told.findings[0][1]
-        # What the rule only supposes is what its example is about.
-        verdict = "confirmed" if confirmation.verdict == "hypothetical" else confirmation.verdict
-        seen = confirmation.reason or confirmation.seen
-    else:
-        verdict, seen = "inconclusive", told.why
-    return TriedExample(case.rule.code, case.number, case.bad, verdict, seen, told.seconds if told else 0.0)
+    tried = []
+    for case in cases:
+        told = next(done) if case.subject else None
+        verdict, seen = "inconclusive", told.why if told else case.why
+        if told and not case.bad:
+            verdict, seen = _good(case.rule, told)
+        elif told and told.findings:
+            confirmation = told.findings[0][1]
+            # What the rule only supposes is what its example is about.
+            verdict = "confirmed" if confirmation.verdict == "hypothetical" else confirmation.verdict
+            seen = confirmation.reason or confirmation.seen
+        seconds = told.seconds if told else 0.0
+        tried.append(TriedExample(case.rule.code, case.number, case.bad, verdict, seen, seconds))
+    return tried
 
 
 def _good(rule: Rule, told: Told) -> tuple[str, str]:
@@ -252,9 +235,7 @@ def _good(rule: Rule, told: Told) -> tuple[str, str]:
 
 
 def _is_open(rule: Rule, told: Told) -> str:
-    """Explain why a good example fails all the same: it leaves the rule's condition open, or cannot be
-    given as it is.
-    """
+    """Explain why a good example fails: it leaves the rule's condition open, or cannot be given as it is."""
     validation = told.validation
     if validation and validation.last.not_given:
         return f"{min(validation.last.not_given)} cannot be given to this version"

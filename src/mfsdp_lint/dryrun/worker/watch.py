@@ -30,9 +30,7 @@ def main(mark: str, directory: str, keep: bool) -> None:
 
 
 def _kill_all(mark: str) -> None:
-    """Look for marked processes and kill them until two searches in a row find none: a process may start another
-    meanwhile.
-    """
+    """Kill marked processes until two searches in a row find none: a process may start another meanwhile."""
     quiet = 0
     for _ in range(_ROUNDS):
         found = list(marked(mark))
