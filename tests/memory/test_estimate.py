@@ -10,8 +10,8 @@ from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, OneOf, Value
 from mfsdp_lint.megatron.versions.target import resolve_target
-from mfsdp_lint.memory.estimate import memory
-from mfsdp_lint.memory.result import GivenParameters, Memory
+from mfsdp_lint.memory.counting import GivenParameters
+from mfsdp_lint.memory.estimate import Memory, memory
 
 BF16: dict[str, Any] = {
     "mixed_precision": None,
