@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,7 @@ def only_fsdp_dtensor(settings: PlainSettings) -> str:
 def test_a_finding_is_confirmed_by_its_error_and_by_the_control_run_that_passes() -> None:
     about = subject({**TWINS, "checkpoint.ckpt_format": "torch_dist"})
     ask = refuses(only_fsdp_dtensor)
-    seen = validate(about.given.settings, about.violations, ask, JUDGE.every)
+    seen = validate(about.given.settings, about.violations, ask, partial(JUDGE, every=True))
     (violation,) = (each for each in about.violations if each.rule.code == "MFSDP101")
     assert confirm(violation, seen, ask).verdict == "confirmed"
 
@@ -146,7 +147,7 @@ def test_what_a_stronger_rule_speaks_for_may_be_refused_first() -> None:
         message = only_fsdp_dtensor(settings)
         return failed("startup", message) if message else PASSED
 
-    seen = validate(about.given.settings, about.violations, ask, JUDGE.every)
+    seen = validate(about.given.settings, about.violations, ask, partial(JUDGE, every=True))
     assert [refusal.violation and refusal.violation.rule.code for refusal in seen.refusals] == ["MFSDP252", "MFSDP101"]
     assert seen.last.passed
     (violation,) = (each for each in about.violations if each.rule.code == "MFSDP201")

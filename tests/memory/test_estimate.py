@@ -146,7 +146,7 @@ def test_the_recipes_own_instances_are_those_of_hybrid_sharding() -> None:
     own = found.own
     assert own is not None
     assert own.label == "Megatron-FSDP optim_grads_params, HSDP ×4"
-    assert own.parameters.formula == "2 B × 1,000,000 ÷ 2"
+    assert dict(own.amounts)["parameters"].formula == "2 B × 1,000,000 ÷ 2"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from mfsdp_lint.core.values import CWD, Known
 from mfsdp_lint.inputs import disk
 
 if TYPE_CHECKING:
-    from mfsdp_lint.checkpoints.folder import CheckpointFolder, State
+    from mfsdp_lint.checkpoints.folder import CheckpointFolder
 
 FOLDER, FORMAT = "found.checkpoint", "found.checkpoint_format"
 _LOAD = "checkpoint.load"
@@ -44,8 +44,15 @@ def _with(variant: Variant, look: Callable[[str], CheckpointFolder | None]) -> V
     if not isinstance(load, Known) or not isinstance(load.value, str) or not load.value:
         return variant
     found = look(load.value)
-    state = None if found is None else _state(found)
-    if found is None or state is None:
+    if found is None:
+        return variant
+    # The state of the folder that a run meets; None where it is unknown, as where a run has yet to save.
+    state = next((trouble.state for trouble in found.troubles if trouble.state is not None), None)
+    if found.level == "hugging face":
+        state = "hugging face"
+    elif state is None and found.level == "run":
+        state = "run"
+    if state is None:
         return variant
     origin = variant.origin(_LOAD)
     settings = With(variant.settings, Setting(FOLDER, Known(state), origin))
@@ -66,11 +73,3 @@ def _look(path: str) -> CheckpointFolder | None:
         return checkpoint(place, latest=0)
     except NoFolder:  # it cannot be read
         return None
-
-
-def _state(found: CheckpointFolder) -> State | None:
-    """Return the state of the folder that a run meets; None where it is unknown, as where a run has yet to save."""
-    if found.level == "hugging face":
-        return "hugging face"
-    met = next((trouble.state for trouble in found.troubles if trouble.state is not None), None)
-    return "run" if met is None and found.level == "run" else met

@@ -39,10 +39,7 @@ iteration that is not there; an iteration instead of the run's folder; a publish
 
 @dataclass(frozen=True, slots=True)
 class FolderTrouble:
-    """A problem with a folder, its place, and its consequence.
-
-    `state` is the state that a run meets when it loads the folder.
-    """
+    """A problem with a folder, its place, its consequence, and the state that a run meets when it loads the folder."""
 
     weight: Weight
     path: str
@@ -295,8 +292,6 @@ def is_whole(path: str) -> bool:
 def _with(found: Iteration, *troubles: FolderTrouble, **changes: Any) -> Iteration:
     return replace(found, **changes, troubles=(*found.troubles, *troubles))
 
-
-# -- the folder of a run -----------------------------------------------------------------------------------------------
 
 TRACKER, TRAIN_STATE = "latest_checkpointed_iteration.txt", "latest_train_state.pt"
 RELEASE = "release"

@@ -45,10 +45,7 @@ _SIZES = {
 
 @dataclass(frozen=True, slots=True)
 class ConversionStep:
-    """A step of a conversion, and its command ("" where a person has to know how).
-
-    Words in capitals are to be filled in.
-    """
+    """A step of a conversion, and its command, whose capitals are to be filled in ("": a person has to know how)."""
 
     what: str
     command: str = ""

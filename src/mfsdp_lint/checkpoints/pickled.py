@@ -94,7 +94,7 @@ class _Machine:
             self.stack.append(_CONSTANTS[name]())
         elif name in _STEPS:
             _STEPS[name](self, argument)
-        elif name not in _IDLE:
+        elif name not in ("PROTO", "FRAME"):
             raise ValueError(name)
 
     def since_mark(self) -> list[Any]:
@@ -164,10 +164,9 @@ class _Machine:
 
 _VALUES = frozenset(
     {
-        *("INT", "LONG", "FLOAT", "BINFLOAT", "UNICODE", "STRING"),
-        *("BININT", "BININT1", "BININT2", "LONG1", "LONG4"),
-        *("BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"),
-        *("BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BINSTRING", "SHORT_BINSTRING"),
+        *("INT", "LONG", "FLOAT", "BINFLOAT", "UNICODE", "STRING", "BININT", "BININT1", "BININT2", "LONG1", "LONG4"),
+        *("BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BINSTRING"),
+        "SHORT_BINSTRING",
     }
 )
 _CONSTANTS: Mapping[str, Callable[[], object]] = {
@@ -175,12 +174,10 @@ _CONSTANTS: Mapping[str, Callable[[], object]] = {
     "NEWTRUE": lambda: True,
     "NEWFALSE": lambda: False,
     "EMPTY_TUPLE": tuple,
-    "EMPTY_LIST": list,
-    "EMPTY_SET": list,
+    **dict.fromkeys(("EMPTY_LIST", "EMPTY_SET"), list),
     "EMPTY_DICT": PickledDict,
     "MARK": lambda: _MARK,
 }
-_IDLE = frozenset(("PROTO", "FRAME"))
 _STEPS: Mapping[str, Callable[[_Machine, Any], object]] = {
     **dict.fromkeys(("MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT"), _Machine.keep),
     **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), _Machine.kept),

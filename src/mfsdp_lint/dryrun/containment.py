@@ -37,14 +37,9 @@ _OF_THE_CLUSTER = ("SLURM_", "SLURMD_", "PYXIS_", "ENROOT_", "XDG_RUNTIME_DIR")
 _LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
 _SET = {
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONUNBUFFERED": "1",
-    "TORCHDYNAMO_DISABLE": "1",
-    "TORCHINDUCTOR_COMPILE_THREADS": "1",
-    "HF_HUB_OFFLINE": "1",
-    "TRANSFORMERS_OFFLINE": "1",
+    **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"), "1"),
+    **dict.fromkeys(("TORCHDYNAMO_DISABLE", "TORCHINDUCTOR_COMPILE_THREADS"), "1"),
+    **dict.fromkeys(("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"), "1"),
     "GLOO_SOCKET_IFNAME": _LOOPBACK,
     "CUDA_VISIBLE_DEVICES": "",
 }
@@ -67,7 +62,8 @@ class Contained:
 
         With `talk` its standard input and output are pipes.
         """
-        self.note("commands.txt", " ".join(command) + "\n")
+        with files.written(self.directory / "commands.txt", "a") as journal:
+            journal.write(f"{' '.join(command)}\n".encode("utf-8", "surrogateescape"))
         with files.written(self.directory / output, "a") as log:
             return subprocess.Popen(
                 command,
@@ -79,33 +75,20 @@ class Contained:
                 start_new_session=True,
             )
 
-    def note(self, name: str, text: str) -> None:
-        """Append to a file of the journal."""
-        with files.written(self.directory / name, "a") as stream:
-            stream.write(text.encode("utf-8", "surrogateescape"))
-
 
 @contextmanager
 def contained(
     python: str, *, keep: str | None = None, memory: int = MEMORY, devices: bool = False, cluster: bool = False
 ) -> Iterator[Contained]:
-    """Open a launch. When the block ends, its processes are gone, and its directory unless `keep` names where to put
-    it.
+    """Open a launch. When the block ends, its processes are gone, and its directory, unless `keep` names its place.
 
     `devices` lets it see the GPUs, `cluster` lets it reach Slurm, whose daemons then are the parents of its processes;
     `memory` 0 is no limit. Raises UsageError where the directory cannot be made or written to.
     """
     mark = secrets.token_hex(16)
     directory = _directory(keep)
-    watch = subprocess.Popen(
-        [sys.executable, "-I", "-S", str(WORKER / "watch.py"), mark, str(directory), *(["keep"] if keep else [])],
-        stdin=subprocess.PIPE,
-        start_new_session=True,
-        cwd="/",
-    )
-    given = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environment = {
-        **given,
+        **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
         **settings_for(devices),
         # The home directory is another one; what the user installed below the real one stays within reach.
         "PYTHONUSERBASE": os.environ.get("PYTHONUSERBASE", os.path.expanduser("~/.local")),
@@ -120,6 +103,12 @@ def contained(
         environment |= {name: os.environ[name] for name in _OF_THE_DEVICES if name in os.environ}
     if cluster:
         environment |= {name: value for name, value in os.environ.items() if name.startswith(_OF_THE_CLUSTER)}
+    watch = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(WORKER / "watch.py"), mark, str(directory), *(["keep"] if keep else [])],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+        cwd="/",
+    )
     try:
         yield Contained(directory, python, environment)
     except OSError as error:  # a disk that is full by now

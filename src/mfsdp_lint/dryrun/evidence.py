@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from mfsdp_lint.core.finding import Confirmation
@@ -156,15 +156,9 @@ def inconclusive(reason: str, seen: str = "", tier: str = TIER) -> Confirmation:
 
 
 def _is_there(variant: Variant, path: str) -> bool:
-    match variant.value(path):
-        case Known(value):
-            return value is not None
-        case OneOf(values):
-            return None not in values
-        case NotNone():
-            return True
-        case _:
-            return False
+    value = variant.value(path)
+    values = value.values if isinstance(value, OneOf) else (value.value,) if isinstance(value, Known) else (None,)
+    return isinstance(value, NotNone) or None not in values
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +283,7 @@ def confirm_by_observation(
     violation: Violation, tier: str, bad: tuple[PlainSettings, RunOutcome], good: tuple[PlainSettings, RunOutcome]
 ) -> Confirmation:
     """Decide a finding that shows in observations, by two runs: with the mistake, and without."""
-    told = "; ".join(_told(violation, *bad))
+    told = _told(violation, *bad)
     if not bad[1].conclusive:
         return inconclusive(bad[1].told, tier=tier)
     shown = _truth(violation, *bad)
@@ -305,7 +299,7 @@ def confirm_by_observation(
         return inconclusive("the run without the mistake shows it as well", told, tier=tier)
     if not good[1].conclusive or (without is None and not good[1].passed):
         return inconclusive(f"the control run is not right either: {good[1].told}", told, tier=tier)
-    control = "; ".join(_told(violation, *good))
+    control = _told(violation, *good)
     return confirmed_by(violation, tier, f"{told}; without the mistake {control}" if control else told)
 
 
@@ -319,12 +313,10 @@ def _truth(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -
     return shows.truth(_observed(violation, settings, outcome)) if shows else None
 
 
-def _told(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -> Iterator[str]:
+def _told(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -> str:
     seen = _observed(violation, settings, outcome)
-    for path in _asked(violation.case):
-        value = seen.value(path)
-        if path.startswith(_SEEN) and isinstance(value, Known):
-            yield f"{path} is {describe(value)}"
+    known = {path: seen.value(path) for path in _asked(violation.case) if path.startswith(_SEEN)}
+    return "; ".join(f"{path} is {describe(value)}" for path, value in known.items() if isinstance(value, Known))
 
 
 def _observed(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -> Variant:

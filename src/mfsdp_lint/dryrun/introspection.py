@@ -31,8 +31,6 @@ from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
 from mfsdp_lint.rules.check import Violation
 
-_LONGEST_ANSWER = 1 << 24
-
 
 class NoAnswer(Exception):
     """The process is gone, or was too slow; the message says which."""
@@ -95,7 +93,7 @@ class Validator:
                 if not selector.select(max(0.0, deadline - time.monotonic())):
                     raise NoAnswer(late)
             piece = self._process.stdout.read1(65536)
-            if not piece or len(self._rest) > _LONGEST_ANSWER:
+            if not piece or len(self._rest) > 1 << 24:
                 raise NoAnswer("the process that validates has ended")
             self._rest += piece
         line, _, self._rest = self._rest.partition(b"\n")
@@ -172,11 +170,15 @@ def question(settings: PlainSettings, original: PlainSettings, core: str) -> dic
         entry = known.entry(path)
         if entry is not None and entry.inverted and isinstance(said[path], bool):
             said[path] = not said[path]
-    return {
-        "settings": said,
-        "attributes": {path: _attributes(path, core) for path in flags},
-        "foreign": {path: flag for path in flags if (flag := _of_another_version(path, core))},
-    }
+    # A flag that a recipe gives though only other versions of Megatron-LM have it, the parser shall refuse.
+    foreign = {}
+    by_name = {flag.lstrip("-").replace("-", "_"): flag for flag in reversed(list(known.every_flag))}
+    for path in flags:
+        section, _, name = path.partition(".")
+        flag = by_name.get(name) if section == "args" and known.entry(path) is None else None
+        if flag is not None and known.flag(flag, core) is None:
+            foreign[path] = flag
+    return {"settings": said, "attributes": {path: _attributes(path, core) for path in flags}, "foreign": foreign}
 
 
 def _attributes(path: str, core: str) -> list[str]:
@@ -186,16 +188,6 @@ def _attributes(path: str, core: str) -> list[str]:
     section, _, name = path.partition(".")
     names = entry.attributes if entry is not None else (name,) if section == "args" else ()
     return sorted(names, key=lambda name: name not in known.attributes(core))
-
-
-def _of_another_version(path: str, core: str) -> str | None:
-    """Return the flag that a recipe gives though only other versions have it: the parser shall refuse it."""
-    known = table()
-    section, _, name = path.partition(".")
-    if section != "args" or known.entry(path) is not None:
-        return None
-    flag = next((flag for flag in known.every_flag if flag.lstrip("-").replace("-", "_") == name), None)
-    return flag if flag is not None and known.flag(flag, core) is None else None
 
 
 def _meant(attribute: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -228,10 +220,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """All refusals, one after the other with each mistake taken out, and the settings at the end.
-
-    `last` is the outcome with these.
-    """
+    """All refusals, one after the other with each mistake taken out, the settings at the end, and their outcome."""
 
     refusals: tuple[Refusal, ...]
     settings: PlainSettings

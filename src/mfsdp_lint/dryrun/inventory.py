@@ -66,10 +66,7 @@ class Installed:
         return ("introspect", "cpu", "gpu") if self.gpus else ("introspect", "cpu")
 
     def device(self, tier: str, ranks: int) -> Device:
-        """Choose the device of a tier with so many ranks; "auto" takes GPUs where there are enough.
-
-        Raises UsageError where there are too few, and they were asked for.
-        """
+        """Choose a tier's device for so many ranks ("auto": GPUs where there are enough). Raises UsageError."""
         if tier == "gpu" and not self.gpus:
             raise UsageError(f"--tier gpu: {self.python} sees no GPU: {self.no_gpu}")
         if tier == "gpu" and (count := len(self.gpus)) < ranks:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.dryrun.containment import MEMORY, WORKER, Contained, contained, settings_for
+from mfsdp_lint.dryrun.containment import MEMORY, WORKER, contained, settings_for
 from mfsdp_lint.dryrun.inventory import A_CLUSTER, BRIDGE, CPU, PACKAGES, Device, Installed
 from mfsdp_lint.dryrun.outcome import Failure, PlainSettings, RunOutcome, failure_from, together
 from mfsdp_lint.dryrun.proxy import base_of
@@ -28,8 +28,6 @@ from mfsdp_lint.inputs.options import UsageError
 STEPS = 4
 """A run that saves does so before the last of them, which is the one that a run trains that loads."""
 
-_PAUSE = 0.05
-_TO_TELL_THE_NODES = 10.0
 _CHECKPOINTS = "checkpoints"
 _JOB = "job.json"
 
@@ -85,7 +83,11 @@ def launched(
             if slurm:
                 line = srun_line(launch.command("elsewhere", str(launch.directory)), ranks, device, document["limit"])
             else:
-                line = torch_line(launch, ranks)
+                line = launch.command(
+                    *("torch.distributed.run", *AGENT, "--local-addr", "127.0.0.1", "--nproc-per-node", str(ranks)),
+                    *("--log-dir", str(launch.directory / "ranks"), "--redirects", "3"),
+                    *(str(WORKER / "start.py"), "rank", *(str(launch.directory / name) for name in (_JOB, "answers"))),
+                )
             process = launch.start(line, output="launcher.log")
             try:
                 why = _wait(process, launch.directory / "answers", document, tell)
@@ -93,7 +95,7 @@ def launched(
                 if process.poll() is None and slurm:  # which has to tell the nodes
                     process.terminate()
                     with suppress(subprocess.TimeoutExpired):
-                        process.wait(_TO_TELL_THE_NODES)
+                        process.wait(10)
                 if process.poll() is None:  # processes of torch's own launcher end with it anyway
                     process.kill()
                     process.wait()
@@ -104,16 +106,6 @@ def launched(
             return read(launch.directory / "answers", [question.name for question in questions], ranks, why)
 
     return by
-
-
-def torch_line(launch: Contained, ranks: int) -> list[str]:
-    """Return the command by which torch's own launcher starts the ranks."""
-    return launch.command(
-        "torch.distributed.run",
-        *(*AGENT, "--local-addr", "127.0.0.1", "--nproc-per-node", str(ranks)),
-        *("--log-dir", str(launch.directory / "ranks"), "--redirects", "3"),
-        *(str(WORKER / "start.py"), "rank", str(launch.directory / _JOB), str(launch.directory / "answers")),
-    )
 
 
 def srun_line(command: Sequence[str], ranks: int, device: Device, seconds: float) -> list[str]:
@@ -194,7 +186,7 @@ def _wait(process: subprocess.Popen[bytes], answers: Path, document: Mapping[str
             return f"stopped after {everything:g} s"
         while waiting and all((answers / f"{waiting[0]}.{rank}.json").exists() for rank in ranks):
             tell(waiting.pop(0))
-        time.sleep(_PAUSE)
+        time.sleep(0.05)
     return ""
 
 
@@ -271,9 +263,6 @@ def _in_chunks(questions: list[RunRequest]) -> list[list[RunRequest]]:
     return [chunk for chunk in chunks if chunk]
 
 
-# -- the place where ranks run ----------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class LaunchPlace:
     """`most` ranks can be there, None for any number; `memory` is for each process, 0 for no limit.
@@ -288,44 +277,42 @@ class LaunchPlace:
     jobs: list[LaunchJob] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Request for a dry run: `memory` is None where nobody sets it, `answers` the folder of jobs that have been run."""
+def place(
+    installed: Installed,
+    tier: Literal["auto", "introspect", "cpu", "gpu"],
+    ranks: int,
+    launcher: Literal["torchrun", "srun", "print"],
+    timeout: float,
+    memory: int | None,
+    keep: str | None,
+    answers: str | None,
+) -> LaunchPlace:
+    """Choose the place for a dry run: its device, the most ranks there, and the launcher. Raises UsageError.
 
-    tier: Literal["auto", "introspect", "cpu", "gpu"]
-    ranks: int
-    launcher: Literal["torchrun", "srun", "print"]
-    timeout: float
-    memory: int | None
-    keep: str | None
-    answers: str | None
-
-
-def place(wanted: Wanted, installed: Installed) -> LaunchPlace:
-    """Choose the place for a request: its device, the most ranks there, and the launcher. Raises UsageError."""
-    most = 1 if wanted.ranks == 1 else None
+    `memory` is None where nobody sets it, `answers` the folder of jobs that have been run.
+    """
+    most = 1 if ranks == 1 else None
     jobs: list[LaunchJob] = []
     by: By | None = None
-    if wanted.tier == "introspect" and (wanted.answers or wanted.launcher != "torchrun"):
+    if tier == "introspect" and (answers or launcher != "torchrun"):
         raise UsageError("--tier introspect has no ranks that anybody could launch")
-    if wanted.answers:
-        by, device = answered(wanted.answers, installed)
-    elif wanted.launcher == "print":
-        if not wanted.keep:
+    if answers:
+        by, device = answered(answers, installed)
+    elif launcher == "print":
+        if not keep:
             raise UsageError("--launcher print: say with --keep which folder to write the jobs to")
-        device = CPU if wanted.tier == "cpu" else A_CLUSTER
-        by = writing(empty(wanted.keep), wanted.timeout, device, jobs)
-    elif wanted.launcher == "srun":
+        device = CPU if tier == "cpu" else A_CLUSTER
+        by = writing(empty(keep), timeout, device, jobs)
+    elif launcher == "srun":
         if shutil.which("srun") is None:
             raise UsageError("--launcher srun: there is no srun on the PATH; with print it can be run where there is")
-        device = installed.on_the_nodes(wanted.tier, wanted.ranks)
+        device = installed.on_the_nodes(tier, ranks)
     else:
-        device = installed.device(wanted.tier, wanted.ranks)
+        device = installed.device(tier, ranks)
         most = len(installed.gpus) if device.is_gpu else most
-    # There is no limit on a GPU, whose driver maps more than anybody uses.
-    memory = wanted.memory if wanted.memory is not None else 0 if device.is_gpu else MEMORY
-    if wanted.launcher == "srun" and not wanted.answers:
-        timeout, keep = wanted.timeout, wanted.keep
+    if memory is None:  # no limit on a GPU, whose driver maps more than anybody uses
+        memory = 0 if device.is_gpu else MEMORY
+    if launcher == "srun" and not answers:
         by = launched(installed.python, timeout=timeout, keep=keep, memory=memory, device=device, launcher="srun")
     return LaunchPlace(device, most, memory, by, jobs)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 from mfsdp_lint.core.finding import Confirmation, Finding
@@ -18,7 +19,7 @@ from mfsdp_lint.dryrun.introspection import NoAnswer, Tree, Validation, Validato
 from mfsdp_lint.dryrun.inventory import CPU, Device, look
 from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome
 from mfsdp_lint.dryrun.ranks import Batch, By, Tell, launched
-from mfsdp_lint.dryrun.subject import Examiner, Subject, can_be_tried, without_environment
+from mfsdp_lint.dryrun.subject import Examiner, Subject, can_be_tried
 from mfsdp_lint.dryrun.trials import FindingTrial, ProxyRuns, Result
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
@@ -124,11 +125,7 @@ class Told:
 
 @dataclass(slots=True)
 class DryRun:
-    """All of it.
-
-    `seconds` is how long it took, `stood_in` are the packages that it did without, `pretended` is what validation was
-    told that there is.
-    """
+    """Results of a dry run: the packages with stand-ins, and the parts that validation was told to be there."""
 
     told: tuple[Told, ...] = ()
     stood_in: tuple[str, ...] = ()
@@ -139,10 +136,7 @@ class DryRun:
 def dry_run(
     subjects: Sequence[Subject], judge: Examiner, means: Means, tell: Tell = lambda _: None, by: By | None = None
 ) -> DryRun:
-    """Try every subject as far as possible; `by` trains, where that is not to be done here.
-
-    Raises UsageError where there is no room for a temporary directory.
-    """
+    """Try every subject as far as possible; `by` trains, where that is not to be done here. Raises UsageError."""
     started = time.monotonic()
     parts = [Told(subject, None, (), fixed=means.fixed, device=means.device) for subject in subjects]
     stood_in, pretended = _introspect(parts, judge, means, tell) if parts else ((), ())
@@ -198,7 +192,9 @@ def _validate(part: Told, asked: Validator, judge: Examiner) -> None:
         part.seconds += outcome.seconds
         return outcome
 
-    part.validation = introspection.validate(subject.given.settings, subject.violations, ask, judge.every)
+    # Validation may first refuse a mistake that a stronger rule speaks for.
+    every = partial(judge, every=True)
+    part.validation = introspection.validate(subject.given.settings, subject.violations, ask, every)
     part.findings = tuple(
         (violation, introspection.confirm(violation, part.validation, ask)) for violation in subject.tried(TIER)
     )
@@ -213,9 +209,11 @@ def _plan(part: Told, batch: Batch, judge: Examiner, means: Means) -> None:
         why = part.why or "start-up validation stops it, and nothing is known that would help"
         part.findings = (*part.findings, *((violation, inconclusive(why, tier=device.tier)) for violation in tried))
         return
-    # Without a GPU nobody looks at it; with one it is part of what is tried.
+    # Without a GPU nobody looks at the environment; with one it is part of what is tried.
     keeps = {path for violation in tried for path in violation.case.showing.keeps}
-    settings = validation.settings if device.is_gpu else without_environment(validation.settings, keeps)
+    settings = validation.settings
+    if not device.is_gpu:
+        settings = {path: value for path, value in settings.items() if path in keeps or not path.startswith("env.")}
     part.trials = trials.plan(batch, settings, tried, means.ranks, judge)
     if not means.recipes:
         return

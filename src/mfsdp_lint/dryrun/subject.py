@@ -70,10 +70,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Examiner:
-    """The rules, at the versions that are installed, for recipes that `front_end` reads.
-
-    `trained` are the tiers that training here decides.
-    """
+    """The rules at the installed versions, for recipes that `front_end` reads; training decides the tiers `trained`."""
 
     target: Target
     rules: Sequence[Rule]
@@ -97,14 +94,12 @@ class Examiner:
         own = tuple(violation for violation in broken if violation.variant is variant)
         return Subject(recipe, variant, given(variant, defaults=not self.front_end.takes_flags), own, self.target)
 
-    def every(self, settings: PlainSettings) -> list[Violation]:
-        """Return the violations, then those beside a stronger rule: validation may refuse one of them first."""
-        return [*self(settings), *self(settings, every=True)]
-
     def __call__(self, settings: PlainSettings, *, every: bool = False) -> list[Violation]:
-        """Return the violations of settings; with `every`, also those that say nothing new beside a stronger rule."""
+        """Return the violations of settings, first those that no stronger rule speaks for; `every`: then the others."""
         recipe = replace(recipe_of(settings), front_end=self.front_end)
-        return violations([recipe], self.target, self.rules, lambda path: True, every=every)
+        asked = (False, True) if every else (False,)
+        runs = (violations([recipe], self.target, self.rules, lambda path: True, every=each) for each in asked)
+        return [violation for found in runs for violation in found]
 
 
 def saving(recipe: Recipe) -> Recipe:
@@ -133,37 +128,24 @@ def can_be_tried(violation: Violation, *trained: Confirm) -> bool:
     return tier_of(violation) in ("introspect", *(trained or ("cpu",)))
 
 
-def without_environment(settings: PlainSettings, keeps: Collection[str] = ()) -> PlainSettings:
-    """Return the settings that are not environment variables, but for those to keep."""
-    return {path: value for path, value in settings.items() if path in keeps or not path.startswith("env.")}
-
-
 _EXPERTS_A_RANK = 2
 _QUICK_GELU = "<function megatron.core.fusions.fused_bias_geglu.quick_gelu>"
 
 
 def stand_ins(settings: PlainSettings, unknown: Collection[str]) -> Mapping[str, Any]:
     """Return values for some of the unknown paths, such as go together with the settings that are known."""
-    asked = ((path, asks(settings)) for path, asks in _ASKED.items() if path in unknown and path not in settings)
-    return {path: value for path, value in asked if value is not None}
-
-
-_ASKED: Mapping[str, Callable[[PlainSettings], Any]] = {
-    "model.num_moe_experts": lambda given: (
-        spread * _EXPERTS_A_RANK
-        if isinstance(spread := given.get("model.expert_model_parallel_size"), int) and spread > 1
-        else None
-    ),
-    "model.moe_router_score_function": lambda given: (
-        "sigmoid" if given.get("model.moe_router_enable_expert_bias") else None
-    ),
-    "model.activation_func": lambda given: _QUICK_GELU if given.get("model.glu_linear_offset") else None,
-    "model.gated_linear_unit": lambda given: True if given.get("model.glu_linear_offset") else None,
-    "model.linear_attention_freq": lambda given: (
-        4 if given.get("model.experimental_attention_variant") == "gated_delta_net" else None
-    ),
-}
-"""Values that settings need for the sake of others: a function of these, None where they ask for nothing."""
+    spread, offset = settings.get("model.expert_model_parallel_size"), settings.get("model.glu_linear_offset")
+    biased = settings.get("model.moe_router_enable_expert_bias")
+    gated_delta = settings.get("model.experimental_attention_variant") == "gated_delta_net"
+    asked = {
+        "model.num_moe_experts": spread * _EXPERTS_A_RANK if isinstance(spread, int) and spread > 1 else None,
+        "model.moe_router_score_function": "sigmoid" if biased else None,
+        "model.activation_func": _QUICK_GELU if offset else None,
+        "model.gated_linear_unit": True if offset else None,
+        "model.linear_attention_freq": 4 if gated_delta else None,
+    }
+    missing = [path for path in asked if path in unknown and path not in settings]
+    return {path: asked[path] for path in missing if asked[path] is not None}
 
 
 _BY_NAME = ("model.__class__", "peft.__class__", WORLD_SIZE)
@@ -236,9 +218,6 @@ def recipe_of(settings: Mapping[str, Any], name: str = CONFIGURATION) -> Recipe:
     return Recipe(name, name, name, 1, "overrides", (variant_of(settings),))
 
 
-# -- recipes that are run as they are ----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Executed:
     """A recipe, and what running its code has told of it.
@@ -282,10 +261,7 @@ def not_read(addresses: Sequence[Address], problems: Sequence[Problem]) -> tuple
 
 
 def execute(recipes: Sequence[Recipe], means: Execution, warn: Callable[[str], None]) -> list[Executed]:
-    """Run the recipes that are functions of Python files; the others stay as they are.
-
-    `warn` announces each before it is run. Raises UsageError where there is no room for a temporary directory.
-    """
+    """Run the recipes that are functions of Python files; `warn` announces them before. Raises UsageError."""
     by_file: dict[str, list[Recipe]] = {}
     for recipe in recipes:
         if recipe.kind == "function" and recipe.path.endswith(".py"):

@@ -100,7 +100,10 @@ def plan(
         if case.error is None and case.showing.shows is None:
             # In 32 bits, unless the mistake is about fewer: rounding may hide a fault that nothing raises.
             sharp = [
-                {path: value for path, value in each.items() if not path.startswith("mixed_precision.")} | IN_32_BITS
+                {
+                    **{path: value for path, value in each.items() if not path.startswith("mixed_precision.")},
+                    **IN_32_BITS,
+                }
                 for each in (bad, good)
             ]
             in_bad, in_good = (_is_in(violation, each, ranks, judge, batch.device) for each in sharp)
@@ -110,7 +113,7 @@ def plan(
             load = case.stage == "load" and loads(each)  # which needs a save before it
             save, watched = case.stage == "save" or load, evidence.watched(violation)
             runs.append(want(batch, each, ranks, save=save, load=load, showing=case.showing, watched=watched))
-        trials.append(FindingTrial(violation, *runs))
+        trials.append(FindingTrial(violation, runs[0], runs[1]))
     return trials
 
 

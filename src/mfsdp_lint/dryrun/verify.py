@@ -21,7 +21,7 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.rules.model import Confirm, Example, Rule
+from mfsdp_lint.rules.model import Confirm, Rule
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.snapshots.knowledge import load_knowledge
 
@@ -100,10 +100,7 @@ def verify(
     codes: Collection[str],
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[VerifiedRule]:
-    """Try the examples of the rules in `codes` that apply at the installed versions; all `rules` judge them.
-
-    Raises UsageError.
-    """
+    """Try the examples of the rules in `codes` that apply here; all `rules` judge them. Raises UsageError."""
     judge = Examiner(target, rules)
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(target))]
     cases = [case for rule, found in here for case in _cases(rule, found, judge)]
@@ -117,10 +114,7 @@ def verify(
         most = len(installed.gpus) if device.is_gpu else None
         means = Means(installed.python, tier != "introspect", device, _RANKS, most, fixed=True, checkpoint="as written")
         tried += _tried(chosen, judge, means, tell)
-    return [
-        VerifiedRule(rule.code, rule.name, _lowest(found), tuple(each for each in tried if each.code == rule.code))
-        for rule, found in here
-    ]
+    return [_verified(rule, _lowest(found), tried) for rule, found in here]
 
 
 def verify_command_line(
@@ -133,10 +127,11 @@ def verify_command_line(
     cases = [case for rule, found in refusing for case in _cases(rule, found, judge)]
     chosen = [case for case in cases if not (case.bad and case.subject) or _tier(case) == "introspect"]
     tried = _tried(chosen, judge, Means(python, fixed=True, tree=tree), tell)
-    return [
-        VerifiedRule(rule.code, rule.name, "introspect", tuple(each for each in tried if each.code == rule.code))
-        for rule, _ in refusing
-    ]
+    return [_verified(rule, "introspect", tried) for rule, _ in refusing]
+
+
+def _verified(rule: Rule, tier: Confirm, tried: Sequence[TriedExample]) -> VerifiedRule:
+    return VerifiedRule(rule.code, rule.name, tier, tuple(each for each in tried if each.code == rule.code))
 
 
 def _tier(case: _Case) -> Confirm:
@@ -160,27 +155,23 @@ def _cases(rule: Rule, here: Rule, judge: Examiner) -> list[_Case]:
         bad = example.severity is not None
         numbers[bad] += 1
         told = example.settings or (rule.judges == "writes" and example.python)
-        if told and example.versions.truth(site):
-            cases.append(_case(here, example, numbers[bad], judge))
+        if not told or not example.versions.truth(site):
+            continue
+        if example.settings:
+            recipe = replace(recipe_of(example.settings), front_end=judge.front_end)
+        else:  # it is about the assignments in its Python
+            recipe = read_python([_FILE], Sources({_FILE: example.python}), load_knowledge(judge.target)).recipes[0]
+        subject = None if example.components else judge.subjects([recipe])[0]
+        why = ""
+        if subject is None:
+            needed = ", ".join(f"{name} {version}" for name, version in example.components.items())
+            why = f"it is about {needed}"
+        elif bad != any(violation.rule.code == rule.code for violation in subject.violations):
+            open_ = "it leaves the environment open, and a run has one"
+            why = "a stronger rule speaks for it here" if bad else open_
+        tried = replace(subject, codes=frozenset({rule.code})) if subject and not why else None
+        cases.append(_Case(here, numbers[bad], bad, tried, why))
     return cases
-
-
-def _case(rule: Rule, example: Example, number: int, judge: Examiner) -> _Case:
-    bad = example.severity is not None
-    if example.components:
-        needed = ", ".join(f"{name} {version}" for name, version in example.components.items())
-        return _Case(rule, number, bad, None, f"it is about {needed}")
-    if example.settings:
-        recipe = replace(recipe_of(example.settings), front_end=judge.front_end)
-    else:  # it is about the assignments in its Python
-        recipe = read_python([_FILE], Sources({_FILE: example.python}), load_knowledge(judge.target)).recipes[0]
-    subject = judge.subjects([recipe])[0]
-    fires = any(violation.rule.code == rule.code for violation in subject.violations)
-    if bad and not fires:
-        return _Case(rule, number, bad, None, "a stronger rule speaks for it here")
-    if fires and not bad:
-        return _Case(rule, number, bad, None, "it leaves the environment open, and a run has one")
-    return _Case(rule, number, bad, replace(subject, codes=frozenset({rule.code})))
 
 
 def _tried(cases: Sequence[_Case], judge: Examiner, means: Means, tell: Callable[[str], None]) -> list[TriedExample]:

@@ -52,16 +52,11 @@ Tensor = tuple[int, Split]
 """How many numbers it has, and how it is split."""
 
 UNMODELLED = {
-    "model.experimental_attention_variant": (None,),
-    "model.linear_attention_freq": (None,),
-    "model.heterogeneous_block_specs": (False, None),
-    "model.is_hybrid_model": (False, None),
+    **dict.fromkeys(("model.experimental_attention_variant", "model.linear_attention_freq"), (None,)),
+    **dict.fromkeys(("model.heterogeneous_block_specs", "model.is_hybrid_model"), (False, None)),
     "model.moe_latent_size": (None,),
-    "model.restore_modelopt_state": (False, None),
-    "model.use_transformer_engine_full_layer_spec": (False, None),
-    "model.use_mup": (False, None),
-    "model.mtp_use_repeated_layer": (False, None),
-    "model.use_kitchen": (False, None),
+    **dict.fromkeys(("model.restore_modelopt_state", "model.use_transformer_engine_full_layer_spec"), (False, None)),
+    **dict.fromkeys(("model.use_mup", "model.mtp_use_repeated_layer", "model.use_kitchen"), (False, None)),
     "model.enable_hyper_connections": (False, None),
 }
 """Settings that change which layers there are, with the values that are understood. A release need not have them."""
@@ -108,7 +103,14 @@ class ModelShape:
         yield self.norm(self.hidden), "whole"
         yield from self._latent_attention() if self.latent else self._attention()
         yield self.norm(self.hidden), "whole"
-        yield from self._experts() if experts else self._mlp(self.feed_forward())
+        if experts:
+            yield from self._experts()
+            return
+        width, gates = self.feed_forward(), 2 if self.facts.on("model.gated_linear_unit") else 1
+        yield (gates + 1) * width * self.hidden, "tensor"
+        if self.facts.on("model.add_bias_linear"):
+            yield gates * width, "tensor"
+            yield self.hidden, "whole"
 
     def prediction(self) -> Iterator[Tensor]:
         """Yield the tensors of one more predicted token, beside its layer: two input norms, a projection, a norm."""
@@ -168,13 +170,6 @@ class ModelShape:
         if facts.on("model.add_bias_linear"):
             yield hidden, "whole"
 
-    def _mlp(self, width: int) -> Iterator[Tensor]:
-        gates = 2 if self.facts.on("model.gated_linear_unit") else 1
-        yield (gates + 1) * width * self.hidden, "tensor"
-        if self.facts.on("model.add_bias_linear"):
-            yield gates * width, "tensor"
-            yield self.hidden, "whole"
-
     def _experts(self) -> Iterator[Tensor]:
         facts, hidden = self.facts, self.hidden
         experts = facts.size("model.num_moe_experts")
@@ -199,25 +194,11 @@ _MOST_LAYERS = 10_000
 """More than any model has; counting more would take too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """Numbers of layers of each kind in a stage, and its other parts.
-
-    `predictions` are the layers that predict further tokens, with experts if `predicts_with_experts`. The `first`
-    stage has the embedding, the `last` one the output; `copies` says that it has the embedding's weight once more.
+def _stages(shape: ModelShape, kinds: Sequence[bool], pipeline: int) -> list[list[Tensor]]:
+    """Return the tensors of every stage of a pipeline, those of equal layers as one; `kinds` tells which layers have
+    experts. Raises NotModelled.
     """
-
-    dense: int
-    experts: int
-    first: bool = False
-    last: bool = False
-    predictions: int = 0
-    predicts_with_experts: bool = False
-    copies: bool = False
-
-
-def _stages(facts: SettingFacts, kinds: Sequence[bool], pipeline: int) -> list[Stage]:
-    """Return every stage of a pipeline; `kinds` tells which layers have experts. Raises NotModelled."""
+    facts = shape.facts
     if pipeline > 1 and len(set(kinds)) > 1 and facts.get("model.virtual_pipeline_model_parallel_size") is not None:
         raise NotModelled("layers of two kinds are interleaved over pipeline stages: not modelled")
     predictions = facts.number("model.mtp_num_layers") if facts.if_any("model.mtp_num_layers") is not None else 0
@@ -225,18 +206,20 @@ def _stages(facts: SettingFacts, kinds: Sequence[bool], pipeline: int) -> list[S
     numbers = _layers_of_stages(facts, len(kinds), pipeline)
     stages = []
     for number, (start, end) in enumerate(pairwise(accumulate(numbers, initial=0))):
-        experts, last = sum(kinds[start:end]), number == pipeline - 1
-        stages.append(
-            Stage(
-                dense=end - start - experts,
-                experts=experts,
-                first=number == 0,
-                last=last,
-                predictions=predictions if last else 0,
-                predicts_with_experts=kinds[-1],
-                copies=last and pipeline > 1 and (tied or predictions > 0),
-            )
-        )
+        last = number == pipeline - 1
+        layers = Counter(kinds[start:end])
+        layers[kinds[-1]] += predictions if last else 0
+        several = [(times, shape.layer(experts)) for experts, times in sorted(layers.items()) if times]
+        if last and predictions:
+            several.append((predictions, shape.prediction()))
+        if number == 0:
+            several.append((1, shape.embedding()))
+        if last:
+            several.append((1, shape.output()))
+        if last and pipeline > 1 and (tied or predictions):
+            # A copy of the embedding, which the output layer, or another prediction, needs.
+            several.append((1, iter([(shape.vocabulary() * shape.hidden, "tensor")])))
+        stages.append([(times * numbers, split) for times, tensors in several for numbers, split in tensors])
     return stages
 
 
@@ -258,10 +241,7 @@ def _kinds(facts: SettingFacts, by_layer: bool) -> list[bool]:
 
 
 def _layers_of_stages(facts: SettingFacts, layers: int, pipeline: int) -> list[int]:
-    """Count the layers of each stage.
-
-    Source: megatron-core 0.16.1, transformer/transformer_block.py:75 (get_num_layers_to_build).
-    """
+    """Count the layers of each stage (megatron-core 0.16.1, transformer_block.py:75, get_num_layers_to_build)."""
     if pipeline == 1:
         return [layers]
     if facts.if_any("model.pipeline_model_parallel_layout") is not None:
@@ -367,8 +347,8 @@ def count_parameters(facts: SettingFacts, settings: Settings, layout: RankGroups
     if latent and not by_layer:
         raise NotModelled("model.multi_latent_attention is on, which the layers of this provider do not follow")
     shape, kinds = ModelShape(facts, latent), _kinds(facts, by_layer)
-    total = sum(numbers for numbers, _ in _tensors(shape, _stages(facts, kinds, 1)[0]))
-    held = [_held(shape, stage, layout) for stage in _stages(facts, kinds, layout.pipeline)]
+    total = sum(numbers for numbers, _ in _stages(shape, kinds, 1)[0])
+    held = [_held(stage, layout) for stage in _stages(shape, kinds, layout.pipeline)]
     fullest = max(range(len(held)), key=lambda stage: sum(held[stage]))
     told = [f"{total:,} parameters, by the model's settings"]
     rank, experts = sum(held[fullest]), held[fullest][1]
@@ -382,26 +362,10 @@ def count_parameters(facts: SettingFacts, settings: Settings, layout: RankGroups
     return Count(total, *held[fullest], tuple(told))
 
 
-def _tensors(shape: ModelShape, stage: Stage) -> Iterator[Tensor]:
-    """Yield the tensors of a stage; equal layers are counted once."""
-    predicted = stage.predictions, stage.predicts_with_experts
-    for layers, experts in ((stage.dense, False), (stage.experts, True), predicted):
-        for numbers, split in shape.layer(experts) if layers else ():
-            yield layers * numbers, split
-    if stage.first:
-        yield from shape.embedding()
-    if stage.last:
-        yield from shape.output()
-    for numbers, split in shape.prediction() if stage.predictions else ():
-        yield stage.predictions * numbers, split
-    if stage.copies:  # of the embedding, which the output layer, or another prediction, needs
-        yield shape.vocabulary() * shape.hidden, "tensor"
-
-
-def _held(shape: ModelShape, stage: Stage, layout: RankGroups) -> tuple[int, int]:
+def _held(stage: Sequence[Tensor], layout: RankGroups) -> tuple[int, int]:
     """Count dense and expert parameters of a stage on one rank."""
     sums: Counter[Split] = Counter()
-    for numbers, split in _tensors(shape, stage):
+    for numbers, split in stage:
         sums[split] += numbers
     experts = -(-sums["expert"] // layout.expert) + -(-sums["expert tensor"] // (layout.expert * layout.expert_tensor))
     return sums["whole"] + -(-sums["tensor"] // layout.tensor), experts

@@ -7,6 +7,7 @@ of the formulas are lines of megatron-core, as each supported Megatron-Bridge re
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Variant
@@ -50,26 +51,14 @@ class Footprint:
     """The four parts of model state on a rank, with the model wrapped in one way.
 
     `key` names the wrapping for programs, `label` for people. `runs` marks the one that the recipe itself has.
-    `main_parameters` are the copy that the optimizer steps, in more bits than the model computes with.
+    `amounts` are the parts by name, in the order in which they are shown. "main parameters" are the copy that the
+    optimizer steps, in more bits than the model computes with.
     """
 
     key: str
     label: str
     runs: bool
-    parameters: Amount
-    gradients: Amount
-    main_parameters: Amount
-    optimizer_states: Amount
-
-    @property
-    def amounts(self) -> tuple[tuple[str, Amount], ...]:
-        """The parts by name, in the order in which they are shown."""
-        return (
-            ("parameters", self.parameters),
-            ("gradients", self.gradients),
-            ("main parameters", self.main_parameters),
-            ("optimizer states", self.optimizer_states),
-        )
+    amounts: tuple[tuple[str, Amount], ...]
 
     @property
     def total(self) -> Amount:
@@ -168,11 +157,11 @@ def _of(
         run = resolve(wrapped, target, ranks, front_end=front_end).run
         precision = Precision(SettingFacts(run.settings), wrapping.kind, target.core)
         footprints.append(WrappedModel(wrapping, count, layout, ranks, precision).footprint(wrapping == own))
-    try:
-        shards = layout.shards(ranks), layout.expert_shards(ranks)
-    except NotModelled:
-        shards = None, None
-    return Memory(ranks, *shards, count, "", tuple(footprints), sources, LEFT_OUT, own_why)
+    dense: int | None = None
+    experts: int | None = None
+    with suppress(NotModelled):
+        dense, experts = layout.shards(ranks), layout.expert_shards(ranks)
+    return Memory(ranks, dense, experts, count, "", tuple(footprints), sources, LEFT_OUT, own_why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +177,13 @@ class WrappedModel:
     def footprint(self, runs: bool) -> Footprint:
         """Compute every part, or the reason why it is not known."""
         read = self.precision
-        return Footprint(
-            key=self.wrapping.key,
-            label=self.wrapping.label,
-            runs=runs,
-            parameters=self._part("parameters", lambda: (read.parameters(),)),
-            gradients=self._part("gradients", lambda: (read.gradients(),)),
-            main_parameters=self._part("optimizer", lambda: tuple(filter(None, (read.main_parameters(),)))),
-            optimizer_states=self._part("optimizer", read.states, read.on_the_device),
+        amounts = (
+            ("parameters", self._part("parameters", lambda: (read.parameters(),))),
+            ("gradients", self._part("gradients", lambda: (read.gradients(),))),
+            ("main parameters", self._part("optimizer", lambda: tuple(filter(None, (read.main_parameters(),))))),
+            ("optimizer states", self._part("optimizer", read.states, read.on_the_device)),
         )
+        return Footprint(self.wrapping.key, self.wrapping.label, runs, amounts)
 
     def _part(
         self, part: str, bytes_of: Callable[[], tuple[int, ...]], share: Callable[[], float] = lambda: 1.0
@@ -236,7 +223,8 @@ class WrappedModel:
             need_first_version(self.precision.facts)
         if not self.count.experts:
             return
-        spreads = self.layout.spreads_experts
+        # Experts are split in another way than dense weights.
+        spreads = self.layout.expert > 1 or self.layout.expert_tensor != self.layout.tensor
         if wrapping.kind == MEGATRON and hybrid and self.precision.core in _NO_EXPERTS_IN_HYBRID and spreads:
             raise NotModelled("with HSDP this megatron-core shards experts over ranks that have other experts")
         if wrapping.kind == TORCH and spreads:
@@ -244,8 +232,6 @@ class WrappedModel:
         if wrapping.kind == DISTRIBUTED and hybrid and self.layout.expert_shards(self.ranks) % wrapping.instances:
             raise NotModelled(f"experts do not divide among {wrapping.instances} instances")
 
-
-# -- several paths through a recipe -----------------------------------------------------------------------------------
 
 _DIFFERS = "the paths through the recipe differ in it"
 
@@ -268,12 +254,10 @@ def _joined(found: list[Memory]) -> Memory:
 
 def _same(row: tuple[Footprint, ...]) -> Footprint:
     """Keep the amounts of a footprint that are the same on every path."""
-    columns = zip(*([amount for _, amount in each.amounts] for each in row), strict=True)
-    agreed = (each[0] if all(one == each[0] for one in each) else Amount(None, why=_DIFFERS) for each in columns)
-    return Footprint(row[0].key, row[0].label, all(each.runs for each in row), *agreed)
+    columns = zip(*(each.amounts for each in row), strict=True)
+    agreed = (each[0] if len(set(each)) == 1 else (each[0][0], Amount(None, why=_DIFFERS)) for each in columns)
+    return Footprint(row[0].key, row[0].label, all(each.runs for each in row), tuple(agreed))
 
-
-# -- sources -----------------------------------------------------------------------------------------------------------
 
 _RELEASES = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
 _FSDP = "distributed/fsdp/src/megatron_fsdp/param_and_grad_buffer.py"

@@ -92,11 +92,6 @@ class RankGroups:
             raise NotModelled(f"{ranks} ranks do not divide by {name} = {by}")
         return ranks // by
 
-    @property
-    def spreads_experts(self) -> bool:
-        """Tell whether experts are split in another way than dense weights."""
-        return self.expert > 1 or self.expert_tensor != self.tensor
-
 
 def layout_of(facts: SettingFacts) -> RankGroups:
     """Read the sizes from settings. Raises NotModelled."""
@@ -252,10 +247,7 @@ _CPU_OFFLOAD = "optimizer.optimizer_cpu_offload"
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """Reads bytes for each parameter off settings that will run, for one way of wrapping and one megatron-core.
-
-    Every method raises NotModelled.
-    """
+    """Bytes of each parameter, by settings that will run, a wrapping and a megatron-core. Methods raise NotModelled."""
 
     facts: SettingFacts
     kind: str

@@ -11,9 +11,10 @@ import enum
 import importlib
 import inspect
 import os
+import pkgutil
 import traceback
 import typing
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -160,10 +161,7 @@ def _made(name: str, kind: type) -> Any:
 
 
 def decode(value: Any, hint: Any, present: Any) -> Any:
-    """Decode a plain value as the class wants it: dtypes, members of enumerations and functions are known by name.
-
-    Raises ValueError or LookupError for a name that is not known here.
-    """
+    """Decode a plain value: dtypes, enumeration members and functions by name. Raises ValueError or LookupError."""
     if isinstance(value, list):
         kind = _enumeration(hint, None)
         return [kind.__members__.get(item, item) if kind and isinstance(item, str) else item for item in value]
@@ -196,16 +194,10 @@ def named(name: Any) -> Any:
     """Import the object of a dotted name of Megatron or torch; return None for any other name."""
     if not isinstance(name, str) or name.partition(".")[0] not in _TRUSTED:
         return None
-    parts: Sequence[str] = name.split(".")
-    for split in range(len(parts) - 1, 0, -1):
-        try:
-            found: Any = importlib.import_module(".".join(parts[:split]))
-        except ImportError:
-            continue
-        for part in parts[split:]:
-            found = getattr(found, part, None)
-        return found
-    return None
+    try:
+        return pkgutil.resolve_name(name)
+    except (ImportError, AttributeError, ValueError):
+        return None
 
 
 def call(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:

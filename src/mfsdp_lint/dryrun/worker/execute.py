@@ -27,8 +27,7 @@ from .build import failure, restored_environment
 def main(arguments: Sequence[str]) -> None:
     """Execute recipe functions. `arguments`: a file with the question, and one for the answers.
 
-    The question has `path`, `search_path`, `environment`, `transformer_engine` and `calls`, each a `function` with its
-    `arguments`.
+    The question has `path`, `search_path`, `environment`, `transformer_engine`, `calls` (`function` and `arguments`).
     """
     question = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     part = Path(f"{arguments[1]}.part")
@@ -101,10 +100,7 @@ class NotPlain(Exception):
 
 
 def flat(config: Any) -> dict[str, Any]:
-    """Return `known`, the settings with their values, and `set`, those that are only known to be set.
-
-    Raises TypeError for an object that is no configuration.
-    """
+    """Return `known`, settings with their values, and `set`, those known to be set. Raises TypeError, if no config."""
     fields = fields_of(config)
     if fields is None or not {"model", "train"} <= set(fields):
         raise TypeError(f"it returns a {type(config).__name__}, and not a ConfigContainer")
@@ -153,7 +149,7 @@ def fields_of(value: Any) -> Mapping[str, Any] | None:
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """Convert a value to a plain one. Raises NoSpelling."""
+    """Convert a value to a plain one. Raises NotPlain."""
     if isinstance(value, enum.Enum):
         return value.name
     if value is None or isinstance(value, bool | int | str):

@@ -29,12 +29,13 @@ def sizes(model: Any, optimizer: Any) -> dict[str, int]:
 
     Buffers are counted where there are any, for parameters are swapped between whole and sharded.
     """
-    return {
-        "weights": sum(map(_weights, model)),
-        "main": sum(_first(group, "main_weight_buffer") for chunk in model for group in _fsdp(chunk))
-        + sum(map(_main, _parts(optimizer))),
-        "moments": sum(_size(local(value)) for _, state in _states(optimizer) for value in _moments(state)),
-    }
+    main = sum(_first(group, "main_weight_buffer") for chunk in model for group in _fsdp(chunk))
+    # The copies that Megatron's mixed-precision optimizers keep: of whole weights, or of this rank's part.
+    names = ("fp32_from_float16_groups", "shard_fp32_from_float16_groups")
+    groups = (group for part in _parts(optimizer) for name in names for group in getattr(part, name, None) or ())
+    main += sum(_size(local(parameter)) for group in groups for parameter in group if parameter is not None)
+    moments = sum(_size(local(value)) for _, state in _states(optimizer) for value in _moments(state))
+    return {"weights": sum(map(_weights, model)), "main": main, "moments": moments}
 
 
 def gradients(model: Any) -> int:
@@ -57,13 +58,6 @@ def _weights(chunk: Any) -> int:
         return sum(_first(group, *names) or sum(_size(local(each)) for each in group.params) for group in buffers)
     whole = sum(_size(buffer.param_data) for buffer in _ddp(chunk))
     return whole or sum(_size(local(parameter)) for parameter in chunk.parameters())
-
-
-def _main(part: Any) -> int:
-    """Count the copies that Megatron's mixed-precision optimizers keep: of whole weights, or of this rank's part."""
-    names = ("fp32_from_float16_groups", "shard_fp32_from_float16_groups")
-    groups = (group for name in names for group in getattr(part, name, None) or ())
-    return sum(_size(local(parameter)) for group in groups for parameter in group if parameter is not None)
 
 
 def _fsdp(chunk: Any) -> list[Any]:

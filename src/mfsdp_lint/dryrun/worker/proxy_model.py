@@ -18,8 +18,7 @@ LATENT = "megatron.bridge.models.mla_provider.MLAModelProvider"
 _MAMBA = "MambaModelProvider"
 
 _LATENT_SIZES = {
-    "model.q_lora_rank": 16,
-    "model.kv_lora_rank": 16,
+    **dict.fromkeys(("model.q_lora_rank", "model.kv_lora_rank"), 16),
     "model.qk_head_dim": 8,
     "model.qk_pos_emb_head_dim": 4,
     "model.v_head_dim": 8,
@@ -28,8 +27,7 @@ _LATENT_SIZES = {
 _MAMBA_SIZES = {
     "model.num_layers": 3,
     "model.mamba_num_groups": 2,
-    "model.mamba_state_dim": 8,
-    "model.mamba_head_dim": 8,
+    **dict.fromkeys(("model.mamba_state_dim", "model.mamba_head_dim"), 8),
     "model.num_query_groups": 4,
     "model.position_embedding_type": "none",
 }

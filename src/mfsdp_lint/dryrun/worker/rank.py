@@ -22,8 +22,6 @@ from .build import apply_variables, failure
 _GRACE = 5.0
 """How many seconds a rank has to end by itself once another one has failed."""
 
-_PAUSE = 0.02
-
 
 def main(arguments: Sequence[str]) -> None:
     """Run one rank. `arguments`: the job's file, the answers' folder, and, for a question's own process, its number."""
@@ -97,7 +95,7 @@ def _await(child: int, question: Mapping[str, Any], rank: int, answers: str, lim
             failed_elsewhere = now
         if failed_elsewhere is not None and now - failed_elsewhere > _GRACE:
             why = "stopped, for another rank had failed"
-        time.sleep(_PAUSE)
+        time.sleep(0.02)
     # The process group outlives its leader where a save left helpers behind.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
@@ -128,6 +126,8 @@ def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> Non
             stream.write(stage)
 
     code = 1
+    import torch
+
     from . import training
 
     try:
@@ -141,7 +141,8 @@ def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> Non
         _write(answers, name, rank, answer)
         if code == 0:
             # Who leaves first would break the connections of those that are still at work.
-            training.wait_for_all()
+            with contextlib.suppress(Exception):  # where one is gone
+                torch.distributed.barrier()
         sys.stdout.flush()
         sys.stderr.flush()
     finally:

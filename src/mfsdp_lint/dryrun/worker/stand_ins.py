@@ -31,7 +31,7 @@ _CORE = ("core", "core.distributed", "core.models.gpt.gpt_layer_specs", "core.op
 
 def import_upstream() -> tuple[str, ...]:
     """Import torch and megatron-core, then make Megatron-Bridge importable; return the packages with stand-ins."""
-    finder = _imported(*(f"megatron.{name}" for name in _CORE))
+    finder = import_with_stand_ins(*(f"megatron.{name}" for name in _CORE))
     # The tracker of random states says at every layer that a CPU's state changed.
     logging.getLogger("megatron.core.tensor_parallel.random").setLevel(logging.ERROR)
     absent = tuple(root for root in ROOTS if root in finder.roots or not _installed(root))
@@ -44,8 +44,8 @@ def import_upstream() -> tuple[str, ...]:
     return absent
 
 
-def _imported(*names: str) -> "_Finder":
-    """Import modules, with stand-ins for packages that they have no fallback for: core from 0.18 on needs triton."""
+def import_with_stand_ins(*names: str) -> "_Finder":
+    """Import modules; the finder's roots are packages that they cannot do without, as core from 0.18 without triton."""
     warnings.simplefilter("ignore")
     finder = _Finder()
     sys.meta_path.append(finder)
@@ -64,14 +64,6 @@ def _imported(*names: str) -> "_Finder":
 
 def _is_in(name: str, root: str) -> bool:
     return name == root or name.startswith(root + ".")
-
-
-def import_with_stand_ins(name: str) -> tuple[str, ...]:
-    """Import a module; return the packages with stand-ins: those that it cannot be imported without, and no others.
-
-    Raises the errors of the import.
-    """
-    return _imported(name).roots
 
 
 def _installed(root: str) -> bool:
@@ -152,8 +144,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 _FUSED = {
     "megatron.core.models.common.embeddings.rope_utils": ("apply_rotary_pos_emb", "apply_rotary_pos_emb_thd"),
     "megatron.core.transformer.moe.moe_utils": (
-        *("permute", "permute_with_probs", "unpermute"),
-        *("sort_chunks_by_index", "sort_chunks_by_index_with_probs"),
+        *("permute", "permute_with_probs", "unpermute", "sort_chunks_by_index", "sort_chunks_by_index_with_probs"),
     ),
 }
 """Kernels ("fused_…") that validation looks for, by module: without Transformer Engine they are None, or not there."""
@@ -231,12 +222,7 @@ class _Event:
         pass
 
     record = wait = synchronize = _giving(None)
-
-    def query(self) -> bool:
-        return True
-
-    def elapsed_time(self, other: object) -> float:
-        return 0.0
+    query, elapsed_time = _giving(True), _giving(0.0)
 
 
 class _Stream:
@@ -248,12 +234,10 @@ class _Stream:
         pass
 
     wait_stream = wait_event = synchronize = _giving(None)
+    query = _giving(True)
 
     def record_event(self, event: Any = None) -> Any:
         return event or _Event()
-
-    def query(self) -> bool:
-        return True
 
 
 def quiet_cuda(torch: Any) -> None:
@@ -334,14 +318,11 @@ def device_mesh(torch: Any) -> None:
     mesh = torch.distributed.device_mesh
     from_group, initialise = mesh.DeviceMesh.from_group, mesh.init_device_mesh
 
-    def here(device: str) -> str:
-        return "cpu" if device == "cuda" else device
-
     def ours_from_group(group: Any, device_type: str, *arguments: Any, **keywords: Any) -> Any:
-        return from_group(group, here(device_type), *arguments, **keywords)
+        return from_group(group, "cpu" if device_type == "cuda" else device_type, *arguments, **keywords)
 
     def ours_initialise(device_type: str, *arguments: Any, **keywords: Any) -> Any:
-        return initialise(here(device_type), *arguments, **keywords)
+        return initialise("cpu" if device_type == "cuda" else device_type, *arguments, **keywords)
 
     mesh.DeviceMesh.from_group = staticmethod(ours_from_group)
     mesh.init_device_mesh = torch.distributed.init_device_mesh = ours_initialise
@@ -350,11 +331,7 @@ def device_mesh(torch: Any) -> None:
 class _EndedCollective:
     """A collective that has ended."""
 
-    def wait(self, *arguments: Any, **keywords: Any) -> bool:
-        return True
-
-    def is_completed(self) -> bool:
-        return True
+    wait = is_completed = _giving(True)
 
 
 class _Scaled:

@@ -3,7 +3,6 @@ makes, in its order.
 """
 
 import ast
-import contextlib
 import datetime
 import inspect
 import os
@@ -62,21 +61,6 @@ class Trainer:
             and config.ddp.overlap_param_gather
             and not config.dist.use_megatron_fsdp
             and not config.dist.use_torch_fsdp2
-        )
-
-    def begin(self) -> None:
-        """Make the schedule use the functions that the wrapper offers: the launcher does so last, after a load."""
-        from megatron.bridge.training.setup import _update_model_config_funcs
-        from megatron.core.utils import get_model_config
-
-        call(
-            _update_model_config_funcs,
-            self.model,
-            get_model_config(self.model[0]),
-            self.config.ddp,
-            self.optimizer,
-            align_grad_reduce=self.config.dist.align_grad_reduce,
-            pg_collection=self.groups,
         )
 
     def train(self, first: int, count: int, answer: Answer) -> None:
@@ -147,11 +131,7 @@ class Trainer:
         self.config.checkpoint.save = directory
         call(
             save_checkpoint,
-            self._state(step),
-            self.model,
-            self.optimizer,
-            self.scheduler,
-            0,
+            *(self._state(step), self.model, self.optimizer, self.scheduler, 0),
             checkpointing_context={},
             pg_collection=self.groups,
             non_persistent_ckpt=short_lived,
@@ -175,10 +155,7 @@ class Trainer:
         self.config.checkpoint.load = directory
         call(
             load_checkpoint,
-            self._state(0),
-            self.model,
-            self.optimizer,
-            self.scheduler,
+            *(self._state(0), self.model, self.optimizer, self.scheduler),
             checkpointing_context={},
             **{_SKIPS: skips},
         )
@@ -219,6 +196,8 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     """Run a question; `answer` is filled in on the way, and `at` is told each stage. Raises upstream's errors."""
     import torch
     from megatron.bridge.training.config import runtime_config_update
+    from megatron.bridge.training.setup import _update_model_config_funcs
+    from megatron.core.utils import get_model_config
 
     at("build")
     apply_variables(question["settings"], os.environ)
@@ -256,7 +235,13 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
         answer["loaded"] = measure.digest(trainer.model, trainer.optimizer)
         if not config.checkpoint.load_optim or config.checkpoint.finetune:  # the optimizer begins anew
             del answer["loaded"]["optimizer"]
-    trainer.begin()
+    # The launcher does so last, after a load: the schedule uses the functions that the wrapper offers.
+    call(
+        _update_model_config_funcs,
+        *(trainer.model, get_model_config(trainer.model[0]), config.ddp, trainer.optimizer),
+        align_grad_reduce=config.dist.align_grad_reduce,
+        pg_collection=groups,
+    )
     at("first-step")
     if not loads:
         trainer.train(0, 1, answer)
@@ -281,27 +266,16 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     answer["stage"] = "done"
 
 
-def wait_for_all() -> None:
-    """Wait until every rank is done, or one is gone."""
-    import torch
-
-    with contextlib.suppress(Exception):
-        torch.distributed.barrier()
-
-
 def _open_groups(config: Any) -> Any:
     import torch
     from megatron.core import parallel_state, process_groups_config, tensor_parallel
 
     model = config.model
+    kinds = ("tensor_model", "pipeline_model", "virtual_pipeline_model", "context", "expert_model", "expert_tensor")
+    sizes = [f"{kind}_parallel_size" for kind in kinds]
     call(
         parallel_state.initialize_model_parallel,
-        tensor_model_parallel_size=model.tensor_model_parallel_size,
-        pipeline_model_parallel_size=model.pipeline_model_parallel_size,
-        virtual_pipeline_model_parallel_size=model.virtual_pipeline_model_parallel_size,
-        context_parallel_size=model.context_parallel_size,
-        expert_model_parallel_size=model.expert_model_parallel_size,
-        expert_tensor_parallel_size=model.expert_tensor_parallel_size,
+        **{size: getattr(model, size) for size in sizes},
         num_distributed_optimizer_instances=config.ddp.num_distributed_optimizer_instances,
         order="tp-cp-ep-pp-dp" if config.dist.use_tp_pp_dp_mapping else "tp-cp-ep-dp-pp",
         create_gloo_process_groups=config.dist.use_gloo_process_groups,

@@ -76,7 +76,7 @@ def _prepare(transformer_engine: str, tree: str = "") -> Answer:
             sys.path.insert(0, tree)
             # For the help of its flags a parser reads the source of a dozen classes over again (0.16 to head).
             inspect.getsource = functools.cache(inspect.getsource)  # type: ignore[assignment]  # it only remembers
-            stood_in = stand_ins.import_with_stand_ins("megatron.training.arguments")
+            stood_in = stand_ins.import_with_stand_ins("megatron.training.arguments").roots
         else:
             stood_in = stand_ins.import_upstream()
             import megatron.bridge.training.config  # noqa: F401
