@@ -27,7 +27,7 @@ from mfsdp_lint.core.values import Known  # noqa: E402
 from mfsdp_lint.dryrun.containment import contained  # noqa: E402
 from mfsdp_lint.dryrun.inventory import CPU  # noqa: E402
 from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome  # noqa: E402
-from mfsdp_lint.dryrun.proxy_settings import BASE  # noqa: E402
+from mfsdp_lint.dryrun.proxy import BASE  # noqa: E402
 from mfsdp_lint.dryrun.ranks import (  # noqa: E402
     AGENT,
     Answers,
@@ -40,9 +40,8 @@ from mfsdp_lint.dryrun.ranks import (  # noqa: E402
     read,
 )
 from mfsdp_lint.megatron.versions.target import resolve_target  # noqa: E402
-from mfsdp_lint.memory.estimate import memory  # noqa: E402
-from mfsdp_lint.memory.result import Footprint  # noqa: E402
-from mfsdp_lint.memory.wrappings import DDP, DISTRIBUTED, MEGATRON, TORCH, Wrapping, wrappings  # noqa: E402
+from mfsdp_lint.memory.estimate import Footprint, memory  # noqa: E402
+from mfsdp_lint.memory.facts import DDP, DISTRIBUTED, MEGATRON, TORCH, Wrapping, wrappings  # noqa: E402
 
 TOLERANCE = 0.05
 RANKS, RANKS_OF_HYBRID = 2, 4

@@ -44,7 +44,7 @@ def _worker() -> Any:
     def part(name: str) -> Any:
         return importlib.import_module(f"{start.PACKAGE}.{name}")
 
-    part("shim").install()
+    part("stand_ins").replace_cuda()
     part("stand_ins").import_upstream()
     part("training").import_bridge()
     return part
@@ -75,7 +75,7 @@ def _block(worker: Any, config: Any) -> Any:
     spec = get_gpt_decoder_block_spec(config, use_transformer_engine=False, normalization=config.normalization)
     if config.multi_latent_attention:
         for layer in spec.layer_specs:
-            layer.submodules.self_attention.submodules.core_attention = worker("proxy_model")._latent_attention()
+            layer.submodules.self_attention.submodules.core_attention = worker("proxy_model").plain_attention()
     return spec
 
 

@@ -29,7 +29,7 @@ import typing_extensions
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from mfsdp_lint.dryrun.worker.answers import failure
+from mfsdp_lint.dryrun.worker.build import failure
 from mfsdp_lint.dryrun.worker.execute import flat
 from mfsdp_lint.dryrun.worker.stand_ins import import_upstream, pretend
 

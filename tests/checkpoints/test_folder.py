@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.checkpoints.folder import NoFolder, checkpoint
-from mfsdp_lint.checkpoints.iteration import CheckpointFolder, Iteration, iteration
+from mfsdp_lint.checkpoints.folder import CheckpointFolder, Iteration, NoFolder, checkpoint, iteration
 
 WRITTEN = Path(__file__).parent / "written"
 FORMATS = ("torch_dist", "fsdp_dtensor", "torch_dcp", "torch", "zarr")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,12 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.commands import dry_run
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.dryrun import confirm as of_a_check
+from mfsdp_lint.dryrun import run as of_a_check
 from mfsdp_lint.dryrun.containment import contained
-from mfsdp_lint.dryrun.introspection import confirm, validate
+from mfsdp_lint.dryrun.introspection import confirm, question, tree_at, validate, validator
 from mfsdp_lint.dryrun.inventory import Installed
 from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome
 from mfsdp_lint.dryrun.subject import Examiner, KnownSettings, Subject, can_be_tried, recipe_of
-from mfsdp_lint.dryrun.validator import command_lines, question, tree_at
 from mfsdp_lint.dryrun.verify import verify_command_line
 from mfsdp_lint.inputs.detect import with_core
 from mfsdp_lint.inputs.options import UsageError
@@ -132,7 +132,7 @@ def only_fsdp_dtensor(settings: PlainSettings) -> str:
 def test_a_finding_is_confirmed_by_its_error_and_by_the_control_run_that_passes() -> None:
     about = subject({**TWINS, "checkpoint.ckpt_format": "torch_dist"})
     ask = refuses(only_fsdp_dtensor)
-    seen = validate(about.given.settings, about.violations, ask, JUDGE.every)
+    seen = validate(about.given.settings, about.violations, ask, partial(JUDGE, every=True))
     (violation,) = (each for each in about.violations if each.rule.code == "MFSDP101")
     assert confirm(violation, seen, ask).verdict == "confirmed"
 
@@ -147,7 +147,7 @@ def test_what_a_stronger_rule_speaks_for_may_be_refused_first() -> None:
         message = only_fsdp_dtensor(settings)
         return failed("startup", message) if message else PASSED
 
-    seen = validate(about.given.settings, about.violations, ask, JUDGE.every)
+    seen = validate(about.given.settings, about.violations, ask, partial(JUDGE, every=True))
     assert [refusal.violation and refusal.violation.rule.code for refusal in seen.refusals] == ["MFSDP252", "MFSDP101"]
     assert seen.last.passed
     (violation,) = (each for each in about.violations if each.rule.code == "MFSDP201")
@@ -268,7 +268,7 @@ def test_what_its_parser_refuses_is_told_and_what_it_does_not_have_left_out(
 def test_what_the_tree_makes_of_settings_is_told_in_their_names(small_tree: str) -> None:
     found = tree_at(small_tree)
     given = KnownSettings({"train.micro_batch_size": 4}, (), world_size=8)
-    with contained(sys.executable) as launch, command_lines(launch, found, 60) as asked:
+    with contained(sys.executable) as launch, validator(launch, found.target, 60, found) as asked:
         outcome = asked.ask(given.settings, given)
         refused = asked.ask({**given.settings, "ddp.use_megatron_fsdp": True}, given)
     assert outcome.changed == {"train.global_batch_size": [None, 32]}

@@ -14,8 +14,7 @@ import pytest
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import UNKNOWN
-from mfsdp_lint.dryrun.execution import _executed, not_read
-from mfsdp_lint.dryrun.subject import given
+from mfsdp_lint.dryrun.subject import _executed, given, not_read
 from mfsdp_lint.dryrun.worker.execute import _module, flat
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem

@@ -15,7 +15,7 @@ from mfsdp_lint.dryrun import inventory
 from mfsdp_lint.dryrun.inventory import BRIDGE, CPU, PACKAGES, Device, Gpu, Installed
 from mfsdp_lint.dryrun.worker.inventory import gpus, version
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.megatron.versions.target import nearest
+from mfsdp_lint.megatron.versions.target import Target, nearest
 
 H100 = Gpu("NVIDIA H100 80GB HBM3", (9, 0))
 A100 = Gpu("NVIDIA A100", (8, 0))
@@ -121,17 +121,18 @@ def test_a_megatron_that_is_only_on_the_path_has_the_version_of_its_source(
 @pytest.mark.parametrize("of_bridge", ["0.3.1", "0.3.1+local.1", "0.4.2"])
 def test_what_can_be_imported_is_asked_as_a_dry_run_asks_it(of_bridge: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The version of Transformer Engine to pretend is that of the release, and never an empty one."""
-    asked: list[str] = []
+    asked: list[Target] = []
 
     @contextmanager
-    def validator(launch: object, transformer_engine: str, timeout: float) -> Iterator[None]:
-        asked.append(transformer_engine)
+    def validator(launch: object, target: Target, timeout: float) -> Iterator[None]:
+        asked.append(target)
         yield
 
     monkeypatch.setattr(inventory, "validator", validator)
     installed = replace(NONE, python=sys.executable, packages={**NONE.packages, **VERSIONS, BRIDGE: of_bridge})
     assert inventory.why_broken(installed, 10.0) == ""
-    assert asked == [nearest(of_bridge).te]
+    assert [nearest(each.bridge) for each in asked] == [nearest(of_bridge)]
+    assert nearest(of_bridge).te
     assert "cpu         can run" in inventory.setup_report(installed)
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from mfsdp_lint.dryrun.inventory import A_CLUSTER, Device, Installed
-from mfsdp_lint.dryrun.place import LaunchJob, answered, empty, writing
-from mfsdp_lint.dryrun.ranks import Batch, By, Key
+from mfsdp_lint.dryrun.ranks import Batch, By, Key, LaunchJob, answered, empty, writing
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.reports import dry_run as jobs_report
 from tests.dryrun.samples import FSDP

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mfsdp_lint.dryrun.inventory import A_CLUSTER, CPU
-from mfsdp_lint.dryrun.place import LaunchJob
+from mfsdp_lint.dryrun.ranks import LaunchJob
 
 GPUS = LaunchJob(Path("/jobs/job-1"), 3, 2, A_CLUSTER, 720.0)
 WITHOUT = LaunchJob(Path("/jobs/job-2"), 1, 4, CPU, 241.0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mfsdp_lint.dryrun.worker.validate_args import NoFlag, NoSpelling, plain, spelled, words_of
+from mfsdp_lint.dryrun.worker.validate import NoFlag, NoSpelling, plain_arguments, spelled, words_of
 
 
 class Backend(enum.Enum):
@@ -143,4 +143,4 @@ def test_a_flag_of_another_version_is_given_all_the_same() -> None:
 
 def test_only_plain_arguments_are_told_and_members_by_their_names() -> None:
     arguments = {"a": 1, "b": Backend.flash, "c": [Backend.flash, Backend.fused], "d": object(), "e": [], "f": None}
-    assert plain(arguments) == {"a": 1, "b": "flash", "c": ["flash", "fused"], "e": [], "f": None}
+    assert plain_arguments(arguments) == {"a": 1, "b": "flash", "c": ["flash", "fused"], "e": [], "f": None}

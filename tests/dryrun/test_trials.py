@@ -8,7 +8,7 @@ import pytest
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun import trials
-from mfsdp_lint.dryrun.control import confirmed, supposed
+from mfsdp_lint.dryrun.evidence import confirmed_by, supposed
 from mfsdp_lint.dryrun.inventory import CPU, Device
 from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome
 from mfsdp_lint.dryrun.ranks import Batch, launched
@@ -171,6 +171,6 @@ def test_a_warning_about_what_a_folder_holds_supposes_that_folder(
     """The trial made it, and nobody knows what the recipe's own one holds."""
     (violation,) = (each for each in subject({**FSDP, **settings}).violations if each.rule.code == code)
     assert supposed(violation) == told
-    assert confirmed(violation, "cpu", "seen") == Confirmation(
+    assert confirmed_by(violation, "cpu", "seen") == Confirmation(
         "hypothetical", "cpu", "seen", f"would be confirmed if {told}"
     )

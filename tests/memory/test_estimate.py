@@ -10,8 +10,8 @@ from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, OneOf, Value
 from mfsdp_lint.megatron.versions.target import resolve_target
-from mfsdp_lint.memory.estimate import memory
-from mfsdp_lint.memory.result import GivenParameters, Memory
+from mfsdp_lint.memory.counting import GivenParameters
+from mfsdp_lint.memory.estimate import Memory, memory
 
 BF16: dict[str, Any] = {
     "mixed_precision": None,
@@ -146,7 +146,7 @@ def test_the_recipes_own_instances_are_those_of_hybrid_sharding() -> None:
     own = found.own
     assert own is not None
     assert own.label == "Megatron-FSDP optim_grads_params, HSDP ×4"
-    assert own.parameters.formula == "2 B × 1,000,000 ÷ 2"
+    assert dict(own.amounts)["parameters"].formula == "2 B × 1,000,000 ÷ 2"
 
 
 @pytest.mark.parametrize(

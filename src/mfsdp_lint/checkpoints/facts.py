@@ -13,14 +13,14 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
+from mfsdp_lint.core.recipe import Recipe, Setting, Variant
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import With
 from mfsdp_lint.core.values import CWD, Known
 from mfsdp_lint.inputs import disk
 
 if TYPE_CHECKING:
-    from mfsdp_lint.checkpoints.iteration import CheckpointFolder, State
+    from mfsdp_lint.checkpoints.folder import CheckpointFolder
 
 FOLDER, FORMAT = "found.checkpoint", "found.checkpoint_format"
 _LOAD = "checkpoint.load"
@@ -29,15 +29,14 @@ _LOAD = "checkpoint.load"
 def finder() -> Callable[[Recipe], Recipe]:
     """Return a function that adds these facts to recipes; it looks at each folder once."""
     look = cache(_look)
-    return lambda recipe: _beside(recipe, look)
 
+    def with_facts(recipe: Recipe) -> Recipe:
+        variants, exposed = (tuple(_with(each, look) for each in some) for some in (recipe.variants, recipe.exposed))
+        pairs = zip((*variants, *exposed), (*recipe.variants, *recipe.exposed), strict=True)
+        same = all(now is then for now, then in pairs)
+        return recipe if same else replace(recipe, variants=variants, exposed=exposed)
 
-def _beside(recipe: Recipe, look: Callable[[str], CheckpointFolder | None]) -> Recipe:
-    variants, exposed = (tuple(_with(each, look) for each in some) for some in (recipe.variants, recipe.exposed))
-    before = (*recipe.variants, *recipe.exposed)
-    if all(now is then for now, then in zip((*variants, *exposed), before, strict=True)):
-        return recipe
-    return replace(recipe, variants=variants, exposed=exposed)
+    return with_facts
 
 
 def _with(variant: Variant, look: Callable[[str], CheckpointFolder | None]) -> Variant:
@@ -45,14 +44,22 @@ def _with(variant: Variant, look: Callable[[str], CheckpointFolder | None]) -> V
     if not isinstance(load, Known) or not isinstance(load.value, str) or not load.value:
         return variant
     found = look(load.value)
-    state = None if found is None else _state(found)
-    if found is None or state is None:
+    if found is None:
+        return variant
+    # The state of the folder that a run meets; None where it is unknown, as where a run has yet to save.
+    state = next((trouble.state for trouble in found.troubles if trouble.state is not None), None)
+    if found.level == "hugging face":
+        state = "hugging face"
+    elif state is None and found.level == "run":
+        state = "run"
+    if state is None:
         return variant
     origin = variant.origin(_LOAD)
-    settings = With(variant.settings, _fact(FOLDER, state, origin))
-    format_ = _format(found) if state == "run" else None
-    if format_ is not None:
-        settings = With(settings, _fact(FORMAT, format_, origin))
+    settings = With(variant.settings, Setting(FOLDER, Known(state), origin))
+    # `checkpoint.ckpt_step` may load another iteration than the tracker names: all have to have one format.
+    formats = {iteration.format for iteration in found.iterations}
+    if state == "run" and len(formats) == 1 and not formats & {None, "dcp"}:
+        settings = With(settings, Setting(FORMAT, Known(formats.pop()), origin))
     return replace(variant, settings=settings)
 
 
@@ -66,24 +73,3 @@ def _look(path: str) -> CheckpointFolder | None:
         return checkpoint(place, latest=0)
     except NoFolder:  # it cannot be read
         return None
-
-
-def _fact(path: str, value: str, origin: Origin | None) -> Setting:
-    return Setting(path, Known(value), origin)
-
-
-def _state(found: CheckpointFolder) -> State | None:
-    """Return the state of the folder that a run meets; None where it is unknown, as where a run has yet to save."""
-    if found.level == "hugging face":
-        return "hugging face"
-    met = next((trouble.state for trouble in found.troubles if trouble.state is not None), None)
-    return "run" if met is None and found.level == "run" else met
-
-
-def _format(found: CheckpointFolder) -> str | None:
-    """Return the format of all iterations: `checkpoint.ckpt_step` may load another one than the tracker names.
-
-    None where the formats differ, or where one is unknown or `dcp`.
-    """
-    formats = {iteration.format for iteration in found.iterations}
-    return None if len(formats) != 1 or formats & {None, "dcp"} else formats.pop()

@@ -18,8 +18,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterator
 
-from mfsdp_lint.checkpoints.folder import name_of
-from mfsdp_lint.checkpoints.iteration import CheckpointFolder, Iteration
+from mfsdp_lint.checkpoints.folder import CheckpointFolder, Iteration, name_of
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, describe, join
@@ -33,6 +32,7 @@ Read = Callable[[str], Value]
 _HAS_CONVERTER = parse_applicability("core >=0.14")
 _HAS_MAP = parse_applicability("core >=0.16")
 _HAS_EXPORT = parse_applicability(">=0.5")
+_ASSERTS = parse_applicability(">=0.4")
 
 _INSPECTOR = "tools/checkpoint/checkpoint_inspector.py"
 _EXPORTER = "examples/conversion/mfsdp/convert_checkpoints_fsdp.py"
@@ -45,10 +45,7 @@ _SIZES = {
 
 @dataclass(frozen=True, slots=True)
 class ConversionStep:
-    """A step of a conversion, and its command ("" where a person has to know how).
-
-    Words in capitals are to be filled in.
-    """
+    """A step of a conversion, and its command, whose capitals are to be filled in ("": a person has to know how)."""
 
     what: str
     command: str = ""
@@ -63,6 +60,10 @@ class CheckpointConversion:
     settings: tuple[tuple[str, str], ...] = ()
 
 
+_LOADED = ("checkpoint.load", "NEW_RUN")
+_LOADED_AS_FSDP = (_LOADED, ("checkpoint.ckpt_format", "fsdp_dtensor"))
+
+
 def conversion(given: str, wanted: str, site: Site, read: Read, path: str) -> CheckpointConversion | None:
     """Return the way from one format to another at a site; None where there is none.
 
@@ -70,51 +71,40 @@ def conversion(given: str, wanted: str, site: Site, read: Read, path: str) -> Ch
     """
     match given, wanted:
         case "torch_dist", "fsdp_dtensor" if _HAS_CONVERTER.truth(site):
-            return _to_fsdp(site, read, path)
+            lost = "the state of random numbers, and what layers keep beside their weights (_extra_state)"
+            more = (("checkpoint.load_rng", "False"), ("checkpoint.exit_on_missing_checkpoint", "True"))
+            return CheckpointConversion(tuple(_to_fsdp(site, read, path)), lost, (*_LOADED_AS_FSDP, *more))
         case "fsdp_dtensor", "torch_dist" if _HAS_EXPORT.truth(site):
-            return _from_fsdp(read, os.path.dirname(path))
+            run = os.path.dirname(path)
+            exported = _exporter("export", read, hf_model="MODEL", megatron_path=run, hf_path="HF_MODEL")
+            steps = (ConversionStep("export the weights; there is no converter back", exported), _imported("HF_MODEL"))
+            lost = "the optimizer, the schedule and the state of random numbers: only weights are taken along"
+            return CheckpointConversion(steps, lost, (_LOADED, ("checkpoint.finetune", "True")))
         case "hf", "fsdp_dtensor" if _HAS_EXPORT.truth(site):
             imported = _exporter("import", read, hf_model=path, megatron_path="NEW_RUN")
-            return CheckpointConversion(
-                (ConversionStep("import the model", imported),), "nothing but weights is there", _LOADED_AS_FSDP
-            )
+            step = ConversionStep("import the model", imported)
+            return CheckpointConversion((step,), "nothing but weights is there", _LOADED_AS_FSDP)
         case "hf", "torch_dist":
-            return CheckpointConversion(
-                (_imported(path),), "nothing but weights is there", (("checkpoint.load", "NEW_RUN"),)
-            )
-        case _:
-            return None
+            return CheckpointConversion((_imported(path),), "nothing but weights is there", (_LOADED,))
+    return None
 
 
-_LOADED_AS_FSDP = (("checkpoint.load", "NEW_RUN"), ("checkpoint.ckpt_format", "fsdp_dtensor"))
-
-
-def _to_fsdp(site: Site, read: Read, path: str) -> CheckpointConversion:
-    steps = [*_map(site), *_converted(site, read, path)]
-    return CheckpointConversion(
-        tuple(steps),
-        "the state of random numbers, and what layers keep beside their weights (_extra_state)",
-        (*_LOADED_AS_FSDP, ("checkpoint.load_rng", "False"), ("checkpoint.exit_on_missing_checkpoint", "True")),
-    )
-
-
-def _map(site: Site) -> Iterator[ConversionStep]:
-    """Yield the steps that write down the optimizer's group of every parameter, which the checkpoint lacks."""
-    if not _HAS_MAP.truth(site):
-        return
-    yield ConversionStep(
-        "run a step of Megatron-LM with the same model and without Megatron-FSDP, to write down the optimizer's groups",
-        "… --use-distributed-optimizer --dump-param-to-param-group-map MAP",
-    )
-    yield ConversionStep("make that readable", f"python {_INSPECTOR} print-torch-dcp-in-json MAP")
-
-
-def _converted(site: Site, read: Read, path: str) -> Iterator[ConversionStep]:
+def _to_fsdp(site: Site, read: Read, path: str) -> Iterator[ConversionStep]:
+    """Yield the steps from torch_dist to fsdp_dtensor."""
+    groups = ""
+    if _HAS_MAP.truth(site):  # the optimizer's group of every parameter, which the checkpoint lacks
+        yield ConversionStep(
+            "run a step of Megatron-LM with the same model and without Megatron-FSDP, to write down the optimizer's "
+            "groups",
+            "… --use-distributed-optimizer --dump-param-to-param-group-map MAP",
+        )
+        yield ConversionStep("make that readable", f"python {_INSPECTOR} print-torch-dcp-in-json MAP")
+        groups = " --param-to-param-group-map-json MAP/param_to_param_group_map.json"
     name = os.path.basename(path)
     gated = read("model.gated_linear_unit")
-    swiglu = {True: " --swiglu", False: ""}.get(gated.value is True) if isinstance(gated, Known) else " [--swiglu]"
-    groups = " --param-to-param-group-map-json MAP/param_to_param_group_map.json" if _HAS_MAP.truth(site) else ""
-    only_if = "" if isinstance(gated, Known) else " (--swiglu where the model's MLPs are gated: nothing else tells)"
+    swiglu, only_if = " [--swiglu]", " (--swiglu where the model's MLPs are gated: nothing else tells)"
+    if isinstance(gated, Known):
+        swiglu, only_if = " --swiglu" if gated.value is True else "", ""
     yield ConversionStep(
         f"convert, on the GPUs that it takes to hold the model{only_if}",
         f"torchrun --nproc_per_node=GPUS {_INSPECTOR} convert-torch-dist-to-fsdp-dtensor{swiglu} {shlex.quote(path)} "
@@ -123,15 +113,6 @@ def _converted(site: Site, read: Read, path: str) -> Iterator[ConversionStep]:
     number = name.removeprefix("iter_").lstrip("0") or "0"
     tracker = f"printf {number} > NEW_RUN/latest_checkpointed_iteration.txt"
     yield ConversionStep("write the tracker, which the converter does not", tracker)
-
-
-def _from_fsdp(read: Read, path: str) -> CheckpointConversion:
-    exported = _exporter("export", read, hf_model="MODEL", megatron_path=path, hf_path="HF_MODEL")
-    return CheckpointConversion(
-        (ConversionStep("export the weights; there is no converter back", exported), _imported("HF_MODEL")),
-        "the optimizer, the schedule and the state of random numbers: only weights are taken along",
-        (("checkpoint.load", "NEW_RUN"), ("checkpoint.finetune", "True")),
-    )
 
 
 def _imported(model: str) -> ConversionStep:
@@ -144,10 +125,6 @@ def _exporter(what: str, read: Read, **paths: str) -> str:
     known = {flag: read(setting) for flag, setting in _SIZES.items()}
     sizes = " ".join(f"{flag} {size.value if isinstance(size, Known) else 'SIZE'}" for flag, size in known.items())
     return f"torchrun --nproc_per_node=GPUS {_EXPORTER} {what} {named} {sizes} --ckpt-format fsdp_dtensor"
-
-
-_ASSERTS = parse_applicability(">=0.4")
-_BRIDGE = "bridge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +150,12 @@ def answer(found: CheckpointFolder, recipe: Recipe, target: Target) -> Answer:
     wanted = read("checkpoint.ckpt_format")
     iteration = loaded(found)
     which = "hf" if found.level == "hugging face" else iteration.format if iteration else None
+    if which is None and (found.level == "nothing" or not found.iterations):
+        return Answer(False, "there is no checkpoint to load")
+    if which is None and found.latest is None:
+        return Answer(None, "no tracker says which iteration is loaded")
     if which is None:
-        return Answer(*_nothing_to_load(found))
+        return Answer(None, "the format of the iteration that the tracker names cannot be told")
     if not isinstance(wanted, Known) or not isinstance(wanted.value, str):
         return Answer(None, f"the recipe's checkpoint.ckpt_format is {describe(wanted)}")
     if which == "dcp":
@@ -184,7 +165,7 @@ def answer(found: CheckpointFolder, recipe: Recipe, target: Target) -> Answer:
     site = Site(target, recipe.front_end)
     how = conversion(which, wanted.value, site, read, os.path.normpath(iteration.path if iteration else found.path))
     told = f"it is {which}, and the recipe runs with checkpoint.ckpt_format {wanted.value!r}"
-    if not recipe.front_end.is_a(_BRIDGE):
+    if not recipe.front_end.is_a("bridge"):
         return Answer(None, f"{told}; only Megatron-Bridge is known to compare them", how)
     if (which, wanted.value) == ("torch_dcp", "fsdp_dtensor"):
         return Answer(False, f"{told}: it is taken for that, and no tensor has the name that is asked for")
@@ -197,11 +178,3 @@ def loaded(found: CheckpointFolder) -> Iteration | None:
     if found.level == "iteration":
         return found.iterations[0]
     return next((each for each in found.iterations if each.name == name_of(found.latest or "")), None)
-
-
-def _nothing_to_load(found: CheckpointFolder) -> tuple[bool | None, str]:
-    if found.level == "nothing" or not found.iterations:
-        return False, "there is no checkpoint to load"
-    if found.latest is None:
-        return None, "no tracker says which iteration is loaded"
-    return None, "the format of the iteration that the tracker names cannot be told"

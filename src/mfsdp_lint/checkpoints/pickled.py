@@ -94,7 +94,7 @@ class _Machine:
             self.stack.append(_CONSTANTS[name]())
         elif name in _STEPS:
             _STEPS[name](self, argument)
-        elif name not in _IDLE:
+        elif name not in ("PROTO", "FRAME"):
             raise ValueError(name)
 
     def since_mark(self) -> list[Any]:
@@ -119,6 +119,9 @@ class _Machine:
     def keep(self, argument: Any) -> None:
         self.memo[len(self.memo) if argument is None else argument] = self.stack[-1]
 
+    def kept(self, argument: Any) -> None:
+        self.stack.append(self.memo[argument])
+
     def named(self, argument: Any) -> None:
         if argument is None:
             module, name = self.last(2)
@@ -127,10 +130,6 @@ class _Machine:
         if not (type(module) is str and type(name) is str):
             raise ValueError("a name is text")
         self.stack.append(Named(module, name))
-
-    def made(self, _: Any) -> None:
-        of, arguments = self.last(2)
-        self.stack.append(PickledCall(of, arguments))
 
     def built(self, _: Any) -> None:
         (state,) = self.last(1)
@@ -165,10 +164,9 @@ class _Machine:
 
 _VALUES = frozenset(
     {
-        *("INT", "LONG", "FLOAT", "BINFLOAT", "UNICODE", "STRING"),
-        *("BININT", "BININT1", "BININT2", "LONG1", "LONG4"),
-        *("BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"),
-        *("BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BINSTRING", "SHORT_BINSTRING"),
+        *("INT", "LONG", "FLOAT", "BINFLOAT", "UNICODE", "STRING", "BININT", "BININT1", "BININT2", "LONG1", "LONG4"),
+        *("BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BINSTRING"),
+        "SHORT_BINSTRING",
     }
 )
 _CONSTANTS: Mapping[str, Callable[[], object]] = {
@@ -176,20 +174,13 @@ _CONSTANTS: Mapping[str, Callable[[], object]] = {
     "NEWTRUE": lambda: True,
     "NEWFALSE": lambda: False,
     "EMPTY_TUPLE": tuple,
-    "EMPTY_LIST": list,
-    "EMPTY_SET": list,
+    **dict.fromkeys(("EMPTY_LIST", "EMPTY_SET"), list),
     "EMPTY_DICT": PickledDict,
     "MARK": lambda: _MARK,
 }
-_IDLE = frozenset(("PROTO", "FRAME"))
 _STEPS: Mapping[str, Callable[[_Machine, Any], object]] = {
-    "MEMOIZE": _Machine.keep,
-    "PUT": _Machine.keep,
-    "BINPUT": _Machine.keep,
-    "LONG_BINPUT": _Machine.keep,
-    "GET": lambda machine, place: machine.stack.append(machine.memo[place]),
-    "BINGET": lambda machine, place: machine.stack.append(machine.memo[place]),
-    "LONG_BINGET": lambda machine, place: machine.stack.append(machine.memo[place]),
+    **dict.fromkeys(("MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT"), _Machine.keep),
+    **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), _Machine.kept),
     "POP": lambda machine, _: machine.last(1),
     "POP_MARK": lambda machine, _: machine.since_mark(),
     "DUP": lambda machine, _: machine.stack.append(machine.stack[-1]),
@@ -197,18 +188,14 @@ _STEPS: Mapping[str, Callable[[_Machine, Any], object]] = {
     "TUPLE1": lambda machine, _: machine.stack.append(machine.last(1)),
     "TUPLE2": lambda machine, _: machine.stack.append(machine.last(2)),
     "TUPLE3": lambda machine, _: machine.stack.append(machine.last(3)),
-    "LIST": lambda machine, _: machine.stack.append(machine.since_mark()),
-    "FROZENSET": lambda machine, _: machine.stack.append(machine.since_mark()),
+    **dict.fromkeys(("LIST", "FROZENSET"), lambda machine, _: machine.stack.append(machine.since_mark())),
     "DICT": _Machine.new_dict,
     "APPEND": lambda machine, _: machine.added(list(machine.last(1))),
-    "APPENDS": lambda machine, _: machine.added(machine.since_mark()),
-    "ADDITEMS": lambda machine, _: machine.added(machine.since_mark()),
+    **dict.fromkeys(("APPENDS", "ADDITEMS"), lambda machine, _: machine.added(machine.since_mark())),
     "SETITEM": lambda machine, _: machine.entered(list(machine.last(2))),
     "SETITEMS": lambda machine, _: machine.entered(machine.since_mark()),
-    "GLOBAL": _Machine.named,
-    "STACK_GLOBAL": _Machine.named,
-    "REDUCE": _Machine.made,
-    "NEWOBJ": _Machine.made,
+    **dict.fromkeys(("GLOBAL", "STACK_GLOBAL"), _Machine.named),
+    **dict.fromkeys(("REDUCE", "NEWOBJ"), lambda machine, _: machine.stack.append(PickledCall(*machine.last(2)))),
     "NEWOBJ_EX": lambda machine, _: machine.stack.append(PickledCall(*machine.last(3)[:2])),
     "BUILD": _Machine.built,
     "STOP": _Machine.stop,

@@ -14,7 +14,7 @@ from mfsdp_lint.reports.json import attributes
 from mfsdp_lint.reports.wording import count, printable
 
 if TYPE_CHECKING:
-    from mfsdp_lint.checkpoints.iteration import CheckpointFolder, FolderTrouble, Iteration
+    from mfsdp_lint.checkpoints.folder import CheckpointFolder, FolderTrouble, Iteration
     from mfsdp_lint.checkpoints.loading import Answer
 
 SUMMARY = (

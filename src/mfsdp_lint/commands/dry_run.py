@@ -14,12 +14,11 @@ from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.dryrun import inventory
-from mfsdp_lint.dryrun.execution import Executed, Execution, execute, not_read
+from mfsdp_lint.dryrun.introspection import Tree, tree_at
 from mfsdp_lint.dryrun.inventory import Installed, look
-from mfsdp_lint.dryrun.place import Wanted, place
+from mfsdp_lint.dryrun.ranks import place
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
-from mfsdp_lint.dryrun.subject import Examiner, can_be_tried, recipe_of, saving
-from mfsdp_lint.dryrun.validator import Tree, tree_at
+from mfsdp_lint.dryrun.subject import Examiner, Executed, Execution, can_be_tried, execute, not_read, recipe_of, saving
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.versions.target import Target, nearest
 from mfsdp_lint.progress import progress
@@ -154,7 +153,7 @@ def _tree(arguments: argparse.Namespace, installed: Installed) -> Tree:
 def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tree: Tree | None) -> int:
     memory = None if arguments.memory is None else arguments.memory << 20
     launch = (arguments.tier, arguments.ranks, arguments.launcher, arguments.timeout)
-    here = place(Wanted(*launch, memory, arguments.keep, arguments.answers), installed)
+    here = place(installed, *launch, memory, arguments.keep, arguments.answers)
     front_end = MEGATRON_LM if tree else BRIDGE
     recipes, code = _recipes(arguments, target, installed, front_end)
     judge = Examiner(target, [rule for rule in load_rules() if rule.is_on], here.device.decides, front_end)

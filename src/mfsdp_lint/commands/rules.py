@@ -61,8 +61,8 @@ def main(arguments: argparse.Namespace) -> int:
 
 def _verify(rules: Sequence[Rule], codes: Collection[str], arguments: argparse.Namespace) -> int:
     """Exit code 1 where an example contradicts its rule. Raises UsageError where nothing can be run."""
+    from mfsdp_lint.dryrun.introspection import tree_at
     from mfsdp_lint.dryrun.inventory import look
-    from mfsdp_lint.dryrun.validator import tree_at
     from mfsdp_lint.dryrun.verify import verify, verify_command_line
     from mfsdp_lint.progress import progress
     from mfsdp_lint.reports import dry_run

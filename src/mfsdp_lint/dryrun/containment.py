@@ -37,14 +37,9 @@ _OF_THE_CLUSTER = ("SLURM_", "SLURMD_", "PYXIS_", "ENROOT_", "XDG_RUNTIME_DIR")
 _LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
 _SET = {
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONUNBUFFERED": "1",
-    "TORCHDYNAMO_DISABLE": "1",
-    "TORCHINDUCTOR_COMPILE_THREADS": "1",
-    "HF_HUB_OFFLINE": "1",
-    "TRANSFORMERS_OFFLINE": "1",
+    **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"), "1"),
+    **dict.fromkeys(("TORCHDYNAMO_DISABLE", "TORCHINDUCTOR_COMPILE_THREADS"), "1"),
+    **dict.fromkeys(("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"), "1"),
     "GLOO_SOCKET_IFNAME": _LOOPBACK,
     "CUDA_VISIBLE_DEVICES": "",
 }
@@ -67,7 +62,8 @@ class Contained:
 
         With `talk` its standard input and output are pipes.
         """
-        self.note("commands.txt", " ".join(command) + "\n")
+        with files.written(self.directory / "commands.txt", "a") as journal:
+            journal.write(f"{' '.join(command)}\n".encode("utf-8", "surrogateescape"))
         with files.written(self.directory / output, "a") as log:
             return subprocess.Popen(
                 command,
@@ -79,24 +75,34 @@ class Contained:
                 start_new_session=True,
             )
 
-    def note(self, name: str, text: str) -> None:
-        """Append to a file of the journal."""
-        with files.written(self.directory / name, "a") as stream:
-            stream.write(text.encode("utf-8", "surrogateescape"))
-
 
 @contextmanager
 def contained(
     python: str, *, keep: str | None = None, memory: int = MEMORY, devices: bool = False, cluster: bool = False
 ) -> Iterator[Contained]:
-    """Open a launch. When the block ends, its processes are gone, and its directory unless `keep` names where to put
-    it.
+    """Open a launch. When the block ends, its processes are gone, and its directory, unless `keep` names its place.
 
     `devices` lets it see the GPUs, `cluster` lets it reach Slurm, whose daemons then are the parents of its processes;
     `memory` 0 is no limit. Raises UsageError where the directory cannot be made or written to.
     """
     mark = secrets.token_hex(16)
     directory = _directory(keep)
+    environment = {
+        **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+        **settings_for(devices),
+        # The home directory is another one; what the user installed below the real one stays within reach.
+        "PYTHONUSERBASE": os.environ.get("PYTHONUSERBASE", os.path.expanduser("~/.local")),
+        "HOME": str(directory / "home"),
+        "TMPDIR": str(directory / "tmp"),
+        "TORCHINDUCTOR_CACHE_DIR": str(directory / "tmp"),
+        "MFSDP_LINT_DRY_RUN": mark,
+        "MFSDP_LINT_DRY_RUN_PARENT": "any" if cluster else str(os.getpid()),
+        "MFSDP_LINT_DRY_RUN_MEMORY": str(memory),
+    }
+    if devices:
+        environment |= {name: os.environ[name] for name in _OF_THE_DEVICES if name in os.environ}
+    if cluster:
+        environment |= {name: value for name, value in os.environ.items() if name.startswith(_OF_THE_CLUSTER)}
     watch = subprocess.Popen(
         [sys.executable, "-I", "-S", str(WORKER / "watch.py"), mark, str(directory), *(["keep"] if keep else [])],
         stdin=subprocess.PIPE,
@@ -104,7 +110,7 @@ def contained(
         cwd="/",
     )
     try:
-        yield Contained(directory, python, _environment(directory, mark, memory, devices, cluster))
+        yield Contained(directory, python, environment)
     except OSError as error:  # a disk that is full by now
         raise UsageError(f"{error.filename or directory}: {error.strerror or error}") from None
     finally:
@@ -130,32 +136,8 @@ def _directory(keep: str | None) -> Path:
 
 
 def settings_for(devices: bool) -> dict[str, str]:
-    """Return the variables that every launch sets, whoever starts it; `devices` are kept to this machine,
-    or not seen.
-    """
+    """Return the variables that every launch sets, whoever starts it; `devices` keep to this machine, or are hidden."""
     if not devices:
         return dict(_SET)
     seen = {name: value for name, value in _SET.items() if name != "CUDA_VISIBLE_DEVICES"}
     return {**seen, "NCCL_SOCKET_IFNAME": _LOOPBACK, "NCCL_IB_DISABLE": "1"}
-
-
-def _environment(directory: Path, mark: str, memory: int, devices: bool, cluster: bool) -> dict[str, str]:
-    given = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    found = {
-        **given,
-        **settings_for(devices),
-        # The home directory is another one; what the user installed below the real one stays within reach.
-        "PYTHONUSERBASE": os.environ.get("PYTHONUSERBASE", os.path.expanduser("~/.local")),
-        "HOME": str(directory / "home"),
-        "TMPDIR": str(directory / "tmp"),
-        "TORCHINDUCTOR_CACHE_DIR": str(directory / "tmp"),
-        "MFSDP_LINT_DRY_RUN": mark,
-        "MFSDP_LINT_DRY_RUN_PARENT": str(os.getpid()),
-        "MFSDP_LINT_DRY_RUN_MEMORY": str(memory),
-    }
-    if devices:
-        found |= {name: os.environ[name] for name in _OF_THE_DEVICES if name in os.environ}
-    if cluster:
-        found |= {name: value for name, value in os.environ.items() if name.startswith(_OF_THE_CLUSTER)}
-        found["MFSDP_LINT_DRY_RUN_PARENT"] = "any"
-    return found

@@ -1,5 +1,8 @@
 """Evidence of a mistake in a run: the error that its rule names, numbers that plain DDP does not have, observations.
 
+The control run of a finding has the same settings without the mistake. A trial puts in what a finding supposes and its
+recipe need not do: that it saves, or loads.
+
 For a mistake that raises nothing, a rule's `shows` speaks of observations as of settings:
 
     seen.stage         "done", or the stage in which the run failed
@@ -17,19 +20,145 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import Known, describe
-from mfsdp_lint.dryrun.control import confirmed, inconclusive
+from mfsdp_lint.core.values import Known, NotNone, OneOf, describe
 from mfsdp_lint.dryrun.outcome import Failure, Measured, PlainSettings, RunOutcome
+from mfsdp_lint.megatron.conditions.language import Condition
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.judging import variant_of
 from mfsdp_lint.rules.model import Case, ErrorText
 from mfsdp_lint.rules.writes import with_facts
+
+FACTS = ("run.", "startup.", "write.")
+"""Paths that are no settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Settings to change, and settings to leave at their default."""
+
+    set: PlainSettings
+    default: tuple[str, ...] = ()
+
+    def applied(self, settings: PlainSettings) -> dict[str, Any]:
+        """Apply the control to settings."""
+        return {path: value for path, value in settings.items() if path not in self.default} | dict(self.set)
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Settings that the control changes."""
+        return frozenset((*self.set, *self.default))
+
+
+def controls_of(violation: Violation) -> tuple[Control, ...]:
+    """Return the controls that remove a mistake: the rule's fix with its control settings.
+
+    For a rule that has neither, each of these is a control: the blamed settings at their default, or as a good example
+    has them; the settings that turn on the feature that they harm, at their default.
+    """
+    rule = violation.rule
+    if rule.judges == "writes":  # the value that start-up puts there, the intended name, or no such assignment
+        remedy = violation.remedy
+        renamed = {new: violation.variant.value(old) for old, new in (remedy.rename if remedy else {}).items()}
+        meant = {new: value.value for new, value in renamed.items() if isinstance(value, Known)}
+        return (Control({**(remedy.set if remedy else {}), **meant}, (violation.primary.setting,)),)
+    spec = rule.fix_for(violation.variant, violation.seen)
+    fix = {**spec.set, **dict.fromkeys(spec.unset)} if spec else {}
+    if found := {**fix, **rule.control}:
+        return (Control(found),)
+    good = (example.settings for example in rule.examples if example.severity is None)
+    guesses = [
+        Control({}, _paths(rule.blame.value, violation)),
+        *(Control({path: each[path] for path in violation.witnesses if path in each}) for each in good),
+        Control({}, _paths(rule.blame.enabled_by, violation)),
+    ]
+    return tuple(guess for number, guess in enumerate(guesses) if guess.paths and guess not in guesses[:number])
+
+
+def _paths(blamed: tuple[Condition, ...], violation: Violation) -> tuple[str, ...]:
+    return tuple(path for setting in blamed for path in setting.deciding(violation.seen))
+
+
+def pinned(violation: Violation, settings: PlainSettings) -> dict[str, Any]:
+    """Put the mistake into the settings: those that made the rule fire are as the variant has them.
+
+    Where a setting is one of several values, each of which is a mistake, it is the first.
+    """
+    result = dict(settings)
+    for path in violation.witnesses:
+        match violation.variant.value(path):
+            case Known(value):
+                result[path] = value
+            case OneOf(values):
+                result[path] = values[0]
+            case _:
+                continue
+    return {path: value for path, value in result.items() if path == WORLD_SIZE or not path.startswith(FACTS)}
+
+
+SAVE = "/dry-run/checkpoints"
+"""A place to save, for what only goes wrong once something is saved. Validation never looks for it."""
+
+TIER: Literal["introspect"] = "introspect"
+"""The tier that start-up validation decides."""
+
+LOADS = ("checkpoint.load", "checkpoint.pretrained_checkpoint")
+
+
+def loads(settings: PlainSettings) -> bool:
+    """Tell whether settings load a checkpoint."""
+    return any(settings.get(path) is not None for path in LOADS)
+
+
+def with_a_checkpoint(violation: Violation, settings: PlainSettings) -> dict[str, Any]:
+    """Add the finding's supposition to the settings: a save, or a load of the saved checkpoint."""
+    stage = violation.case.stage
+    put_in = {}
+    if stage in ("save", "load") and settings.get("checkpoint.save") is None:
+        put_in["checkpoint.save"] = SAVE
+    if stage == "load" and not loads(settings):
+        put_in["checkpoint.load"] = SAVE
+    return {**settings, **put_in}
+
+
+def supposed(violation: Violation) -> str:
+    """Return the supposition that the recipe is not known to fulfil: "it saved", "it loaded"; "" where there is none.
+
+    The content of a folder is not known either. A warning that is only about some checkpoints is seen with one that
+    the trial made; an error is about whatever is loaded.
+    """
+    stage, variant = violation.case.stage, violation.variant
+    if stage == "save" and not _is_there(variant, "checkpoint.save"):
+        return "it saved"
+    if stage == "load" and not any(_is_there(variant, path) for path in LOADS):
+        return "it loaded"
+    if stage == "load" and violation.case.severity != "error" and violation.case.showing.saved_with:
+        return "what it loads was saved like that"
+    return ""
+
+
+def confirmed_by(violation: Violation, tier: str, seen: str) -> Confirmation:
+    """Confirm a finding whose failure was seen, with its suppositions."""
+    if what := supposed(violation):
+        return Confirmation("hypothetical", tier, seen, f"would be confirmed if {what}")
+    return Confirmation("confirmed", tier, seen)
+
+
+def inconclusive(reason: str, seen: str = "", tier: str = TIER) -> Confirmation:
+    """Make an inconclusive verdict: nothing seen can be relied on."""
+    return Confirmation("inconclusive", tier, seen, reason)
+
+
+def _is_there(variant: Variant, path: str) -> bool:
+    value = variant.value(path)
+    values = value.values if isinstance(value, OneOf) else (value.value,) if isinstance(value, Known) else (None,)
+    return isinstance(value, NotNone) or None not in values
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +171,7 @@ class Tolerance:
     @property
     def told(self) -> str:
         """`0.005`, or `0.005 in the first step, then 0.03`."""
-        return (
-            f"{self.first:g}" if self.first == self.later else f"{self.first:g} in the first step, then {self.later:g}"
-        )
+        return f"{self.first:g}" + ("" if self.first == self.later else f" in the first step, then {self.later:g}")
 
 
 TOLERANCE = Tolerance(1e-4, 1e-4)
@@ -67,31 +194,27 @@ def symptoms(outcome: RunOutcome, plain: RunOutcome, *, tolerance: Tolerance, sh
 
     A single rank has nobody to share anything with, and nobody trains so: there FSDP need not agree with plain DDP.
     """
-    return tuple(_symptoms(outcome, plain, tolerance, sharded))
-
-
-def _symptoms(outcome: RunOutcome, plain: RunOutcome, tolerance: Tolerance, sharded: bool) -> Iterator[str]:
     losses, expected = losses_of(outcome), losses_of(plain)
     if not all(map(math.isfinite, losses)):
-        yield f"the loss is {losses[-1]}"
-        return
+        return (f"the loss is {losses[-1]}",)
     # Up to megatron-core 0.16 at least, the gradients of one rank are in the very buffer that they are then added to.
     if sharded and len(outcome.ranks) == 1:
-        return
+        return ()
+    found = []
     if _differ(losses, expected, tolerance):
-        yield f"the losses are {_numbers(losses)}, with plain DDP {_numbers(expected)}"
+        found.append(f"the losses are {_numbers(losses)}, with plain DDP {_numbers(expected)}")
     norms, plain_norms = _norms(outcome.ranks[0]), _norms(plain.ranks[0])
     if _differ(norms, plain_norms, tolerance):
-        yield f"the norm of the gradients is {_numbers(norms)}, with plain DDP {_numbers(plain_norms)}"
+        found.append(f"the norm of the gradients is {_numbers(norms)}, with plain DDP {_numbers(plain_norms)}")
     if any(_differ(_norms(rank), norms, tolerance) for rank in outcome.ranks):
-        yield "the ranks do not agree on the norm of the gradients"
+        found.append("the ranks do not agree on the norm of the gradients")
     if sharded and _is_whole(outcome, plain):
         sums = [rank.sum for rank in outcome.ranks]
         if _off(sums, [sums[0]] * len(sums)) > _SAME_SUM:
-            yield f"the replicas drift apart: their weights sum up to {_numbers(sums)}"
-        yield (
-            f"nothing is sharded: a rank holds {outcome.bytes_per_rank} bytes, with plain DDP {plain.bytes_per_rank}"
-        )
+            found.append(f"the replicas drift apart: their weights sum up to {_numbers(sums)}")
+        held, whole = outcome.bytes_per_rank, plain.bytes_per_rank
+        found.append(f"nothing is sharded: a rank holds {held} bytes, with plain DDP {whole}")
+    return tuple(found)
 
 
 def after_a_load(saver: RunOutcome, loader: RunOutcome, plain: RunOutcome, *, tolerance: Tolerance) -> tuple[str, ...]:
@@ -99,21 +222,17 @@ def after_a_load(saver: RunOutcome, loader: RunOutcome, plain: RunOutcome, *, to
 
     The state that the load restores is compared to the bit: the weights, and the optimizer unless it begins anew.
     """
-    return tuple(_after_a_load(saver, loader, plain, tolerance))
-
-
-def _after_a_load(saver: RunOutcome, loader: RunOutcome, plain: RunOutcome, tolerance: Tolerance) -> Iterator[str]:
-    for was, became in zip(saver.ranks, loader.ranks, strict=False):
-        if any(was.saved.get(part) != digest for part, digest in became.loaded.items()):
-            yield "what was loaded is not what was saved"
-            break
+    ranks = zip(saver.ranks, loader.ranks, strict=False)
+    restored = all(was.saved.get(part) == digest for was, became in ranks for part, digest in became.loaded.items())
+    found = [] if restored else ["what was loaded is not what was saved"]
     for what, values, expected in (
         ("loss", losses_of(loader)[-1:], losses_of(plain)[-1:]),
         ("norm of the gradients", _norms(loader.ranks[0])[-1:], _norms(plain.ranks[0])[-1:]),
     ):
         if not all(map(math.isfinite, values)) or _off(values, expected) > tolerance.later:
             seen = f"{_numbers(values)}, with plain DDP {_numbers(expected)}"
-            yield f"in the first step after a load the {what} is {seen}"
+            found.append(f"in the first step after a load the {what} is {seen}")
+    return tuple(found)
 
 
 def losses_of(outcome: RunOutcome) -> Sequence[float]:
@@ -131,9 +250,7 @@ def _is_whole(outcome: RunOutcome, plain: RunOutcome) -> bool:
 
 
 def _norms(rank: Measured) -> list[float]:
-    """Return the norms that were taken: where nothing is clipped the distributed optimizer takes none, and
-    reports 0.
-    """
+    """Return the norms that were taken; the distributed optimizer takes none where nothing is clipped, and says 0."""
     norms = [norm for norm in rank.norms if norm is not None]
     return norms if any(norms) else []
 
@@ -166,7 +283,7 @@ def confirm_by_observation(
     violation: Violation, tier: str, bad: tuple[PlainSettings, RunOutcome], good: tuple[PlainSettings, RunOutcome]
 ) -> Confirmation:
     """Decide a finding that shows in observations, by two runs: with the mistake, and without."""
-    told = "; ".join(_told(violation, *bad))
+    told = _told(violation, *bad)
     if not bad[1].conclusive:
         return inconclusive(bad[1].told, tier=tier)
     shown = _truth(violation, *bad)
@@ -182,8 +299,8 @@ def confirm_by_observation(
         return inconclusive("the run without the mistake shows it as well", told, tier=tier)
     if not good[1].conclusive or (without is None and not good[1].passed):
         return inconclusive(f"the control run is not right either: {good[1].told}", told, tier=tier)
-    control = "; ".join(_told(violation, *good))
-    return confirmed(violation, tier, f"{told}; without the mistake {control}" if control else told)
+    control = _told(violation, *good)
+    return confirmed_by(violation, tier, f"{told}; without the mistake {control}" if control else told)
 
 
 def _asked(case: Case) -> tuple[str, ...]:
@@ -196,12 +313,10 @@ def _truth(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -
     return shows.truth(_observed(violation, settings, outcome)) if shows else None
 
 
-def _told(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -> Iterator[str]:
+def _told(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -> str:
     seen = _observed(violation, settings, outcome)
-    for path in _asked(violation.case):
-        value = seen.value(path)
-        if path.startswith(_SEEN) and isinstance(value, Known):
-            yield f"{path} is {describe(value)}"
+    known = {path: seen.value(path) for path in _asked(violation.case) if path.startswith(_SEEN)}
+    return "; ".join(f"{path} is {describe(value)}" for path, value in known.items() if isinstance(value, Known))
 
 
 def _observed(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -> Variant:
@@ -215,18 +330,13 @@ def _observed(violation: Violation, settings: PlainSettings, outcome: RunOutcome
         for path in violation.seen.settings:
             if path.startswith("write.") and isinstance(value := violation.seen.value(path), Known):
                 facts[path] = value.value
-        facts |= _of_the_write(violation.primary.setting, settings, facts)
+        path = violation.primary.setting
+        if f"seen.after.{path}" in facts:
+            after = facts[f"seen.after.{path}"]
+            facts |= {_WRITE + "after": describe(Known(after)), _WRITE + "replaced": after != settings[path]}
+        if _READ + path in facts:
+            facts[_WRITE + "read"] = facts[_READ + path]
     return with_facts(variant_of(settings), facts)
-
-
-def _of_the_write(path: str, settings: PlainSettings, facts: dict[str, Any]) -> dict[str, Any]:
-    found = {}
-    if f"seen.after.{path}" in facts:
-        after = facts[f"seen.after.{path}"]
-        found = {_WRITE + "after": describe(Known(after)), _WRITE + "replaced": after != settings[path]}
-    if _READ + path in facts:
-        found[_WRITE + "read"] = facts[_READ + path]
-    return found
 
 
 def is_of(violation: Violation, failure: Failure) -> bool:

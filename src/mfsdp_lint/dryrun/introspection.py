@@ -1,16 +1,204 @@
-"""The introspect tier's part: every refusal of start-up validation, and what that says of each finding."""
+"""The introspect tier: upstream's start-up validation in a process of its own, all its refusals, and what these say of
+each finding.
+
+With a source tree of Megatron-LM, the validation is that of its own command line, `validate_args`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+import os
+import selectors
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from mfsdp_lint.core.finding import Confirmation
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.values import Known
 from mfsdp_lint.dryrun import evidence
-from mfsdp_lint.dryrun.control import TIER, confirmed, controls_of, inconclusive, pinned, with_a_checkpoint
-from mfsdp_lint.dryrun.evidence import is_of
-from mfsdp_lint.dryrun.outcome import Failure, PlainSettings, RunOutcome
+from mfsdp_lint.dryrun.containment import Contained
+from mfsdp_lint.dryrun.evidence import TIER, confirmed_by, controls_of, inconclusive, is_of, pinned, with_a_checkpoint
+from mfsdp_lint.dryrun.outcome import DONE, Failure, PlainSettings, RunOutcome, failure_from
+from mfsdp_lint.dryrun.subject import KnownSettings
+from mfsdp_lint.inputs.detect import with_core
+from mfsdp_lint.inputs.detect.places import ProjectFolders
+from mfsdp_lint.inputs.detect.present import CORE, core_at
+from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, core_version, nearest
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
 from mfsdp_lint.rules.check import Violation
+
+
+class NoAnswer(Exception):
+    """The process is gone, or was too slow; the message says which."""
+
+
+class Validator:
+    """Asks the process. `stood_in` are the packages that it does without, `pretended` those that it takes to be there.
+
+    The process has the command line of the Megatron-LM in `tree`, if any: it is asked in the names of its flags.
+    """
+
+    def __init__(self, process: Any, timeout: float, tree: Tree | None) -> None:
+        self._process, self._timeout, self._core = process, timeout, tree.target.core if tree else ""
+        self._rest, self._asked = b"", 0
+        what = tree.label if tree else "megatron-bridge"
+        ready = self._read(f"importing {what} took more than {timeout:g} s")
+        self.stood_in = tuple(ready["stood_in"])
+        self.pretended = tuple(ready["pretended"])
+        if failure := failure_from(ready["error"]):
+            place = f" ({failure.where[-1]})" if failure.where else ""
+            raise NoAnswer(f"{what} cannot be imported: {failure.message}{place}")
+
+    def ask(self, settings: PlainSettings, given: KnownSettings) -> RunOutcome:
+        """Ask validation about settings that were once those of `given`. Raises NoAnswer."""
+        started = time.monotonic()
+        self._asked += 1
+        asked = question(settings, given.settings, self._core) if self._core else {"settings": dict(settings)}
+        asked |= {"id": self._asked, "world_size": given.world_size}
+        try:
+            self._process.stdin.write(json.dumps(asked).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise NoAnswer("the process that validates has ended") from None
+        answer = self._read(f"no answer after {self._timeout:g} s")
+        config, changed = answer.get("config", {}), answer.get("changed", {})
+        if self._core:
+            config = {path: value for name, said in config.items() for path, value in _meant(name, said)}
+            changed = {
+                path: [before, after]
+                for name, values in changed.items()
+                for (path, before), (_, after) in zip(*(list(_meant(name, value)) for value in values), strict=True)
+            }
+        failure = failure_from(answer["error"])
+        return RunOutcome(
+            stage=answer["stage"] if failure else DONE,
+            failure=failure,
+            no_field=tuple(answer.get("no_field", ())),
+            left_out=tuple(answer.get("left_out", ())),
+            changed=changed,
+            config=config,
+            seen=answer.get("seen", {}),
+            seconds=time.monotonic() - started,
+        )
+
+    def _read(self, late: str) -> dict[str, Any]:
+        deadline = time.monotonic() + self._timeout
+        while b"\n" not in self._rest:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self._process.stdout, selectors.EVENT_READ)
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    raise NoAnswer(late)
+            piece = self._process.stdout.read1(65536)
+            if not piece or len(self._rest) > 1 << 24:
+                raise NoAnswer("the process that validates has ended")
+            self._rest += piece
+        line, _, self._rest = self._rest.partition(b"\n")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+@contextmanager
+def validator(launch: Contained, target: Target, timeout: float, tree: Tree | None = None) -> Iterator[Validator]:
+    """Start the process; the first answer takes as long as its imports. Raises NoAnswer.
+
+    Where there is no Transformer Engine, validation is told that there is that of the target's release.
+    """
+    arguments = [nearest(target.bridge).te, *([os.path.abspath(tree.directory)] if tree else [])]
+    process = launch.start(launch.command("validate", *arguments), output="validate.log", talk=True)
+    try:
+        yield Validator(process, timeout, tree)
+    finally:
+        for pipe in (process.stdin, process.stdout):
+            assert pipe is not None
+            with suppress(OSError):  # what was not sent yet is sent now, to nobody
+                pipe.close()
+        process.kill()
+        process.wait()
+
+
+ARGUMENTS = "megatron/training/arguments.py"
+
+_NOT_GIVEN = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A source tree of Megatron-LM, and the versions that recipes are judged for."""
+
+    directory: str
+    target: Target
+
+    @property
+    def label(self) -> str:
+        """`Megatron-LM in ../Megatron-LM (megatron-core 0.16.1)`."""
+        return f"Megatron-LM in {self.directory} (megatron-core {self.target.core})"
+
+
+def tree_at(directory: str, torch: str | None = None) -> Tree:
+    """Return the tree in a directory, to be imported with this version of torch, if there is one. Raises UsageError."""
+    if not os.path.isfile(os.path.join(directory, ARGUMENTS)):
+        raise UsageError(f"--megatron-lm: {directory} has no {ARGUMENTS}: name a checkout of Megatron-LM")
+    found = core_at(ProjectFolders(()), os.path.join(directory, CORE))
+    try:
+        core = core_version(found.older or found.core or "") if found else ""
+    except UnknownVersion as error:
+        raise UsageError(f"--megatron-lm: {directory}: {error}") from None
+    if not core:
+        raise UsageError(f"--megatron-lm: {directory}/{CORE} does not say which version it is")
+    return Tree(directory, replace(with_core(core, directory), torch=torch and torch.partition("+")[0]))
+
+
+def question(settings: PlainSettings, original: PlainSettings, core: str) -> dict[str, Any]:
+    """Return the attributes of the parsed arguments that settings correspond to, as worker/validate.py takes them.
+
+    Where one flag sets several settings and only some of them have changed, the others follow.
+    """
+    known = table()
+    together: dict[str, list[str]] = {}
+    for path in {**original, **settings}:
+        together.setdefault(next(iter(_attributes(path, core)), path), []).append(path)
+    said: dict[str, Any] = {}
+    for paths in together.values():
+        changed = [path for path in paths if settings.get(path, _NOT_GIVEN) != original.get(path, _NOT_GIVEN)]
+        said |= {path: settings[path] for path in changed or paths if path in settings}
+    flags = [path for path in said if not path.startswith(ENVIRONMENT)]
+    for path in flags:
+        entry = known.entry(path)
+        if entry is not None and entry.inverted and isinstance(said[path], bool):
+            said[path] = not said[path]
+    # A flag that a recipe gives though only other versions of Megatron-LM have it, the parser shall refuse.
+    foreign = {}
+    by_name = {flag.lstrip("-").replace("-", "_"): flag for flag in reversed(list(known.every_flag))}
+    for path in flags:
+        section, _, name = path.partition(".")
+        flag = by_name.get(name) if section == "args" and known.entry(path) is None else None
+        if flag is not None and known.flag(flag, core) is None:
+            foreign[path] = flag
+    return {"settings": said, "attributes": {path: _attributes(path, core) for path in flags}, "foreign": foreign}
+
+
+def _attributes(path: str, core: str) -> list[str]:
+    """Return the attribute names that a setting may have; the names of this version's flags are first."""
+    known = table()
+    entry = known.entry(path)
+    section, _, name = path.partition(".")
+    names = entry.attributes if entry is not None else (name,) if section == "args" else ()
+    return sorted(names, key=lambda name: name not in known.attributes(core))
+
+
+def _meant(attribute: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the settings that an attribute of the parsed arguments sets, each with its value."""
+    entries = table().by_attribute(attribute)
+    for entry in entries:
+        reverse = opposite(Known(value)) if entry.inverted else Known(value)
+        yield entry.path, reverse.value if isinstance(reverse, Known) else value
+    if not entries:
+        yield f"args.{attribute}", value
+
 
 Ask = Callable[[PlainSettings], RunOutcome]
 """Asks validation about settings."""
@@ -32,10 +220,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """All refusals, one after the other with each mistake taken out, and the settings at the end.
-
-    `last` is the outcome with these.
-    """
+    """All refusals, one after the other with each mistake taken out, the settings at the end, and their outcome."""
 
     refusals: tuple[Refusal, ...]
     settings: PlainSettings
@@ -80,7 +265,14 @@ def confirm(violation: Violation, came_to: Validation, ask: Ask) -> Confirmation
     """Decide one finding by start-up validation."""
     case = violation.case
     if case.showing.shows is not None:
-        return _by_what_is_seen(violation, came_to, ask)
+        # It raises nothing: validation with the mistake, and without, decides it.
+        if not came_to.last.passed:
+            return inconclusive(f"something else stops it before: {came_to.last.told}")
+        bad = pinned(violation, came_to.settings)
+        good = next((control.applied(bad) for control in controls_of(violation)), bad)
+        if good == bad:
+            return inconclusive("nothing is known that would take the mistake out")
+        return evidence.confirm_by_observation(violation, TIER, (bad, ask(bad)), (good, ask(good)))
     if case.error is None:
         return inconclusive("this version says nothing that could be seen here")
     refusal = next((each for each in came_to.refusals if is_of(violation, each.failure)), None)
@@ -104,15 +296,4 @@ def confirm(violation: Violation, came_to: Validation, ask: Ask) -> Confirmation
     without = _without(violation, outcome.failure, settings, (), ask)
     if without is None or not without[1].passed:
         return inconclusive(f"the control run failed too: {(without[1] if without else outcome).told}", outcome.told)
-    return confirmed(violation, TIER, outcome.failure.message)
-
-
-def _by_what_is_seen(violation: Violation, before: Validation, ask: Ask) -> Confirmation:
-    """Decide a finding that raises nothing: by validation with the mistake, and without."""
-    if not before.last.passed:
-        return inconclusive(f"something else stops it before: {before.last.told}")
-    bad = pinned(violation, before.settings)
-    good = next((control.applied(bad) for control in controls_of(violation)), bad)
-    if good == bad:
-        return inconclusive("nothing is known that would take the mistake out")
-    return evidence.confirm_by_observation(violation, TIER, (bad, ask(bad)), (good, ask(good)))
+    return confirmed_by(violation, TIER, outcome.failure.message)

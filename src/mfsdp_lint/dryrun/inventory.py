@@ -14,17 +14,10 @@ from typing import Literal
 
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.containment import WORKER, contained
-from mfsdp_lint.dryrun.validator import NoAnswer, validator
+from mfsdp_lint.dryrun.introspection import NoAnswer, validator
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.versions.releases import NEWEST_ON_THE_INDEX
-from mfsdp_lint.megatron.versions.target import (
-    Target,
-    UnknownVersion,
-    bridge_version,
-    core_version,
-    nearest,
-    resolve_target,
-)
+from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, bridge_version, core_version, resolve_target
 
 _CORE_NEEDS = ("torch", "megatron-core", "numpy", "einops", "psutil", "packaging")
 _BRIDGE_NEEDS = (
@@ -34,9 +27,6 @@ _BRIDGE_NEEDS = (
 
 BRIDGE = "megatron-bridge"
 TRANSFORMER_ENGINE = "transformer-engine"
-
-_SECONDS = 60
-
 
 PACKAGES = (*_CORE_NEEDS, *_BRIDGE_NEEDS, BRIDGE, TRANSFORMER_ENGINE)
 """All that a dry run looks for; it runs without the last one."""
@@ -76,35 +66,25 @@ class Installed:
         return ("introspect", "cpu", "gpu") if self.gpus else ("introspect", "cpu")
 
     def device(self, tier: str, ranks: int) -> Device:
-        """Choose the device of a tier with so many ranks; "auto" takes GPUs where there are enough.
-
-        Raises UsageError where there are too few, and they were asked for.
-        """
-        if tier == "gpu" and len(self.gpus) < ranks:
-            raise UsageError(f"--tier gpu: {self._too_few(ranks)}")
+        """Choose a tier's device for so many ranks ("auto": GPUs where there are enough). Raises UsageError."""
+        if tier == "gpu" and not self.gpus:
+            raise UsageError(f"--tier gpu: {self.python} sees no GPU: {self.no_gpu}")
+        if tier == "gpu" and (count := len(self.gpus)) < ranks:
+            sees = f"{self.python} sees {count} GPU{'' if count == 1 else 's'}; there is --ranks {count}"
+            raise UsageError(f"--tier gpu: {ranks} ranks take {ranks} GPUs, and {sees}")
         if tier not in ("gpu", "auto") or len(self.gpus) < ranks:
             return CPU
         weakest = min(gpu.capability for gpu in self.gpus[:ranks])
         return Device("cuda", "nccl", self.packages.get(TRANSFORMER_ENGINE) is not None, weakest)
 
     def on_the_nodes(self, tier: str, ranks: int) -> Device:
-        """Choose the device where the ranks run on other machines with this Python: GPUs that are asked for
-        are there.
-        """
+        """Choose the device where ranks run on other machines with this Python, which have GPUs if these are wanted."""
         if tier == "gpu" and len(self.gpus) < ranks:
             return replace(A_CLUSTER, transformer_engine=self.packages.get(TRANSFORMER_ENGINE) is not None)
         return self.device(tier, ranks)
 
-    def _too_few(self, ranks: int) -> str:
-        if not self.gpus:
-            return f"{self.python} sees no GPU: {self.no_gpu}"
-        have = f"{len(self.gpus)} GPU{'' if len(self.gpus) == 1 else 's'}"
-        return f"{ranks} ranks take {ranks} GPUs, and {self.python} sees {have}; there is --ranks {len(self.gpus)}"
-
     def ready(self) -> Installed:
-        """Return the installation. Raises UsageError, with the commands that install the rest, where no
-        tier can run.
-        """
+        """Return the installation. Raises UsageError, with the commands that install the rest, if no tier can run."""
         if self.missing:
             lines = (f"  {line}" for line in self.install_lines())
             raise UsageError(f"{self.python} has no {', '.join(self.missing)}; install them with", *lines)
@@ -130,9 +110,7 @@ class Installed:
             return None
 
     def known_target(self) -> Target:
-        """Return the versions that are installed, for the rules. Raises UsageError where the tool knows no such
-        release.
-        """
+        """Return the installed versions, for the rules. Raises UsageError where the tool knows no such release."""
         target = self.target()
         if target is None:
             raise UsageError(f"no rules are known for {self.label}")
@@ -147,15 +125,11 @@ class Installed:
     def install_lines(self) -> Iterator[str]:
         """Yield the commands that install what is missing."""
         if set(self.missing) - {BRIDGE}:
-            yield f"{self.python} -m pip install '{_itself()}[dry-run,bridge]'"
+            root = Path(__file__).resolve().parents[3]  # the checkout that this tool runs from, if any
+            itself = root if (root / "pyproject.toml").is_file() else "mfsdp-lint"
+            yield f"{self.python} -m pip install '{itself}[dry-run,bridge]'"
         if BRIDGE in self.missing:
             yield f"{self.python} -m pip install --no-deps megatron-bridge=={NEWEST_ON_THE_INDEX}"
-
-
-def _itself() -> str:
-    """Return what installs this tool: the checkout that it runs from, or its name."""
-    root = Path(__file__).resolve().parents[3]
-    return str(root) if (root / "pyproject.toml").is_file() else "mfsdp-lint"
 
 
 def look(python: str | None) -> Installed:
@@ -171,7 +145,7 @@ def look(python: str | None) -> Installed:
     environment = {**os.environ, "MFSDP_LINT_DRY_RUN_PARENT": str(os.getpid())}
     try:
         done = subprocess.run(
-            command, capture_output=True, timeout=_SECONDS, check=True, env=environment, stdin=subprocess.DEVNULL
+            command, capture_output=True, timeout=60, check=True, env=environment, stdin=subprocess.DEVNULL
         )
         said = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
@@ -237,7 +211,7 @@ def why_broken(installed: Installed, timeout: float) -> str:
         return f"no rules are known for {installed.label}"
     try:
         # As a dry run starts it: what fails here would fail there, and nothing else.
-        with contained(installed.python) as launch, validator(launch, nearest(target.bridge).te, timeout):
+        with contained(installed.python) as launch, validator(launch, target, timeout):
             return ""
     except NoAnswer as error:
         return str(error)
@@ -252,9 +226,8 @@ def setup_report(installed: Installed, broken: str = "") -> str:
         if version or name != TRANSFORMER_ENGINE
     ]
     lines.append("")
-    for tier in ("introspect", "cpu"):
-        can = tier in installed.tiers and not broken
-        lines.append(f"{tier:<12}{'can run' if can else 'cannot run'}")
+    can = "can run" if installed.tiers and not broken else "cannot run"
+    lines += [f"{tier:<12}{can}" for tier in ("introspect", "cpu")]
     lines.append(f"{'gpu':<12}{'cannot run' if broken else _gpu(installed)}")
     if broken:
         lines += ["", broken]
@@ -264,22 +237,18 @@ def setup_report(installed: Installed, broken: str = "") -> str:
 
 
 def _gpu(installed: Installed) -> str:
+    """Describe the tier for GPUs: whether it can run, on which of them, and with which layers."""
     if not installed.gpus:
         return f"cannot run: {installed.no_gpu}"
-    if "gpu" not in installed.tiers:
-        return f"cannot run; there {'is' if len(installed.gpus) == 1 else 'are'} {_counted(installed)}"
-    count = len(installed.gpus)
-    ranks = "--ranks 1 alone" if count == 1 else f"up to {count} ranks"
-    return f"can run with {ranks} on {_counted(installed)}, {_limits(installed)}"
-
-
-def _counted(installed: Installed) -> str:
+    one = len(installed.gpus) == 1
     names = Counter(f"{gpu.name} ({'.'.join(map(str, gpu.capability))})" for gpu in installed.gpus)
-    return " and ".join(f"{count} {name}" for name, count in names.items())
-
-
-def _limits(installed: Installed) -> str:
+    counted = " and ".join(f"{count} {name}" for name, count in names.items())
+    if "gpu" not in installed.tiers:
+        return f"cannot run; there {'is' if one else 'are'} {counted}"
     device = installed.device("gpu", 1)
+    layers = f"layers of Transformer Engine{'' if device.computes_in_8_bits else ', nothing in 8 bits'}"
     if not device.transformer_engine:
-        return f"megatron-core's own layers, for {TRANSFORMER_ENGINE} is missing: nothing in 8 bits, and no offloading"
-    return f"layers of Transformer Engine{'' if device.computes_in_8_bits else ', nothing in 8 bits'}"
+        own = "megatron-core's own layers"
+        layers = f"{own}, for {TRANSFORMER_ENGINE} is missing: nothing in 8 bits, and no offloading"
+    ranks = "--ranks 1 alone" if one else f"up to {len(installed.gpus)} ranks"
+    return f"can run with {ranks} on {counted}, {layers}"

@@ -59,9 +59,7 @@ class Failure:
 
     @property
     def of_the_machine(self) -> bool:
-        """Tell whether a missing GPU, package, memory or disk may have caused the failure, so that it says nothing
-        about settings.
-        """
+        """Tell whether a missing GPU, package, memory or disk may be the cause, so that it says nothing of settings."""
         return self.type in _OF_THE_MACHINE_TYPES or any(words in self.text for words in _OF_THE_MACHINE)
 
     @property
@@ -72,8 +70,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Measurements of one rank: loss and norm of the gradients by step, bytes by kind, the sum of the weights it
-    steps.
+    """Measurements of one rank: loss and norm of the gradients by step, bytes by kind, the sum of its stepped weights.
 
     `saved` and `loaded` are digests of weights and optimizer, after a save and after a load. `peak` are the most bytes
     of a GPU that were in use at once; 0 without one.
@@ -95,7 +92,7 @@ class RunOutcome:
     `no_field` are settings that this version's classes have no field for, `left_out` those whose value cannot be given
     to them. `substituted` names the parts of the model that were replaced. `changed` are the settings that start-up
     validation changed; where it refused, `config` are all settings that it was given, as far as these are plain
-    values. `seen` are the observations of a run that passed (worker/observer.py). `seconds` leaves out the imports.
+    values. `seen` are the observations of a run that passed (worker/measure.py). `seconds` leaves out the imports.
     """
 
     stage: str
@@ -139,28 +136,11 @@ class RunOutcome:
 
 def failure_from(document: Mapping[str, Any] | None, rank: int = 0) -> Failure | None:
     """Read a failure as a worker reports it."""
-    if document is None:
-        return None
-    return Failure(document["type"], document["text"], tuple(document["where"]), rank)
-
-
-def measured_from(document: Mapping[str, Any]) -> Measured:
-    """Read the measurements of a worker."""
-    return Measured(
-        losses=tuple(document.get("losses", ())),
-        norms=tuple(document.get("norms", ())),
-        bytes=document.get("bytes", {}),
-        sum=document.get("sum", 0.0),
-        saved=document.get("saved", {}),
-        loaded=document.get("loaded", {}),
-        peak=document.get("peak", 0),
-    )
+    return None if document is None else Failure(document["type"], document["text"], tuple(document["where"]), rank)
 
 
 def together(answers: list[Mapping[str, Any] | None]) -> RunOutcome:
-    """Return the outcome of a run from the answers of its ranks (None: no answer). The first rank to fail gives the
-    reason.
-    """
+    """Return a run's outcome from the answers of its ranks (None: no answer). The first to fail gives the reason."""
     missing = Failure("Ended", "a rank gave no answer")
     failures = [
         (answer["stage"] if answer else "ended", failure)
@@ -175,7 +155,14 @@ def together(answers: list[Mapping[str, Any] | None]) -> RunOutcome:
     return RunOutcome(
         stage=stage,
         failure=failure,
-        ranks=tuple(map(measured_from, given)),
+        ranks=tuple(
+            Measured(
+                tuple(answer.get("losses", ())),
+                tuple(answer.get("norms", ())),
+                **{name: answer[name] for name in ("bytes", "sum", "saved", "loaded", "peak") if name in answer},
+            )
+            for answer in given
+        ),
         wrapped_as=first.get("wrapped_as", ""),
         substituted=tuple(first.get("substituted", ())),
         no_field=tuple(first.get("no_field", ())),

@@ -1,4 +1,7 @@
-"""The small model that stands for a recipe's: what FSDP cares about stays, what only costs time or needs a GPU goes."""
+"""The small model that stands for a recipe's: what FSDP cares about stays, what only costs time or needs a GPU goes.
+
+Its own settings, and the settings of a recipe that reach it, on a CPU and on a GPU.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,165 @@ from typing import Any
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.dryrun.inventory import CPU, Device
 from mfsdp_lint.dryrun.outcome import PlainSettings
-from mfsdp_lint.dryrun.proxy_settings import (
-    BASE,
-    DISTRIBUTED,
-    GPU_ONLY_MODEL,
-    KEPT,
-    KEPT_ON_A_GPU,
-    LEFT_OUT,
-    NEVER,
-    OF_TRANSFORMER_ENGINE,
-    ON_A_GPU,
-    PLAIN,
-    SECTIONS,
-    SHORT,
-    WITHOUT_A_GPU,
-)
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
+
+BASE: PlainSettings = {
+    "model.num_layers": 2,
+    "model.hidden_size": 32,
+    "model.ffn_hidden_size": 64,
+    "model.num_attention_heads": 4,
+    "model.vocab_size": 128,
+    "model.seq_length": 16,
+    "model.attention_dropout": 0.0,  # its draws are not those of a GPU
+    "model.hidden_dropout": 0.0,
+    "model.share_embeddings_and_output_weights": False,
+    "model.position_embedding_type": "rope",
+    "model.transformer_impl": "local",
+    **dict.fromkeys(("model.persist_layer_norm", "model.bias_activation_fusion", "model.masked_softmax_fusion"), False),
+    **dict.fromkeys(("model.bias_dropout_fusion", "model.apply_rope_fusion"), False),
+    **dict.fromkeys(("model.gradient_accumulation_fusion", "model.cross_entropy_loss_fusion"), False),
+    "train.train_iters": 10,
+    "train.global_batch_size": 4,
+    "train.micro_batch_size": 1,
+    "optimizer.lr": 1e-2,
+    "optimizer.min_lr": 1e-3,
+    "optimizer.clip_grad": 1.0,
+    "optimizer.use_precision_aware_optimizer": False,
+    "optimizer.use_distributed_optimizer": True,
+    "scheduler.lr_decay_iters": 10,
+    "scheduler.lr_warmup_iters": 0,
+    "scheduler.lr_warmup_init": 0.0,
+    "scheduler.lr_decay_style": "constant",
+    "scheduler.start_weight_decay": 0.01,
+    "scheduler.end_weight_decay": 0.01,
+    "scheduler.weight_decay_incr_style": "constant",
+    # As in the recipes that Megatron-Bridge comes with, and not as in its classes.
+    **dict.fromkeys(("ddp.use_distributed_optimizer", "ddp.overlap_grad_reduce", "ddp.overlap_param_gather"), True),
+    "ddp.check_for_nan_in_grad": True,
+    # Read only with FSDP; as the guide has it.
+    "ddp.data_parallel_sharding_strategy": "optim_grads_params",
+    "dist.distributed_backend": "gloo",
+    "dist.use_gloo_process_groups": True,
+    "checkpoint.ckpt_format": "torch_dist",
+    "tokenizer.tokenizer_type": "NullTokenizer",
+    "rng.seed": 1234,
+}
+"""The proxy model and how it is trained on a CPU, where a recipe does not say."""
+
+ON_A_GPU: PlainSettings = {
+    # The kernels for 8 bits want multiples of 16, 32 or 128.
+    "model.hidden_size": 256,
+    "model.ffn_hidden_size": 512,
+    "model.seq_length": 128,
+    "dist.distributed_backend": "nccl",
+}
+"""The settings of BASE that a GPU has otherwise."""
+
+SECTIONS = frozenset({"ddp", "dist", "checkpoint", "mixed_precision", "comm_overlap", "peft"})
+"""Sections that are kept, apart from the settings below."""
+
+KEPT = frozenset(
+    {
+        *("mixed_precision", "comm_overlap", "peft", "model.__class__", "model.multi_latent_attention"),
+        *("model.experimental_attention_variant", "model.bf16", "model.fp16", "model.params_dtype"),
+        *("model.pipeline_dtype", "model.calculate_per_token_loss", "model.init_model_with_meta_device"),
+        *("model.gated_linear_unit", "model.activation_func", "model.normalization", "model.qk_layernorm"),
+        *("model.add_bias_linear", "model.add_qkv_bias", "model.share_embeddings_and_output_weights"),
+        *("model.recompute_granularity", "model.recompute_method", "model.recompute_modules", "optimizer.optimizer"),
+        *("optimizer.use_distributed_optimizer", "optimizer.bf16", "optimizer.fp16", "optimizer.clip_grad"),
+        *("optimizer.loss_scale", "optimizer.overlap_param_gather"),
+        *("optimizer.overlap_param_gather_with_optimizer_step", "rng.data_parallel_random_init"),
+    }
+)
+"""Settings of the other sections that are kept: the model's sizes, the data and the schedule are not."""
+
+KEPT_ON_A_GPU = frozenset(
+    {
+        *("model.cpu_offloading", "model.cpu_offloading_activations", "model.cpu_offloading_weights"),
+        *("model.cpu_offloading_double_buffering", "model.fine_grained_activation_offloading", "model.offload_modules"),
+        *("model.cuda_graph_impl", "model.cuda_graph_scope", "model.cuda_graph_warmup_steps"),
+        *("model.enable_cuda_graph", "model.external_cuda_graph", "model.use_te_rng_tracker", "model.fp8"),
+        *("model.fp8_recipe", "model.fp4", "model.fp4_recipe", "model.overlap_moe_expert_parallel_comm"),
+        *("model.delay_wgrad_compute", "optimizer.optimizer_cpu_offload", "optimizer.optimizer_offload_fraction"),
+        *("optimizer.overlap_cpu_optimizer_d2h_h2d", "optimizer.use_precision_aware_optimizer"),
+        *("optimizer.main_grads_dtype", "optimizer.main_params_dtype", "optimizer.exp_avg_dtype"),
+        *("optimizer.exp_avg_sq_dtype", "rng.te_rng_tracker", "env.CUDA_DEVICE_MAX_CONNECTIONS", "env.NCCL_ALGO"),
+        *("env.NCCL_COLLNET_ENABLE", "env.NCCL_NVLS_ENABLE", "env.NVTE_CPU_OFFLOAD_V1", "env.PYTORCH_ALLOC_CONF"),
+        *("env.PYTORCH_CUDA_ALLOC_CONF", "env.TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK"),
+    }
+)
+"""Those that a GPU keeps as well. Of the environment, Megatron, torch and NCCL look at these variables."""
+
+LEFT_OUT = frozenset(
+    {
+        *("checkpoint.save", "checkpoint.load", "checkpoint.pretrained_checkpoint"),
+        *("checkpoint.non_persistent_local_ckpt_dir", "checkpoint.non_persistent_global_ckpt_dir"),
+        *("dist.distributed_backend", "dist.local_rank", "dist.distributed_timeout_minutes"),
+    }
+)
+"""Settings of a launch: each launch has its own."""
+
+NEVER: PlainSettings = {
+    **dict.fromkeys(("dist.use_decentralized_pg", "dist.use_sharp", "dist.lazy_init"), False),
+    "dist.external_gpu_device_mapping": False,
+    **dict.fromkeys(("dist.nccl_communicator_config_path", "dist.high_priority_stream_groups"), None),
+    "dist.sharp_enabled_group": None,
+    "comm_overlap.tp_comm_overlap": False,  # there is no tensor parallelism left
+    "comm_overlap.tp_comm_overlap_cfg": None,
+    "checkpoint.async_save": False,
+    **dict.fromkeys(("checkpoint.non_persistent_ckpt_type", "checkpoint.non_persistent_save_interval"), None),
+}
+"""Settings of a cluster, or of the launcher's own loop."""
+
+WITHOUT_A_GPU: PlainSettings = {
+    **dict.fromkeys(("ddp.nccl_ub", "ddp.fp8_param_gather", "ddp.reuse_grad_buf_for_mxfp8_param_ag"), False),
+    **dict.fromkeys(("ddp.delay_wgrad_compute", "ddp.fsdp_double_buffer", "ddp.fsdp_manual_registration"), False),
+    "ddp.keep_fp8_transpose_cache": False,
+    **dict.fromkeys(("mixed_precision.fp8", "mixed_precision.fp4"), None),
+    **dict.fromkeys(("mixed_precision.fp8_param", "mixed_precision.fp8_param_gather"), False),
+    "mixed_precision.reuse_grad_buf_for_mxfp8_param_ag": False,
+    **dict.fromkeys(("comm_overlap.overlap_moe_expert_parallel_comm", "comm_overlap.delay_wgrad_compute"), False),
+    "comm_overlap.defer_embedding_wgrad_compute": False,  # which takes a fused kernel
+}
+"""Settings for abilities that only a GPU has, with their replacements."""
+
+GPU_ONLY_MODEL: PlainSettings = {
+    **dict.fromkeys(("model.cpu_offloading", "model.fine_grained_activation_offloading"), False),
+    "model.cuda_graph_impl": "none",
+    **dict.fromkeys(("model.enable_cuda_graph", "model.external_cuda_graph"), False),
+    **dict.fromkeys(("model.fp8", "model.fp4", "model.mtp_num_layers"), None),
+    "model.overlap_moe_expert_parallel_comm": False,
+    **dict.fromkeys(("optimizer.optimizer_cpu_offload", "optimizer.use_precision_aware_optimizer"), False),
+}
+"""Likewise of the sections that are not kept: nothing is done instead, but it is worth saying."""
+
+OF_TRANSFORMER_ENGINE = (
+    *("model.cpu_offloading", "model.fine_grained_activation_offloading", "optimizer.use_precision_aware_optimizer"),
+)
+"""Those of these that need Transformer Engine."""
+
+PLAIN: PlainSettings = {
+    **dict.fromkeys(("dist.use_megatron_fsdp", "dist.use_torch_fsdp2", "dist.use_tp_pp_dp_mapping"), False),
+    "ddp.use_megatron_fsdp": False,
+    "ddp.data_parallel_sharding_strategy": "no_shard",
+    "ddp.num_distributed_optimizer_instances": 1,
+    **dict.fromkeys(("ddp.use_distributed_optimizer", "ddp.overlap_param_gather", "ddp.overlap_grad_reduce"), False),
+    **dict.fromkeys(("optimizer.use_distributed_optimizer", "optimizer.overlap_param_gather"), False),
+    **dict.fromkeys(("optimizer.overlap_param_gather_with_optimizer_step", "model.init_model_with_meta_device"), False),
+    "checkpoint.ckpt_format": "torch_dist",
+    "comm_overlap": None,
+}
+"""Settings of a run with plain DDP, with which every other run has to agree."""
+
+SHORT = ("torch.bfloat16", "torch.float16")
+"""Types of 16 bits."""
+
+IN_32_BITS: PlainSettings = {
+    "mixed_precision": None,
+    **dict.fromkeys(("model.bf16", "model.fp16", "optimizer.bf16", "optimizer.fp16"), False),
+    **dict.fromkeys(("model.params_dtype", "model.pipeline_dtype"), "torch.float32"),
+}
+"""Settings that make all of it compute in 32 bits."""
 
 _RANKS, _MICROBATCHES = 2, 2
 """How many ranks the batch of the proxy model is for, and how many microbatches each has: with one, mistakes in adding
@@ -48,25 +194,18 @@ class Proxy:
 
     @property
     def plain(self) -> PlainSettings:
-        """Return the settings with plain DDP, in 16 bits where they are in fewer, and without features that only a GPU
-        has.
-        """
+        """The settings with plain DDP, in 16 bits where they are in fewer, and without features that only a GPU has."""
         kept = {
             path: value
             for path, value in self.settings.items()
             if not path.startswith("comm_overlap.") and path not in {*KEPT_ON_A_GPU, *WITHOUT_A_GPU, *self.keeps}
         }
-        optimizer = DISTRIBUTED if _has_short_weights_alone(kept) else {}
-        return {**kept, **dict(_precision(kept, CPU)), **PLAIN, **optimizer}
-
-
-def _has_short_weights_alone(settings: PlainSettings) -> bool:
-    """Tell whether weights have 16 bits and no setting has the optimizer keep longer ones, as the distributed one
-    does.
-    """
-    keeps = ("mixed_precision", "optimizer.bf16", "optimizer.fp16")
-    has = settings.get("model.bf16") or settings.get("model.fp16") or settings.get("model.params_dtype") in SHORT
-    return bool(has) and not any(settings.get(path) for path in keeps)
+        plain = {**kept, **dict(_precision(kept, CPU)), **PLAIN}
+        # Weights of 16 bits, of which no setting has the optimizer keep longer ones, as the distributed one does.
+        short = kept.get("model.bf16") or kept.get("model.fp16") or kept.get("model.params_dtype") in SHORT
+        if short and not any(kept.get(path) for path in ("mixed_precision", "optimizer.bf16", "optimizer.fp16")):
+            plain |= {"ddp.use_distributed_optimizer": True, "optimizer.use_distributed_optimizer": True}
+        return plain
 
 
 def base_of(device: Device) -> PlainSettings:
@@ -100,7 +239,13 @@ def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU, keeps: C
         ranks = max(ranks, 4)
         if instances != 2:
             changes["ddp.num_distributed_optimizer_instances"] = 2
-    ranks = _divisible(ranks, {**kept, **changes})
+    # So many ranks divide among stages, and their replicas among experts and instances.
+    run = {**kept, **changes}
+    experts, replicas = (
+        run.get(path) or 1 for path in ("model.expert_model_parallel_size", "ddp.num_distributed_optimizer_instances")
+    )
+    each = (run.get("model.pipeline_model_parallel_size") or 1) * math.lcm(experts, replicas)
+    ranks = -(-ranks // each) * each
     if ranks != _RANKS:
         kept["train.global_batch_size"] = _MICROBATCHES * ranks
     told = {path: (settings[path], value) for path, value in changes.items() if settings.get(path, value) != value}
@@ -116,21 +261,10 @@ def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU, keeps: C
     return Proxy({**kept, **changes}, ranks, reduced, frozenset({*changes, *left}), frozenset(keeps))
 
 
-def _divisible(ranks: int, settings: PlainSettings) -> int:
-    """Return at least so many ranks, which divide among stages, and their replicas among experts and instances."""
-    stages = settings.get("model.pipeline_model_parallel_size") or 1
-    experts = settings.get("model.expert_model_parallel_size") or 1
-    instances = settings.get("ddp.num_distributed_optimizer_instances") or 1
-    each = stages * math.lcm(experts, instances)
-    return -(-ranks // each) * each
-
-
 def _is_kept(path: str, device: Device) -> bool:
-    if path in LEFT_OUT:
-        return False
     if path in KEPT_ON_A_GPU:
         return device.is_gpu
-    return path in KEPT or path.partition(".")[0] in SECTIONS
+    return path not in LEFT_OUT and (path in KEPT or path.partition(".")[0] in SECTIONS)
 
 
 def _off(device: Device, kept: PlainSettings) -> Iterator[tuple[str, Any]]:
@@ -182,16 +316,8 @@ def _experts(settings: PlainSettings, kept: dict[str, Any], ranks: int) -> Itera
     if isinstance(recomputed, list) and "moe_act" in recomputed:  # which takes grouped experts
         yield "model.recompute_modules", [module for module in recomputed if module != "moe_act"]
     if settings.get("model.expert_model_parallel_size") not in (None, 1):
-        yield "model.expert_model_parallel_size", _spread(settings, kept, ranks)
-
-
-def _spread(settings: PlainSettings, kept: Mapping[str, Any], ranks: int) -> int:
-    """Return the number of ranks that the small experts are spread over."""
-    if not _is_spread(settings, kept):
-        return 1
-    if _has_no_replicas(settings):
-        return min(ranks, _MOST_EXPERTS)
-    return 2 if ranks >= _FOR_EXPERTS else 1
+        over = min(ranks, _MOST_EXPERTS) if _has_no_replicas(settings) else 2 if ranks >= _FOR_EXPERTS else 1
+        yield "model.expert_model_parallel_size", over if _is_spread(settings, kept) else 1
 
 
 def _has_no_replicas(settings: PlainSettings) -> bool:
@@ -213,9 +339,7 @@ def _is_spread(settings: PlainSettings, kept: Mapping[str, Any]) -> bool:
 
 
 def _precision(kept: Mapping[str, Any], device: Device) -> Iterator[tuple[str, Any]]:
-    """Yield the precision: only a GPU computes in 8 or 4 bits, and not every one; elsewhere it is the 16 bits around
-    them.
-    """
+    """Yield the precision: only some GPUs compute in 8 or 4 bits; all else does in the 16 bits around them."""
     if "mixed_precision" not in kept and kept.get("model.bf16"):
         # Where nobody says how, as the launcher's own 16 bits: model, optimizer and wrapper have to agree.
         yield "mixed_precision", "bf16_mixed"

@@ -8,23 +8,11 @@ from collections.abc import Sequence
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.dryrun import evidence
-from mfsdp_lint.dryrun.control import LOADS, confirmed, controls_of, inconclusive, loads, pinned, with_a_checkpoint
-from mfsdp_lint.dryrun.evidence import (
-    TOLERANCE,
-    TOLERANCE_IN_8_BITS,
-    TOLERANCE_IN_16_BITS,
-    TOLERANCE_OF_EXPERTS,
-    Tolerance,
-    after_a_load,
-    is_of,
-    losses_of,
-    symptoms,
-)
+from mfsdp_lint.dryrun.evidence import LOADS, Tolerance, controls_of, inconclusive, is_of, loads, losses_of
 from mfsdp_lint.dryrun.introspection import Judge
 from mfsdp_lint.dryrun.inventory import Device
 from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome
-from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
-from mfsdp_lint.dryrun.proxy_settings import IN_32_BITS, SHORT
+from mfsdp_lint.dryrun.proxy import IN_32_BITS, SHORT, Proxy, base_of, proxy_of
 from mfsdp_lint.dryrun.ranks import Batch, Key
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.rules.check import Violation
@@ -48,9 +36,7 @@ class ProxyRuns:
 
 @dataclass(frozen=True, slots=True)
 class FindingTrial:
-    """Trial of a finding: the run with the mistake alone, and the control run. `why` is the reason if it cannot be
-    tried at all.
-    """
+    """Trial of a finding: the run with the mistake alone, and the control run; or `why` it cannot be tried at all."""
 
     violation: Violation
     bad: ProxyRuns | None = None
@@ -100,42 +86,35 @@ def plan(
     trials = []
     for violation in violations:
         alone = without(settings, [other for other in violations if other is not violation])
-        bad: PlainSettings = with_a_checkpoint(violation, pinned(violation, alone))
+        bad: PlainSettings = evidence.with_a_checkpoint(violation, evidence.pinned(violation, alone))
         good = without(bad, [violation])
-        if why := too_many(batch, bad, ranks) or too_many(batch, good, ranks):
+        why = too_many(batch, bad, ranks) or too_many(batch, good, ranks)
+        if not why and not _is_in(violation, bad, ranks, judge, batch.device):
+            why = "the small model cannot have this mistake"
+        if not why and _is_in(violation, good, ranks, judge, batch.device):
+            why = "nothing is known that would take the mistake out"
+        if why:
             trials.append(FindingTrial(violation, why=why))
-        elif not _is_in(violation, bad, ranks, judge, batch.device):
-            trials.append(FindingTrial(violation, why="the small model cannot have this mistake"))
-        elif _is_in(violation, good, ranks, judge, batch.device):
-            trials.append(FindingTrial(violation, why="nothing is known that would take the mistake out"))
-        else:
-            if violation.case.error is None and violation.case.showing.shows is None:
-                bad, good = _sharper(violation, bad, good, ranks, judge, batch.device)
-            first, second = (_wanted(batch, violation, each, ranks) for each in (bad, good))
-            trials.append(FindingTrial(violation, first, second))
+            continue
+        case = violation.case
+        if case.error is None and case.showing.shows is None:
+            # In 32 bits, unless the mistake is about fewer: rounding may hide a fault that nothing raises.
+            sharp = [
+                {
+                    **{path: value for path, value in each.items() if not path.startswith("mixed_precision.")},
+                    **IN_32_BITS,
+                }
+                for each in (bad, good)
+            ]
+            in_bad, in_good = (_is_in(violation, each, ranks, judge, batch.device) for each in sharp)
+            bad, good = sharp if in_bad and not in_good else (bad, good)
+        runs = []
+        for each in (bad, good):
+            load = case.stage == "load" and loads(each)  # which needs a save before it
+            save, watched = case.stage == "save" or load, evidence.watched(violation)
+            runs.append(want(batch, each, ranks, save=save, load=load, showing=case.showing, watched=watched))
+        trials.append(FindingTrial(violation, runs[0], runs[1]))
     return trials
-
-
-def _sharper(
-    violation: Violation, bad: PlainSettings, good: PlainSettings, ranks: int, judge: Judge, device: Device
-) -> tuple[PlainSettings, PlainSettings]:
-    """Return both in 32 bits, unless the mistake is about fewer: in 16 bits rounding may hide a fault that nothing
-    raises.
-    """
-    sharp = [
-        {**{path: value for path, value in each.items() if not path.startswith("mixed_precision.")}, **IN_32_BITS}
-        for each in (bad, good)
-    ]
-    in_bad, in_good = (_is_in(violation, each, ranks, judge, device) for each in sharp)
-    return (sharp[0], sharp[1]) if in_bad and not in_good else (bad, good)
-
-
-def _wanted(batch: Batch, violation: Violation, settings: PlainSettings, ranks: int) -> ProxyRuns:
-    """Ask for the run that a finding's stage needs: a load needs a save before it, unless nothing is loaded."""
-    stage = violation.case.stage
-    load = stage == "load" and loads(settings)
-    showing, watched = violation.case.showing, evidence.watched(violation)
-    return want(batch, settings, ranks, save=stage == "save" or load, load=load, showing=showing, watched=watched)
 
 
 def without(settings: PlainSettings, violations: Sequence[Violation]) -> PlainSettings:
@@ -177,31 +156,23 @@ def confirm(trial: FindingTrial, batch: Batch) -> Confirmation:
         if bad.outcome.stage != case.stage:
             return inconclusive(f"it ends in another stage, {bad.outcome.stage}: {failure.message}", tier=tier)
     elif case.error is not None or not bad.symptoms:
-        why = _shows_nothing(trial.violation, trial.bad.proxy.ranks)
-        return inconclusive(why, bad.told, tier) if why else Confirmation("refuted", tier, bad.told)
+        if trial.bad.proxy.ranks == 1:
+            return inconclusive("it ran through on one rank, which has nobody to share anything with", bad.told, tier)
+        if case.confirm == "gpu" and case.error is None and case.severity != "error":
+            why = "nothing went wrong, and what the rule warns of need not show in a few steps"
+            return inconclusive(why, bad.told, tier)
+        return Confirmation("refuted", tier, bad.told)
     good = result(trial.good, batch)
     # What raises is gone when nothing is raised; what is wrong in silence when all is as with plain DDP.
     if not (good.trained if failure is not None else good.fine):
         return inconclusive(f"the control run is not right either: {good.told}", bad.told, tier=tier)
-    return confirmed(trial.violation, tier, bad.told)
+    return evidence.confirmed_by(trial.violation, tier, bad.told)
 
 
 def _last(run: ProxyRuns, batch: Batch) -> RunOutcome:
-    """Return the outcome of the run that loads, or of the one that failed before it could; else of the one run that
-    there is.
-    """
+    """Return the outcome of the run that loads, or of the one before it where that failed, or of the only one."""
     outcome = batch.outcome(run.run)
     return batch.outcome(run.load) if run.load is not None and outcome.passed else outcome
-
-
-def _shows_nothing(violation: Violation, ranks: int) -> str:
-    """Explain why a run in which nothing goes wrong does not refute a finding; "" where it does."""
-    if ranks == 1:
-        return "it ran through on one rank, which has nobody to share anything with"
-    case = violation.case
-    if case.confirm == "gpu" and case.error is None and case.severity != "error":
-        return "nothing went wrong, and what the rule warns of need not show in a few steps"
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +205,9 @@ class Result:
 
 def result(run: ProxyRuns, batch: Batch) -> Result:
     """Return the result of a run, compared with plain DDP."""
-    outcome, plain = batch.outcome(run.run), batch.outcome(run.plain)
-    if run.load is not None and outcome.passed:
-        loaded = batch.outcome(run.load)
-        if not loaded.passed:
-            outcome = loaded
+    outcome, plain, last = batch.outcome(run.run), batch.outcome(run.plain), _last(run, batch)
+    if not last.passed:
+        outcome = last
     if outcome.stage == "startup":  # which the recipe's own settings passed before
         message = outcome.failure.message if outcome.failure else ""
         return Result(outcome, (), f"start-up validation refuses the small model, and not the recipe: {message}")
@@ -247,9 +216,10 @@ def result(run: ProxyRuns, batch: Batch) -> Result:
     if not plain.passed:
         return Result(outcome, (), f"the run with plain DDP failed: {plain.failure.message if plain.failure else ''}")
     tolerance = tolerance_of(run.proxy)
-    found = symptoms(outcome, plain, tolerance=tolerance, sharded=any(run.proxy.settings.get(path) for path in _FSDP))
+    sharded = any(run.proxy.settings.get(path) for path in _FSDP)
+    found = evidence.symptoms(outcome, plain, tolerance=tolerance, sharded=sharded)
     if run.load is not None:
-        found += after_a_load(outcome, batch.outcome(run.load), plain, tolerance=tolerance)
+        found += evidence.after_a_load(outcome, last, plain, tolerance=tolerance)
     return Result(outcome, found, "")
 
 
@@ -258,7 +228,7 @@ def tolerance_of(proxy: Proxy) -> Tolerance:
     settings = proxy.settings
     named = str(settings.get("mixed_precision"))
     if any(settings.get(path) for path in _8_BITS) or "fp8" in named or "fp4" in named:
-        return TOLERANCE_IN_8_BITS
+        return evidence.TOLERANCE_IN_8_BITS
     if not any(settings.get(path) for path in _16_BITS) and settings.get("model.params_dtype") not in SHORT:
-        return TOLERANCE
-    return TOLERANCE_OF_EXPERTS if settings.get("model.num_moe_experts") else TOLERANCE_IN_16_BITS
+        return evidence.TOLERANCE
+    return evidence.TOLERANCE_OF_EXPERTS if settings.get("model.num_moe_experts") else evidence.TOLERANCE_IN_16_BITS

@@ -11,18 +11,17 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
-from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.evidence import matches
+from mfsdp_lint.dryrun.introspection import Tree
 from mfsdp_lint.dryrun.inventory import Installed, Tier
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Subject, recipe_of, tier_of
-from mfsdp_lint.dryrun.validator import Tree
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.rules.model import Confirm, Example, Rule
+from mfsdp_lint.rules.model import Confirm, Rule
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.snapshots.knowledge import load_knowledge
 
@@ -101,10 +100,7 @@ def verify(
     codes: Collection[str],
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[VerifiedRule]:
-    """Try the examples of the rules in `codes` that apply at the installed versions; all `rules` judge them.
-
-    Raises UsageError.
-    """
+    """Try the examples of the rules in `codes` that apply here; all `rules` judge them. Raises UsageError."""
     judge = Examiner(target, rules)
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(target))]
     cases = [case for rule, found in here for case in _cases(rule, found, judge)]
@@ -116,38 +112,26 @@ def verify(
         # What would be left of a bad example without its mistake is its control run, which is run anyway.
         device = installed.device(tier, _RANKS)
         most = len(installed.gpus) if device.is_gpu else None
-        means = Means(
-            installed.python,
-            trains=tier != "introspect",
-            device=device,
-            most=most,
-            ranks=_RANKS,
-            fixed=True,
-            checkpoint="as written",
-        )
+        means = Means(installed.python, tier != "introspect", device, _RANKS, most, fixed=True, checkpoint="as written")
         tried += _tried(chosen, judge, means, tell)
-    return [
-        VerifiedRule(rule.code, rule.name, _lowest(found), tuple(each for each in tried if each.code == rule.code))
-        for rule, found in here
-    ]
+    return [_verified(rule, _lowest(found), tried) for rule, found in here]
 
 
 def verify_command_line(
     rules: Sequence[Rule], tree: Tree, python: str, codes: Collection[str], tell: Callable[[str], None] = lambda _: None
 ) -> list[VerifiedRule]:
-    """Try the examples of rules about refusals of Megatron-LM's command line at start-up, with a source tree. Raises
-    UsageError.
-    """
+    """Try the examples of rules about refusals of Megatron-LM's command line, with a source tree. Raises UsageError."""
     judge = Examiner(tree.target, rules, front_end=MEGATRON_LM)
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(tree.target, MEGATRON_LM))]
     refusing = [(rule, found) for rule, found in here if any(case.stage == "startup" for case in found.cases)]
     cases = [case for rule, found in refusing for case in _cases(rule, found, judge)]
     chosen = [case for case in cases if not (case.bad and case.subject) or _tier(case) == "introspect"]
     tried = _tried(chosen, judge, Means(python, fixed=True, tree=tree), tell)
-    return [
-        VerifiedRule(rule.code, rule.name, "introspect", tuple(each for each in tried if each.code == rule.code))
-        for rule, _ in refusing
-    ]
+    return [_verified(rule, "introspect", tried) for rule, _ in refusing]
+
+
+def _verified(rule: Rule, tier: Confirm, tried: Sequence[TriedExample]) -> VerifiedRule:
+    return VerifiedRule(rule.code, rule.name, tier, tuple(each for each in tried if each.code == rule.code))
 
 
 def _tier(case: _Case) -> Confirm:
@@ -171,52 +155,42 @@ def _cases(rule: Rule, here: Rule, judge: Examiner) -> list[_Case]:
         bad = example.severity is not None
         numbers[bad] += 1
         told = example.settings or (rule.judges == "writes" and example.python)
-        if told and example.versions.truth(site):
-            cases.append(_case(here, example, numbers[bad], judge))
+        if not told or not example.versions.truth(site):
+            continue
+        if example.settings:
+            recipe = replace(recipe_of(example.settings), front_end=judge.front_end)
+        else:  # it is about the assignments in its Python
+            recipe = read_python([_FILE], Sources({_FILE: example.python}), load_knowledge(judge.target)).recipes[0]
+        subject = None if example.components else judge.subjects([recipe])[0]
+        why = ""
+        if subject is None:
+            needed = ", ".join(f"{name} {version}" for name, version in example.components.items())
+            why = f"it is about {needed}"
+        elif bad != any(violation.rule.code == rule.code for violation in subject.violations):
+            open_ = "it leaves the environment open, and a run has one"
+            why = "a stronger rule speaks for it here" if bad else open_
+        tried = replace(subject, codes=frozenset({rule.code})) if subject and not why else None
+        cases.append(_Case(here, numbers[bad], bad, tried, why))
     return cases
-
-
-def _case(rule: Rule, example: Example, number: int, judge: Examiner) -> _Case:
-    bad = example.severity is not None
-    if example.components:
-        needed = ", ".join(f"{name} {version}" for name, version in example.components.items())
-        return _Case(rule, number, bad, None, f"it is about {needed}")
-    subject = judge.subjects([_recipe(example, judge)])[0]
-    fires = any(violation.rule.code == rule.code for violation in subject.violations)
-    if bad and not fires:
-        return _Case(rule, number, bad, None, "a stronger rule speaks for it here")
-    if fires and not bad:
-        return _Case(rule, number, bad, None, "it leaves the environment open, and a run has one")
-    return _Case(rule, number, bad, replace(subject, codes=frozenset({rule.code})))
-
-
-def _recipe(example: Example, judge: Examiner) -> Recipe:
-    """Make an example's recipe: from its settings, or from its Python where it is about the assignments there."""
-    if example.settings:
-        return replace(recipe_of(example.settings), front_end=judge.front_end)
-    sources = Sources({_FILE: example.python})
-    return read_python([_FILE], sources, load_knowledge(judge.target)).recipes[0]
 
 
 def _tried(cases: Sequence[_Case], judge: Examiner, means: Means, tell: Callable[[str], None]) -> list[TriedExample]:
     subjects = [case.subject for case in cases if case.subject]
     done = iter(dry_run(subjects, judge, means, tell).told if subjects else ())
-    return [_example(case, next(done) if case.subject else None) for case in cases]
-
-
-def _example(case: _Case, told: Told | None) -> TriedExample:
-    if told is None:
-        verdict, seen = "inconclusive", case.why
-    elif not case.bad:
-        verdict, seen = _good(case.rule, told)
-    elif told.findings:
-        confirmation = told.findings[0][1]
-        # What the rule only supposes is what its example is about.
-        verdict = "confirmed" if confirmation.verdict == "hypothetical" else confirmation.verdict
-        seen = confirmation.reason or confirmation.seen
-    else:
-        verdict, seen = "inconclusive", told.why
-    return TriedExample(case.rule.code, case.number, case.bad, verdict, seen, told.seconds if told else 0.0)
+    tried = []
+    for case in cases:
+        told = next(done) if case.subject else None
+        verdict, seen = "inconclusive", told.why if told else case.why
+        if told and not case.bad:
+            verdict, seen = _good(case.rule, told)
+        elif told and told.findings:
+            confirmation = told.findings[0][1]
+            # What the rule only supposes is what its example is about.
+            verdict = "confirmed" if confirmation.verdict == "hypothetical" else confirmation.verdict
+            seen = confirmation.reason or confirmation.seen
+        seconds = told.seconds if told else 0.0
+        tried.append(TriedExample(case.rule.code, case.number, case.bad, verdict, seen, seconds))
+    return tried
 
 
 def _good(rule: Rule, told: Told) -> tuple[str, str]:
@@ -252,9 +226,7 @@ def _good(rule: Rule, told: Told) -> tuple[str, str]:
 
 
 def _is_open(rule: Rule, told: Told) -> str:
-    """Explain why a good example fails all the same: it leaves the rule's condition open, or cannot be
-    given as it is.
-    """
+    """Explain why a good example fails: it leaves the rule's condition open, or cannot be given as it is."""
     validation = told.validation
     if validation and validation.last.not_given:
         return f"{min(validation.last.not_given)} cannot be given to this version"

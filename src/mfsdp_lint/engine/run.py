@@ -318,7 +318,7 @@ def _without_editor(judgement: Judgement) -> Iterator[str]:
 
 def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Judge, options: Options) -> list[Finding]:
     """Return the findings, with the confirmation of a dry run."""
-    from mfsdp_lint.dryrun.confirm import confirmed
+    from mfsdp_lint.dryrun.run import confirmed
     from mfsdp_lint.progress import progress
 
     show = progress()

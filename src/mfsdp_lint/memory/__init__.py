@@ -1,3 +1,3 @@
 """Cost of a configuration's model state on each rank, from its settings alone: parameters, gradients, main parameters
-and optimizer states. `estimate.memory` is the entry point, `result` defines its result.
+and optimizer states. `estimate.memory` is the entry point.
 """

@@ -1,130 +1,117 @@
-"""A recipe → what its model state costs on each rank, however it is wrapped.
+"""A recipe → the cost of its model state on each rank, however it is wrapped; plain data, for reports.
 
-Bytes on a rank for each part of model state: bytes for each parameter × parameters ÷ the ranks that share them.
+Bytes on a rank for each part of model state: bytes for each parameter × parameters ÷ the ranks that share them. Sources
+of the formulas are lines of megatron-core, as each supported Megatron-Bridge release pins it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from mfsdp_lint.core.front_ends import FrontEnd
-from mfsdp_lint.core.recipe import Recipe, Settings, Variant
+from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, resolve
 from mfsdp_lint.megatron.versions.ranges import parse_range
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.memory.counting import count_parameters, split_evenly
-from mfsdp_lint.memory.facts import NotModelled, RankGroups, SettingFacts, layout_of
-from mfsdp_lint.memory.result import LEFT_OUT, Amount, Count, Footprint, GivenParameters, Memory, sources_of
-from mfsdp_lint.memory.wrappings import (
+from mfsdp_lint.memory.counting import Count, GivenParameters, count_parameters, split_evenly
+from mfsdp_lint.memory.facts import (
     DISTRIBUTED,
     MEGATRON,
     TORCH,
+    NotModelled,
     Precision,
+    RankGroups,
+    SettingFacts,
     Wrapped,
     Wrapping,
+    layout_of,
     need_first_version,
     wrapping_of,
     wrappings,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Bytes on a rank, and the formula with its numbers filled in: `2 B × 1,000 ÷ 8`.
+
+    `bytes` is None where they are not known; then `why` names the setting, or the fact, that is missing.
+    """
+
+    bytes: int | None
+    formula: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """The four parts of model state on a rank, with the model wrapped in one way.
+
+    `key` names the wrapping for programs, `label` for people. `runs` marks the one that the recipe itself has.
+    `amounts` are the parts by name, in the order in which they are shown. "main parameters" are the copy that the
+    optimizer steps, in more bits than the model computes with.
+    """
+
+    key: str
+    label: str
+    runs: bool
+    amounts: tuple[tuple[str, Amount], ...]
+
+    @property
+    def total(self) -> Amount:
+        """All four; not known where one of them is not."""
+        parts = [amount.bytes for _, amount in self.amounts]
+        known = [each for each in parts if each is not None]
+        if len(known) == len(parts):
+            return Amount(sum(known))
+        return Amount(None, why="; ".join(dict.fromkeys(amount.why for _, amount in self.amounts if amount.why)))
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaSource:
+    """A line of upstream's that a formula was read in: `megatron/core/…:123` of `release`, and what it says."""
+
+    says: str
+    place: str
+    release: str
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The model state of one recipe on each rank, wrapped in every way that Megatron has.
+
+    `ranks` is the number of ranks, None where nobody said it. `shards` and `expert_shards` are how many ranks share
+    what is sharded. `count` is None where the parameters are not known, and `why` then says what they depend on.
+    `own_why` says why no footprint is the recipe's own, where none is.
+    `left_out` is what else takes memory and is not estimated.
+    """
+
+    ranks: int | None
+    shards: int | None
+    expert_shards: int | None
+    count: Count | None
+    why: str
+    footprints: tuple[Footprint, ...]
+    sources: tuple[FormulaSource, ...]
+    left_out: tuple[str, ...]
+    own_why: str = ""
+
+    @property
+    def own(self) -> Footprint | None:
+        """The footprint of the recipe as it is wrapped; None where that is not known."""
+        return next((each for each in self.footprints if each.runs), None)
+
+
+MemoryOf = Callable[[Recipe], Memory]
+"""Estimates the memory of a recipe."""
+
+
 _NO_EXPERTS_IN_HYBRID = parse_range("<0.17")
 """Cores whose adapter makes no group of experts where sharding is hybrid (0.16.1, mcore_fsdp_adapter.py:240-268): they
 are sharded like dense weights, over ranks that may have other experts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ranks:
-    """Numbers of ranks that share dense weights, and experts; each raises NotModelled if it cannot be computed."""
-
-    world: int | None
-    layout: RankGroups
-
-    def dense(self) -> int:
-        return self.layout.shards(self._world())
-
-    def experts(self) -> int:
-        return self.layout.expert_shards(self._world())
-
-    def _world(self) -> int:
-        if self.world is None:
-            raise NotModelled("the number of ranks is not known (--world-size)")
-        return self.world
-
-
-@dataclass(frozen=True, slots=True)
-class WrappedModel:
-    """A way of wrapping with a number of parameters, of ranks, and a precision."""
-
-    wrapping: Wrapping
-    count: Count
-    ranks: Ranks
-    precision: Precision
-
-    def footprint(self, runs: bool) -> Footprint:
-        """Compute every part, or the reason why it is not known."""
-        read = self.precision
-        return Footprint(
-            key=self.wrapping.key,
-            label=self.wrapping.label,
-            runs=runs,
-            parameters=_amount(lambda: self._part("parameters", (read.parameters(),))),
-            gradients=_amount(lambda: self._part("gradients", (read.gradients(),))),
-            main_parameters=_amount(lambda: self._part("optimizer", tuple(filter(None, (read.main_parameters(),))))),
-            optimizer_states=_amount(lambda: self._part("optimizer", read.states(), read.on_the_device())),
-        )
-
-    def _part(self, part: str, each: tuple[int, ...], share: float = 1.0) -> Amount:
-        if not each or not share:
-            return Amount(0, "none")
-        self._need_modelled()
-        size = sum(each)
-        spelled = f"{size} B" if len(each) == 1 else f"({' + '.join(map(str, each))}) B"
-        portion = "" if share == 1 else f" × {share:g}"
-        dense, experts = self.count.dense, self.count.experts
-        if part not in self.wrapping.sharded:
-            return Amount(round((dense + experts) * size * share), f"{spelled} × {dense + experts:,}{portion}")
-        by = self._ways(self.ranks.dense(), part)
-        if not experts:
-            return Amount(round(-(-dense // by) * size * share), f"{spelled} × {dense:,} ÷ {by}{portion}")
-        among = self._ways(self.ranks.experts(), part)
-        shard = -(-dense // by) + -(-experts // among)
-        return Amount(round(shard * size * share), f"{spelled} × ({dense:,} ÷ {by} + {experts:,} ÷ {among}){portion}")
-
-    def _ways(self, ranks: int, part: str) -> int:
-        """Count the ranks over which a weight is sharded: those of one instance, if not of all."""
-        instances = self.wrapping.instances
-        if ranks % instances:
-            raise NotModelled(f"{ranks} ranks do not divide among {instances} instances")
-        return ranks if self.wrapping.outer and part == "optimizer" else ranks // instances
-
-    @property
-    def _spreads(self) -> bool:
-        """Tell whether experts are split in another way than dense weights."""
-        layout = self.ranks.layout
-        return layout.expert > 1 or layout.expert_tensor != layout.tensor
-
-    def _need_modelled(self) -> None:
-        wrapping, hybrid = self.wrapping, self.wrapping.instances > 1
-        if wrapping.kind == MEGATRON:
-            need_first_version(self.precision.facts)
-        if not self.count.experts:
-            return
-        if wrapping.kind == MEGATRON and hybrid and self.precision.core in _NO_EXPERTS_IN_HYBRID and self._spreads:
-            raise NotModelled("with HSDP this megatron-core shards experts over ranks that have other experts")
-        if wrapping.kind == TORCH and self._spreads:
-            raise NotModelled("torch FSDP2 shards experts over ranks that have other experts")
-        if wrapping.kind == DISTRIBUTED and hybrid and self.ranks.experts() % wrapping.instances:
-            raise NotModelled(f"experts do not divide among {wrapping.instances} instances")
-
-
-def _amount(made: Callable[[], Amount]) -> Amount:
-    try:
-        return made()
-    except NotModelled as reason:
-        return Amount(None, why=str(reason))
-
 
 _HYBRID = 2
 """Instances of hybrid sharding where a recipe has no more than one."""
@@ -150,53 +137,101 @@ def _of(
     if ranks is None and isinstance(said, Known) and isinstance(said.value, int):
         ranks = said.value
     sources = sources_of(target)
+    why = "{}"
     try:
         layout = layout_of(facts)
-        count = _count(parameters, facts, settings, layout, target)
+        why = "parameters: {}" if parameters else "parameters: {} (--parameters)"
+        given = split_evenly(parameters, facts, layout) if parameters else None
+        count = given or count_parameters(facts, settings, layout, target)
     except NotModelled as reason:
-        return Memory(ranks, None, None, None, str(reason), (), sources, LEFT_OUT)
+        return Memory(ranks, None, None, None, why.format(reason), (), sources, LEFT_OUT)
     own, own_why = None, ""
     try:
         own = wrapping_of(facts)
     except NotModelled as reason:
         own_why = str(reason)
-    instances = own.instances if own and own.instances > 1 else _HYBRID
-    footprints = tuple(
-        _footprint(variant, front_end, target, Ranks(ranks, layout), count, each, each == own)
-        for each in wrappings(instances)
-    )
-    return Memory(ranks, *_shards(layout, ranks), count, "", footprints, sources, LEFT_OUT, own_why)
+    footprints = []
+    for wrapping in wrappings(own.instances if own and own.instances > 1 else _HYBRID):
+        # Start-up is resolved with each way of wrapping, since other settings depend on it.
+        wrapped = replace(variant, settings=Wrapped(variant.settings, wrapping))
+        run = resolve(wrapped, target, ranks, front_end=front_end).run
+        precision = Precision(SettingFacts(run.settings), wrapping.kind, target.core)
+        footprints.append(WrappedModel(wrapping, count, layout, ranks, precision).footprint(wrapping == own))
+    dense: int | None = None
+    experts: int | None = None
+    with suppress(NotModelled):
+        dense, experts = layout.shards(ranks), layout.expert_shards(ranks)
+    return Memory(ranks, dense, experts, count, "", tuple(footprints), sources, LEFT_OUT, own_why)
 
 
-def _count(
-    parameters: GivenParameters | None, facts: SettingFacts, settings: Settings, layout: RankGroups, target: Target
-) -> Count:
-    try:
-        return (
-            split_evenly(parameters, facts, layout) if parameters else count_parameters(facts, settings, layout, target)
+@dataclass(frozen=True, slots=True)
+class WrappedModel:
+    """A way of wrapping with a number of parameters, of ranks, and a precision."""
+
+    wrapping: Wrapping
+    count: Count
+    layout: RankGroups
+    ranks: int | None
+    precision: Precision
+
+    def footprint(self, runs: bool) -> Footprint:
+        """Compute every part, or the reason why it is not known."""
+        read = self.precision
+        amounts = (
+            ("parameters", self._part("parameters", lambda: (read.parameters(),))),
+            ("gradients", self._part("gradients", lambda: (read.gradients(),))),
+            ("main parameters", self._part("optimizer", lambda: tuple(filter(None, (read.main_parameters(),))))),
+            ("optimizer states", self._part("optimizer", read.states, read.on_the_device)),
         )
-    except NotModelled as reason:
-        raise NotModelled(f"parameters: {reason}{'' if parameters else ' (--parameters)'}") from None
+        return Footprint(self.wrapping.key, self.wrapping.label, runs, amounts)
 
+    def _part(
+        self, part: str, bytes_of: Callable[[], tuple[int, ...]], share: Callable[[], float] = lambda: 1.0
+    ) -> Amount:
+        try:
+            return self._amount(part, bytes_of(), share())
+        except NotModelled as reason:
+            return Amount(None, why=str(reason))
 
-def _footprint(
-    variant: Variant, front_end: FrontEnd, target: Target, ranks: Ranks, count: Count, wrapping: Wrapping, runs: bool
-) -> Footprint:
-    """Estimate one way of wrapping. Start-up is resolved with it, since other settings depend on it."""
-    wrapped = replace(variant, settings=Wrapped(variant.settings, wrapping))
-    run = resolve(wrapped, target, ranks.world, front_end=front_end).run
-    precision = Precision(SettingFacts(run.settings), wrapping.kind, target.core)
-    return WrappedModel(wrapping, count, ranks, precision).footprint(runs)
+    def _amount(self, part: str, each: tuple[int, ...], share: float) -> Amount:
+        if not each or not share:
+            return Amount(0, "none")
+        self._need_modelled()
+        size = sum(each)
+        spelled = f"{size} B" if len(each) == 1 else f"({' + '.join(map(str, each))}) B"
+        portion = "" if share == 1 else f" × {share:g}"
+        dense, experts = self.count.dense, self.count.experts
+        if part not in self.wrapping.sharded:
+            return Amount(round((dense + experts) * size * share), f"{spelled} × {dense + experts:,}{portion}")
+        by = self._ways(self.layout.shards(self.ranks), part)
+        if not experts:
+            return Amount(round(-(-dense // by) * size * share), f"{spelled} × {dense:,} ÷ {by}{portion}")
+        among = self._ways(self.layout.expert_shards(self.ranks), part)
+        shard = -(-dense // by) + -(-experts // among)
+        return Amount(round(shard * size * share), f"{spelled} × ({dense:,} ÷ {by} + {experts:,} ÷ {among}){portion}")
 
+    def _ways(self, ranks: int, part: str) -> int:
+        """Count the ranks over which a weight is sharded: those of one instance, if not of all."""
+        instances = self.wrapping.instances
+        if ranks % instances:
+            raise NotModelled(f"{ranks} ranks do not divide among {instances} instances")
+        return ranks if self.wrapping.outer and part == "optimizer" else ranks // instances
 
-def _shards(layout: RankGroups, ranks: int | None) -> tuple[int | None, int | None]:
-    try:
-        return (None, None) if ranks is None else (layout.shards(ranks), layout.expert_shards(ranks))
-    except NotModelled:
-        return None, None
+    def _need_modelled(self) -> None:
+        wrapping, hybrid = self.wrapping, self.wrapping.instances > 1
+        if wrapping.kind == MEGATRON:
+            need_first_version(self.precision.facts)
+        if not self.count.experts:
+            return
+        # Experts are split in another way than dense weights.
+        spreads = self.layout.expert > 1 or self.layout.expert_tensor != self.layout.tensor
+        if wrapping.kind == MEGATRON and hybrid and self.precision.core in _NO_EXPERTS_IN_HYBRID and spreads:
+            raise NotModelled("with HSDP this megatron-core shards experts over ranks that have other experts")
+        if wrapping.kind == TORCH and spreads:
+            raise NotModelled("torch FSDP2 shards experts over ranks that have other experts")
+        if wrapping.kind == DISTRIBUTED and hybrid and self.layout.expert_shards(self.ranks) % wrapping.instances:
+            raise NotModelled(f"experts do not divide among {wrapping.instances} instances")
 
-
-# -- several paths through a recipe -----------------------------------------------------------------------------------
 
 _DIFFERS = "the paths through the recipe differ in it"
 
@@ -212,19 +247,81 @@ def _joined(found: list[Memory]) -> Memory:
         return replace(first, count=None, shards=None, expert_shards=None, why=why, footprints=())
     if any([each.key for each in other.footprints] != [each.key for each in first.footprints] for other in others):
         return replace(first, footprints=(), why="how the model is wrapped: " + _DIFFERS)
-    rows = zip(*(each.footprints for each in found), strict=True)
-    footprints = tuple(_same(row) for row in rows)
+    footprints = tuple(_same(row) for row in zip(*(each.footprints for each in found), strict=True))
     own_why = "" if any(each.runs for each in footprints) else first.own_why or _DIFFERS
     return replace(first, footprints=footprints, own_why=own_why)
 
 
 def _same(row: tuple[Footprint, ...]) -> Footprint:
-    parameters, gradients, main, states = (
-        _agreed(tuple(each.amounts[part][1] for each in row)) for part in range(len(row[0].amounts))
+    """Keep the amounts of a footprint that are the same on every path."""
+    columns = zip(*(each.amounts for each in row), strict=True)
+    agreed = (each[0] if len(set(each)) == 1 else (each[0][0], Amount(None, why=_DIFFERS)) for each in columns)
+    return Footprint(row[0].key, row[0].label, all(each.runs for each in row), tuple(agreed))
+
+
+_RELEASES = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
+_FSDP = "distributed/fsdp/src/megatron_fsdp/param_and_grad_buffer.py"
+_BUFFERS = "distributed/param_and_grad_buffer.py"
+_OPTIMIZER = "optimizer/__init__.py"
+_REDUCED = "gradients of DDP: fp32 with grad_reduce_in_fp32, else as the weights"
+
+
+_READ = (
+    (
+        "ranks that share a dense weight: world ÷ (TP × PP × CP), and CP shards too",
+        "parallel_state.py",
+        (700, 743, 747, 738, 825, 825),
+    ),
+    ("ranks that share an expert: world ÷ (ETP × EP × PP)", "parallel_state.py", (748, 791, 795, 786, 880, 880)),
+    (_REDUCED, "distributed/distributed_data_parallel.py", (168, 147, 148, 0, 0, 0)),
+    (_REDUCED, _BUFFERS, (0, 0, 0, 859, 917, 924)),
+    (
+        "distributed optimizer: whole weights in a buffer, gradients in another",
+        _BUFFERS,
+        (716, 797, 1053, 1116, 1176, 1184),
+    ),
+    ("DDP: fp32 main parameters of weights in 16 bits", "optimizer/optimizer.py", (670, 674, 675, 702, 1012, 1012)),
+    (
+        "distributed optimizer: fp32 main parameters of a rank's part",
+        "optimizer/distrib_optimizer.py",
+        (396, 399, 404, 422, 433, 445),
+    ),
+    ("Adam: two states for each parameter that is stepped", _OPTIMIZER, (402, 397, 581, 594, 594, 596)),
+    ("precision-aware: dtypes of the states", _OPTIMIZER, (373, 368, 552, 565, 565, 567)),
+    ("precision-aware with Megatron-FSDP: main parameters are FSDP's alone", _OPTIMIZER, (0, 0, 0, 1087, 1126, 1152)),
+    (
+        "offload: the optimizer's part up to a fraction of the parameters",
+        "optimizer/cpu_offloading/hybrid_optimizer.py",
+        (258, 258, 258, 258, 258, 258),
+    ),
+    ("Megatron-FSDP: what each strategy shards", _FSDP, (1738, 1849, 1924, 1935, 2323, 2330)),
+    ("Megatron-FSDP: the buffer of main parameters", _FSDP, (1849, 2005, 2278, 2290, 2687, 2694)),
+    ("Megatron-FSDP: what gradients are added up in", _FSDP, (1874, 2030, 2216, 2228, 2310, 2317)),
+    ("Megatron-FSDP: HSDP that shards over the instances too", _FSDP, (1785, 1902, 2092, 2103, 2491, 2498)),
+    (
+        "torch FSDP2: every weight is sharded, and so are gradients and states",
+        "distributed/torch_fully_sharded_data_parallel.py",
+        (134, 134, 134, 134, 136, 136),
+    ),
+)
+"""Facts that lines of core state: in words, the file, and the line in each of _RELEASES, 0 if a release has none."""
+
+LEFT_OUT = (
+    "activations",
+    "weights and gradients that are gathered for a while (the units of FSDP at work, twice with fsdp_double_buffer)",
+    "gradients that the optimizer's step copies to fp32 where they are added up in 16 bits",
+    "what pads buffers so that they divide among ranks",
+    "communication buffers, workspaces, CUDA's own, the loss of fragmentation",
+)
+"""Other uses of memory, which are not estimated."""
+
+
+def sources_of(target: Target) -> tuple[FormulaSource, ...]:
+    """Return the lines for a target, by the release whose data is used for it."""
+    column = _RELEASES.index(target.data) if target.data in _RELEASES else len(_RELEASES) - 1
+    release = f"the megatron-core of megatron-bridge {_RELEASES[column]}"
+    return tuple(
+        FormulaSource(says, f"megatron/core/{path}:{lines[column]}", release)
+        for says, path, lines in _READ
+        if lines[column]
     )
-    return Footprint(row[0].key, row[0].label, all(each.runs for each in row), parameters, gradients, main, states)
-
-
-def _agreed(amounts: tuple[Amount, ...]) -> Amount:
-    first = amounts[0]
-    return first if all(each == first for each in amounts) else Amount(None, why=_DIFFERS)

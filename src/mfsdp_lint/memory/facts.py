@@ -1,21 +1,20 @@
-"""Settings as formulas need them: known values, or the reason why there are none; groups of ranks; and the weights of a
-GPT model of Megatron's, tensor by tensor.
+"""Facts of settings that will run, as formulas need them: known values, or the reason why there are none; the groups of
+ranks; the way in which Megatron wraps the model and what it shards; the bytes of each parameter.
 
 Groups: megatron-core 0.16.1, core/parallel_state.py:738-743 (sizes) and 787-791 (experts). The groups that shard have
-the ranks of context parallelism in them (`with_context_parallel=True`). Weights were read in megatron-core 0.16.1
-(models/gpt/gpt_model.py, models/gpt/gpt_layer_specs.py, transformer/attention.py,
-transformer/multi_latent_attention.py, transformer/mlp.py, transformer/moe/, transformer/multi_token_prediction.py) with
-the layers of Transformer Engine; tests/dryrun/real counts those of models that are really built.
+the ranks of context parallelism in them (`with_context_parallel=True`). Facts in SHARDED: megatron-core 0.16.1,
+distributed/fsdp/src/megatron_fsdp/param_and_grad_buffer.py:1845-1864. `estimate` has the places of the bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
-from mfsdp_lint.core.recipe import Settings
+from mfsdp_lint.core.recipe import Setting, Settings
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import Known, OneOf, Plain, Unknown, describe
+from mfsdp_lint.core.settings import Layer
+from mfsdp_lint.core.values import Known, OneOf, Plain, Unknown, Value, describe
+from mfsdp_lint.megatron.versions.ranges import parse_range
 
 
 class NotModelled(Exception):
@@ -37,9 +36,7 @@ class SettingFacts:
             return value.value
         if isinstance(value, Unknown):
             raise NotModelled(f"{path} is not known")
-        raise NotModelled(
-            f"{path} is {describe(value)}" + ("" if isinstance(value, OneOf) else " to what is not known")
-        )
+        raise NotModelled(f"{path} is {describe(value)}{'' if isinstance(value, OneOf) else ' to what is not known'}")
 
     def has(self, path: str) -> bool:
         """Tell whether anything is known of a setting: a release may not have it."""
@@ -80,19 +77,20 @@ class RankGroups:
     expert: int
     expert_tensor: int
 
-    def shards(self, ranks: int) -> int:
-        """Count the ranks that have the same part of the dense weights. Raises NotModelled if they divide unevenly."""
-        part = self.tensor * self.pipeline
-        if ranks % (part * self.context):
-            raise NotModelled(f"{ranks} ranks do not divide by TP × PP × CP = {part * self.context}")
-        return ranks // part
+    def shards(self, ranks: int | None) -> int:
+        """Count the ranks that have the same part of dense weights. Raises NotModelled, also if they are unknown."""
+        return self._divided(ranks, "TP × PP × CP", self.tensor * self.pipeline * self.context) * self.context
 
-    def expert_shards(self, ranks: int) -> int:
-        """Count the ranks that have the same experts. Raises NotModelled if the ranks do not divide evenly."""
-        part = self.expert_tensor * self.expert * self.pipeline
-        if ranks % part:
-            raise NotModelled(f"{ranks} ranks do not divide by ETP × EP × PP = {part}")
-        return ranks // part
+    def expert_shards(self, ranks: int | None) -> int:
+        """Count the ranks that have the same experts. Raises NotModelled, also if the ranks are unknown."""
+        return self._divided(ranks, "ETP × EP × PP", self.expert_tensor * self.expert * self.pipeline)
+
+    def _divided(self, ranks: int | None, name: str, by: int) -> int:
+        if ranks is None:
+            raise NotModelled("the number of ranks is not known (--world-size)")
+        if ranks % by:
+            raise NotModelled(f"{ranks} ranks do not divide by {name} = {by}")
+        return ranks // by
 
 
 def layout_of(facts: SettingFacts) -> RankGroups:
@@ -107,156 +105,260 @@ def layout_of(facts: SettingFacts) -> RankGroups:
     )
 
 
-Split = Literal["whole", "tensor", "expert", "expert tensor"]
-"""Every rank has all of it, or its part by tensor parallelism; the same of the experts that a rank has."""
+DDP, DISTRIBUTED, MEGATRON, TORCH = "ddp", "distributed_optimizer", "megatron_fsdp", "torch_fsdp2"
+STRATEGIES = ("no_shard", "optim", "optim_grads", "optim_grads_params")
 
-Tensor = tuple[int, Split]
-"""How many numbers it has, and how it is split."""
-
-UNMODELLED = {
-    "model.experimental_attention_variant": (None,),
-    "model.linear_attention_freq": (None,),
-    "model.heterogeneous_block_specs": (False, None),
-    "model.is_hybrid_model": (False, None),
-    "model.moe_latent_size": (None,),
-    "model.restore_modelopt_state": (False, None),
-    "model.use_transformer_engine_full_layer_spec": (False, None),
-    "model.use_mup": (False, None),
-    "model.mtp_use_repeated_layer": (False, None),
-    "model.use_kitchen": (False, None),
-    "model.enable_hyper_connections": (False, None),
+SHARDED = {
+    "no_shard": frozenset(),
+    "optim": frozenset({"optimizer"}),
+    "optim_grads": frozenset({"optimizer", "gradients"}),
+    "optim_grads_params": frozenset({"optimizer", "gradients", "parameters"}),
 }
-"""Settings that change which layers there are, with the values that are understood. A release need not have them."""
+"""Parts that each strategy of Megatron-FSDP shards; "optimizer" is the main parameters and the optimizer's states."""
+
+_INSTANCES = "ddp.num_distributed_optimizer_instances"
+_STRATEGY = "ddp.data_parallel_sharding_strategy"
+_OUTER = "ddp.outer_dp_sharding_strategy"
 
 
 @dataclass(frozen=True, slots=True)
-class ModelShape:
-    """Parts of a model, with `latent` attention or the usual one. Every method raises NotModelled."""
+class Wrapping:
+    """A way of wrapping. `instances` groups of ranks each have a whole copy of the model; hybrid sharding has several.
 
-    facts: SettingFacts
-    latent: bool
+    `outer`: the optimizer's part is sharded over these groups as well.
+    """
+
+    kind: str
+    strategy: str = ""
+    instances: int = 1
+    outer: bool = False
 
     @property
-    def hidden(self) -> int:
-        return self.facts.size("model.hidden_size")
+    def key(self) -> str:
+        parts = (self.kind, self.strategy, f"x{self.instances}" if self.instances > 1 else "", "outer" * self.outer)
+        return ":".join(filter(None, parts))
 
-    def embedding(self) -> Iterator[Tensor]:
-        yield self.vocabulary() * self.hidden, "tensor"
-        kind = self.facts.get("model.position_embedding_type")
-        if kind == "learned_absolute":
-            yield self.facts.size("model.seq_length") * self.hidden, "whole"
-        elif kind not in ("rope", "yarn", "mrope", "none"):
-            raise NotModelled(f"model.position_embedding_type is {kind!r}, which is not modelled")
+    @property
+    def label(self) -> str:
+        """`Megatron-FSDP optim, HSDP ×2`."""
+        names = {DDP: "DDP", DISTRIBUTED: "distributed optimizer", TORCH: "torch FSDP2"}
+        name = names.get(self.kind, f"Megatron-FSDP {self.strategy}")
+        if self.instances == 1:
+            return name
+        hybrid = f"HSDP ×{self.instances}" if self.kind == MEGATRON else f"×{self.instances}"
+        return f"{name}, {hybrid}{', outer optim' if self.outer else ''}"
 
-    def output(self) -> Iterator[Tensor]:
-        """Yield the final norm and the output layer, which may be the embedding again."""
-        yield self.norm(self.hidden), "whole"
-        if not self.facts.on("model.share_embeddings_and_output_weights"):
-            yield self.vocabulary() * self.hidden, "tensor"
+    @property
+    def sharded(self) -> frozenset[str]:
+        """The parts among "parameters", "gradients" and "optimizer" that are sharded over the ranks of a group."""
+        as_strategies = {DDP: "no_shard", DISTRIBUTED: "optim", TORCH: "optim_grads_params"}
+        return SHARDED[as_strategies.get(self.kind, self.strategy)]
 
-    def word_embedding(self) -> Iterator[Tensor]:
-        """Yield the last stage's copy of the embedding, which the output layer, or another prediction, needs."""
-        yield self.vocabulary() * self.hidden, "tensor"
+    def settings(self) -> dict[str, Plain]:
+        """Return the settings that wrap a recipe in this way."""
+        distributed = self.kind in (DISTRIBUTED, MEGATRON)
+        return {
+            "dist.use_megatron_fsdp": self.kind == MEGATRON,
+            "ddp.use_megatron_fsdp": self.kind == MEGATRON,
+            "dist.use_torch_fsdp2": self.kind == TORCH,
+            "ddp.use_distributed_optimizer": distributed,
+            "optimizer.use_distributed_optimizer": distributed,
+            _STRATEGY: self.strategy or "no_shard",
+            _INSTANCES: self.instances,
+            _OUTER: "optim" if self.outer else "no_shard",
+        }
 
-    def vocabulary(self) -> int:
-        """Count the words, with the padding."""
-        words = self.facts.get("model.vocab_size")
-        if words is None:
-            raise NotModelled("model.vocab_size is None: the tokenizer says it")
-        words = self.facts.size("model.vocab_size")
-        if not self.facts.on("model.should_pad_vocab"):
-            return words
-        multiple = self.facts.size("model.make_vocab_size_divisible_by")
-        multiple *= self.facts.size("model.tensor_model_parallel_size")
-        return -(-words // multiple) * multiple
 
-    def layer(self, experts: bool) -> Iterator[Tensor]:
-        """Yield the tensors of a transformer layer, with `experts` or a plain MLP."""
-        yield self.norm(self.hidden), "whole"
-        yield from self._latent_attention() if self.latent else self._attention()
-        yield self.norm(self.hidden), "whole"
-        yield from self._experts() if experts else self._mlp(self.feed_forward(), self.hidden)
+def wrappings(instances: int) -> tuple[Wrapping, ...]:
+    """Return every way of wrapping; the hybrid ones have this number of instances."""
+    return (
+        Wrapping(DDP),
+        Wrapping(DISTRIBUTED),
+        Wrapping(DISTRIBUTED, instances=instances),
+        *(Wrapping(MEGATRON, strategy) for strategy in STRATEGIES),
+        *(Wrapping(MEGATRON, strategy, instances) for strategy in STRATEGIES),
+        Wrapping(MEGATRON, STRATEGIES[-1], instances, outer=True),
+        Wrapping(TORCH),
+    )
 
-    def prediction(self) -> Iterator[Tensor]:
-        """Yield the tensors of one more predicted token, beside its layer: two input norms, a projection, a norm."""
-        yield 3 * self.norm(self.hidden), "whole"
-        yield 2 * self.hidden * self.hidden, "tensor"
 
-    def norm(self, width: int) -> int:
-        kind = self.facts.get("model.normalization")
-        if kind not in ("LayerNorm", "RMSNorm"):
-            raise NotModelled(f"model.normalization is {kind!r}, which is not modelled")
-        return width if kind == "RMSNorm" else 2 * width
+def wrapping_of(facts: SettingFacts) -> Wrapping:
+    """Find how settings that will run wrap the model. Raises NotModelled, also for ways that Megatron does not have."""
+    megatron = facts.on("dist.use_megatron_fsdp") or facts.on("ddp.use_megatron_fsdp")
+    torch = facts.on("dist.use_torch_fsdp2")
+    if megatron and torch:
+        raise NotModelled("both kinds of FSDP are on")
+    if torch:
+        return Wrapping(TORCH)
+    instances = facts.size(_INSTANCES)
+    if not megatron:
+        distributed = facts.on("ddp.use_distributed_optimizer")
+        return Wrapping(DISTRIBUTED, instances=instances) if distributed else Wrapping(DDP)
+    need_first_version(facts)
+    strategy = facts.get(_STRATEGY)
+    if strategy not in STRATEGIES:
+        raise NotModelled(f"{_STRATEGY} is {strategy!r}, which Megatron does not have")
+    outer = instances > 1 and facts.if_any(_OUTER) not in (None, "no_shard")
+    if outer and strategy != STRATEGIES[-1]:
+        # megatron-core 0.16.1 raises: the buffer of an instance is sharded, and what is to be a part of it is not.
+        raise NotModelled(f"{_OUTER} is set and {_STRATEGY} is {strategy!r}, which is not modelled")
+    return Wrapping(MEGATRON, str(strategy), instances, outer)
 
-    def feed_forward(self) -> int:
-        return self.facts.size("model.ffn_hidden_size", 4 * self.hidden)
 
-    def _attention(self) -> Iterator[Tensor]:
-        facts, hidden = self.facts, self.hidden
-        heads = facts.size("model.num_attention_heads")
-        channels = facts.size("model.kv_channels", hidden // heads)
-        groups = facts.size("model.num_query_groups", heads)
-        if groups < facts.size("model.tensor_model_parallel_size"):
-            raise NotModelled("fewer query groups than tensor parallel ranks: not modelled")
-        query = heads * channels
-        gate = query if facts.if_any("model.attention_output_gate") else 0
-        joined = query + gate + 2 * groups * channels
-        yield joined * hidden, "tensor"
-        if facts.on("model.add_bias_linear") or facts.on("model.add_qkv_bias"):
-            yield joined, "tensor"
-        yield query * hidden, "tensor"
-        if facts.on("model.add_bias_linear"):
-            yield hidden, "whole"
-        if facts.on("model.qk_layernorm") and not facts.if_any("model.qk_l2_norm"):
-            yield 2 * self.norm(channels), "whole"
-        softmax = facts.if_any("model.softmax_type")
-        if softmax == "learnable":
-            yield heads, "tensor"
-        elif softmax not in (None, "vanilla", "off-by-one"):
-            raise NotModelled(f"model.softmax_type is {softmax!r}, which is not modelled")
+def need_first_version(facts: SettingFacts) -> None:
+    """Raise NotModelled if Megatron-FSDP is the second one, which head has beside the first."""
+    version = facts.if_any("ddp.megatron_fsdp_version")
+    if version not in (None, 1):
+        raise NotModelled(f"ddp.megatron_fsdp_version is {version}, which is not modelled")
 
-    def _latent_attention(self) -> Iterator[Tensor]:
-        facts, hidden = self.facts, self.hidden
-        heads = facts.size("model.num_attention_heads")
-        rank, position = facts.size("model.kv_lora_rank"), facts.number("model.qk_pos_emb_head_dim")
-        plain, value = facts.size("model.qk_head_dim"), facts.size("model.v_head_dim")
-        norms = facts.on("model.qk_layernorm")
-        if facts.get("model.q_lora_rank") is None:
-            yield hidden * heads * (plain + position), "tensor"
-        else:
-            down = facts.size("model.q_lora_rank")
-            yield hidden * down, "whole"
-            yield down * heads * (plain + position), "tensor"
-            yield self.norm(down) if norms else 0, "whole"
-        yield hidden * (rank + position), "whole"
-        yield rank * heads * (plain + value), "tensor"
-        yield self.norm(rank) if norms else 0, "whole"
-        yield heads * value * hidden, "tensor"
-        if facts.on("model.add_bias_linear"):
-            yield hidden, "whole"
 
-    def _mlp(self, width: int, hidden: int) -> Iterator[Tensor]:
-        gates = 2 if self.facts.on("model.gated_linear_unit") else 1
-        yield gates * width * hidden + width * hidden, "tensor"
-        if self.facts.on("model.add_bias_linear"):
-            yield gates * width, "tensor"
-            yield hidden, "whole"
+class Wrapped(Layer):
+    """Settings with those of a wrapping on top."""
 
-    def _experts(self) -> Iterator[Tensor]:
-        facts, hidden = self.facts, self.hidden
-        experts = facts.size("model.num_moe_experts")
-        gates = 2 if facts.on("model.gated_linear_unit") else 1
-        width = facts.size("model.moe_ffn_hidden_size", self.feed_forward())
-        biased = facts.on("model.add_bias_linear")
-        yield experts * hidden + (experts if biased else 0), "whole"  # the router
-        yield experts * (gates + 1) * width * hidden, "expert tensor"
-        if biased:
-            yield experts * gates * width, "expert tensor"
-            yield experts * hidden, "expert"
-        if (shared := facts.get("model.moe_shared_expert_intermediate_size")) is not None:
-            if biased:
-                raise NotModelled("model.add_bias_linear is on, which shared experts do not have")
-            shared = facts.size("model.moe_shared_expert_intermediate_size")
-            yield (gates + 1) * shared * hidden, "tensor"
-            if facts.if_any("model.moe_shared_expert_gate"):
-                yield hidden, "whole"
+    __slots__ = ("_values",)
+
+    def __init__(self, below: Settings, wrapping: Wrapping) -> None:
+        super().__init__(below)
+        self._values = {path: Known(value) for path, value in wrapping.settings().items()}
+
+    def get(self, path: str) -> Setting | None:
+        known = self._values.get(path)
+        return self.below.get(path) if known is None else Setting(path, known)
+
+    def value(self, path: str) -> Value:
+        return self._values.get(path) or self.below.value(path)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from dict.fromkeys((*self.below, *self._values))
+
+
+_BYTES = {"torch.float32": 4, "torch.float16": 2, "torch.bfloat16": 2, "torch.uint8": 1}
+
+_MASTER_OF_ITS_OWN = parse_range("<0.18")
+"""Cores in which the fused Adam keeps master weights beside those of Megatron-FSDP."""
+_DTYPES = parse_range(">=0.17")
+"""Cores in which Megatron-FSDP's buffers have dtypes of their own."""
+_REDUCED_IN_FP32 = parse_range("<0.19")
+"""Cores in which grad_reduce_in_fp32 counts for Megatron-FSDP."""
+
+_PRECISION_AWARE = "optimizer.use_precision_aware_optimizer"
+_CPU_OFFLOAD = "optimizer.optimizer_cpu_offload"
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """Bytes of each parameter, by settings that will run, a wrapping and a megatron-core. Methods raise NotModelled."""
+
+    facts: SettingFacts
+    kind: str
+    core: str
+
+    def parameters(self) -> int:
+        """Return the bytes of a weight that the model computes with."""
+        for bits in ("fp8", "fp4"):
+            path, if_any = f"ddp.{bits}_param_gather", self.facts.if_any
+            if self.facts.has(path) and (
+                self.facts.on(path) or (if_any(f"model.{bits}") and if_any(f"model.{bits}_param"))
+            ):
+                why = "what Transformer Engine keeps beside them is not modelled"
+                raise NotModelled(f"weights are kept in {bits}: {why}")
+        return self.weight()
+
+    def weight(self) -> int:
+        """Return the bytes of a weight if nothing is in eight bits."""
+        if self.facts.on("model.bf16") or self.facts.on("model.fp16"):
+            return 2
+        return self._bytes("model.params_dtype")
+
+    def gradients(self) -> int:
+        """Return the bytes of a gradient as it is accumulated."""
+        self._need_trained()
+        if self.kind == TORCH:
+            return self.weight()
+        if self.facts.if_any("ddp.param_name_patterns_for_fp32_local_accumulation"):
+            raise NotModelled("ddp.param_name_patterns_for_fp32_local_accumulation is set, which is not modelled")
+        if self.kind != MEGATRON or self.core in _REDUCED_IN_FP32:
+            if self.facts.on("ddp.grad_reduce_in_fp32"):
+                return 4
+            if self.kind != MEGATRON or self.core not in _DTYPES:
+                return self.weight()
+        own = "ddp.megatron_fsdp_main_grads_dtype"
+        return self.weight() if self.facts.get(own) is None else self._bytes(own)
+
+    def main_parameters(self) -> int:
+        """Return the bytes of a weight that the optimizer steps, if it is a copy of the model's own; else 0."""
+        self._need_trained()
+        if self.kind == MEGATRON:
+            if self.facts.on(_PRECISION_AWARE) and self.core in _MASTER_OF_ITS_OWN:
+                two = "in this megatron-core two keep main parameters, not modelled"
+                raise NotModelled(f"{_PRECISION_AWARE} is on: {two}")
+            if self.core not in _DTYPES:
+                return 4 if self.facts.on("ddp.preserve_fp32_weights") else 0
+            own = "ddp.megatron_fsdp_main_params_dtype"
+            return 0 if self.facts.get(own) is None else self._bytes(own)
+        if self.weight() == 4:
+            return 0
+        if self.kind == DISTRIBUTED:
+            return self._main_of_the_distributed_optimizer()
+        if not (self.facts.on("optimizer.bf16") or self.facts.on("optimizer.fp16")):
+            raise NotModelled("weights have 16 bits, and neither optimizer.bf16 nor optimizer.fp16 is on: not modelled")
+        return 4
+
+    def states(self) -> tuple[int, ...]:
+        """Return the bytes of each optimizer state of a parameter; the optimizer's count of steps is left out."""
+        self._need_trained()
+        self._need_known_offload()
+        optimizer = self.facts.get("optimizer.optimizer")
+        if optimizer == "sgd":
+            return (4,) if self.facts.get("optimizer.sgd_momentum") else ()
+        if optimizer != "adam":
+            raise NotModelled(f"optimizer.optimizer is {optimizer!r}, which is not modelled")
+        if self.facts.on(_PRECISION_AWARE):
+            if self.kind in (DDP, TORCH):
+                raise NotModelled(f"{_PRECISION_AWARE} is on, which needs the distributed optimizer")
+            if self.facts.on(_CPU_OFFLOAD):
+                return (4, 4)  # whose inner optimizers are not told of dtypes
+            return self._bytes("optimizer.exp_avg_dtype"), self._bytes("optimizer.exp_avg_sq_dtype")
+        if self.weight() != 4 and not self.main_parameters():
+            which = "what it keeps for them depends on which Adam it is"
+            raise NotModelled(f"the optimizer steps weights of 16 bits: {which}")
+        return (4, 4)
+
+    def on_the_device(self) -> float:
+        """Return the fraction of the optimizer's states that is not offloaded to the host."""
+        if not self.facts.on(_CPU_OFFLOAD):
+            return 1.0
+        part = self.facts.get("optimizer.optimizer_offload_fraction")
+        if isinstance(part, bool) or not isinstance(part, (int, float)) or not 0 <= part <= 1:
+            raise NotModelled(f"optimizer.optimizer_offload_fraction is {part!r}")
+        return 1.0 - part
+
+    def _main_of_the_distributed_optimizer(self) -> int:
+        self._need_known_offload()
+        # Core's `use_precision_aware_optimizer_no_fp8_or_ds_fp8` tells whether Adam keeps them.
+        if not self.facts.on(_PRECISION_AWARE):
+            return 4
+        of_adam = self._bytes("optimizer.main_params_dtype") != 4 or self.facts.on(_CPU_OFFLOAD)
+        if not of_adam and self.facts.get("optimizer.fp8_recipe") not in (None, "delayed"):
+            return 4
+        if self.facts.on(_CPU_OFFLOAD):
+            raise NotModelled(f"{_CPU_OFFLOAD} is on with {_PRECISION_AWARE}: not modelled")
+        main = self._bytes("optimizer.main_params_dtype")
+        # Of 32 bits the weights in bf16 have the first half.
+        remainders = main == 4 and self.facts.on("optimizer.store_param_remainders") and self.facts.on("model.bf16")
+        return 2 if remainders else main
+
+    def _need_trained(self) -> None:
+        """Raise NotModelled if weights are frozen: they have neither gradients nor main parameters."""
+        if self.facts.has("peft") and self.facts.get("peft") is not None:
+            raise NotModelled("peft is set: how many parameters are trained is not modelled")
+
+    def _need_known_offload(self) -> None:
+        if self.facts.on(_CPU_OFFLOAD) and self.kind != DISTRIBUTED:
+            raise NotModelled(f"{_CPU_OFFLOAD} is on, which is modelled for the distributed optimizer alone")
+
+    def _bytes(self, path: str) -> int:
+        dtype: Plain = self.facts.get(path)
+        if not isinstance(dtype, str) or dtype not in _BYTES:
+            raise NotModelled(f"{path} is {dtype!r}, of which the size is not known")
+        return _BYTES[dtype]

@@ -10,13 +10,12 @@ from typing import Any
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.evidence import losses_of
+from mfsdp_lint.dryrun.introspection import Tree
 from mfsdp_lint.dryrun.inventory import Installed
-from mfsdp_lint.dryrun.place import LaunchJob
-from mfsdp_lint.dryrun.ranks import STEPS
+from mfsdp_lint.dryrun.ranks import STEPS, LaunchJob
 from mfsdp_lint.dryrun.run import DryRun, Told
 from mfsdp_lint.dryrun.subject import tier_of
 from mfsdp_lint.dryrun.trials import ProxyRuns, tolerance_of
-from mfsdp_lint.dryrun.validator import Tree
 from mfsdp_lint.dryrun.verify import VerifiedRule
 from mfsdp_lint.reports.json import attributes, verdict_document
 from mfsdp_lint.reports.wording import count, first_lines, printable

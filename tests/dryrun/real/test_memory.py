@@ -13,8 +13,7 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.memory.counting import count_parameters
-from mfsdp_lint.memory.facts import SettingFacts, layout_of
-from mfsdp_lint.memory.wrappings import wrappings
+from mfsdp_lint.memory.facts import SettingFacts, layout_of, wrappings
 from tests.dryrun.real.running import PYTHON, ROOT
 
 pytestmark = pytest.mark.xdist_group("dry-run")

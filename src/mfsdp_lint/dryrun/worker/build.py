@@ -1,4 +1,5 @@
-"""A real `ConfigContainer` from settings as JSON has them: dotted paths and plain values.
+"""Settings as JSON has them (dotted paths and plain values), made real: a `ConfigContainer`, and the environment's
+variables; and errors as JSON has them.
 
 Every section is made with what it cannot do without, and then given the settings one by one, as recipes do; upstream's
 validation runs each section's own checks over again. The recipe's own code is not executed: classes and functions
@@ -9,8 +10,12 @@ import dataclasses
 import enum
 import importlib
 import inspect
+import os
+import pkgutil
+import traceback
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from typing import Any
 
 Settings = Mapping[str, Any]
@@ -116,12 +121,17 @@ def _section(name: str, hint: Any, values: Mapping[str, Any], built: Built) -> A
         except CannotBuild:  # its arguments are not known
             built.left_out.append(f"{name}.__class__")
     if section is None:
-        usual = named(_CLASSES.get(name)) or _class_in(hint)
+        # A declaration may be optional.
+        kinds = (kind for kind in (hint, *typing.get_args(hint)) if isinstance(kind, type) and kind is not type(None))
+        usual = named(_CLASSES.get(name)) or next(kinds, None)
         if not isinstance(usual, type):
             raise CannotBuild(f"{name}: {hint} is no class")
         section = _made(name, usual)
     kind = type(section)
-    hints = _hints(kind)
+    try:
+        hints = typing.get_type_hints(kind)
+    except Exception:  # an annotation that names what is not installed
+        hints = {}
     names = {field.name for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
     if "sequence_length" in values and "seq_length" in names:
         values = {"seq_length": values["sequence_length"], **values}  # which Bridge 0.6 copies to the other
@@ -150,25 +160,8 @@ def _made(name: str, kind: type) -> Any:
     raise CannotBuild(why)
 
 
-def _hints(kind: type) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(kind)
-    except Exception:  # an annotation that names what is not installed
-        return {}
-
-
-def _class_in(hint: Any) -> type | None:
-    """Return the class of a declaration that may be optional."""
-    if isinstance(hint, type):
-        return hint
-    return next((kind for kind in typing.get_args(hint) if isinstance(kind, type) and kind is not type(None)), None)
-
-
 def decode(value: Any, hint: Any, present: Any) -> Any:
-    """Decode a plain value as the class wants it: dtypes, members of enumerations and functions are known by name.
-
-    Raises ValueError or LookupError for a name that is not known here.
-    """
+    """Decode a plain value: dtypes, enumeration members and functions by name. Raises ValueError or LookupError."""
     if isinstance(value, list):
         kind = _enumeration(hint, None)
         return [kind.__members__.get(item, item) if kind and isinstance(item, str) else item for item in value]
@@ -201,19 +194,53 @@ def named(name: Any) -> Any:
     """Import the object of a dotted name of Megatron or torch; return None for any other name."""
     if not isinstance(name, str) or name.partition(".")[0] not in _TRUSTED:
         return None
-    parts: Sequence[str] = name.split(".")
-    for split in range(len(parts) - 1, 0, -1):
-        try:
-            found: Any = importlib.import_module(".".join(parts[:split]))
-        except ImportError:
-            continue
-        for part in parts[split:]:
-            found = getattr(found, part, None)
-        return found
-    return None
+    try:
+        return pkgutil.resolve_name(name)
+    except (ImportError, AttributeError, ValueError):
+        return None
 
 
 def call(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     """Call a function with those keywords that this version of it takes."""
     takes = inspect.signature(function).parameters
     return function(*arguments, **{name: value for name, value in keywords.items() if name in takes})
+
+
+def apply_variables(settings: Mapping[str, Any], environment: MutableMapping[str, str]) -> None:
+    """Set and unset (None) the variables of the settings in an environment."""
+    for path, value in settings.items():
+        name = path.removeprefix("env.")
+        if name != path and value is None:
+            environment.pop(name, None)
+        elif name != path:
+            environment[name] = str(value)
+
+
+@contextmanager
+def restored_environment() -> Iterator[dict[str, str]]:
+    """Give the environment as it is before a block; after the block, it is so again."""
+    before = dict(os.environ)
+    try:
+        yield before
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def failure(error: BaseException) -> dict[str, Any]:
+    """Describe an error: its type, its text, and the places on its way, the last one last.
+
+    An assertion without a text is known by its source line, which replaces the text.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    text = str(error).strip()
+    if not text and frames and isinstance(error, AssertionError):
+        text = (frames[-1].line or "").strip()
+    return {
+        "type": type(error).__name__,
+        "text": text[:4000],
+        # Below the folder that packages are installed in, if it is there.
+        "where": [
+            f"{each.filename.rpartition(f'site-packages{os.sep}')[2]}:{each.lineno} {each.name}" for each in frames[-6:]
+        ],
+    }

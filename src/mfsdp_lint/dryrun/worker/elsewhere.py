@@ -16,9 +16,7 @@ _OF_SLURM = {"RANK": "SLURM_PROCID", "WORLD_SIZE": "SLURM_NTASKS", "LOCAL_RANK":
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run one rank. `arguments`: the folder with the job, which every rank has to see. Raises SystemExit for a process
-    that has no rank.
-    """
+    """Run one rank. `arguments`: the job's folder, which all ranks see. Raises SystemExit without a rank."""
     folder = os.path.abspath(arguments[0])
     with open(os.path.join(folder, "job.json"), encoding="utf-8") as stream:
         job = json.load(stream)

@@ -21,20 +21,17 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from . import stand_ins
-from .answers import failure, restored_environment
-from .stand_ins import pretend
+from .build import failure, restored_environment
 
 
 def main(arguments: Sequence[str]) -> None:
     """Execute recipe functions. `arguments`: a file with the question, and one for the answers.
 
-    The question has `path`, `search_path`, `environment`, `transformer_engine` and `calls`, each a `function` with its
-    `arguments`.
+    The question has `path`, `search_path`, `environment`, `transformer_engine`, `calls` (`function` and `arguments`).
     """
     question = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-    answers = _answers(question)
     part = Path(f"{arguments[1]}.part")
-    part.write_text(json.dumps(answers), encoding="utf-8")
+    part.write_text(json.dumps(_answers(question)), encoding="utf-8")
     part.replace(arguments[1])
 
 
@@ -43,7 +40,7 @@ def _answers(question: Mapping[str, Any]) -> dict[str, Any]:
     os.environ |= {**question["environment"], "HF_MODULES_CACHE": os.environ["TMPDIR"]}
     try:
         stand_ins.import_upstream()
-        pretend(question["transformer_engine"])
+        stand_ins.pretend(question["transformer_engine"])
     except Exception as error:
         traceback.print_exc()
         return {"error": failure(error), "calls": []}
@@ -103,10 +100,7 @@ class NotPlain(Exception):
 
 
 def flat(config: Any) -> dict[str, Any]:
-    """Return `known`, the settings with their values, and `set`, those that are only known to be set.
-
-    Raises TypeError for an object that is no configuration.
-    """
+    """Return `known`, settings with their values, and `set`, those known to be set. Raises TypeError, if no config."""
     fields = fields_of(config)
     if fields is None or not {"model", "train"} <= set(fields):
         raise TypeError(f"it returns a {type(config).__name__}, and not a ConfigContainer")
@@ -143,9 +137,7 @@ def _below(path: str, value: Any, depth: int, above: tuple[int, ...]) -> Iterato
 
 
 def fields_of(value: Any) -> Mapping[str, Any] | None:
-    """Return the parts of an object: its dataclass fields, and other attributes written into it; None where it has
-    none.
-    """
+    """Return an object's parts: its dataclass fields, and other attributes written into it; None where it has none."""
     if isinstance(value, type):
         return None
     own = getattr(value, "__dict__", None)
@@ -157,7 +149,7 @@ def fields_of(value: Any) -> Mapping[str, Any] | None:
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """Convert a value to a plain one. Raises NoSpelling."""
+    """Convert a value to a plain one. Raises NotPlain."""
     if isinstance(value, enum.Enum):
         return value.name
     if value is None or isinstance(value, bool | int | str):
@@ -168,9 +160,8 @@ def _plain(value: Any, depth: int) -> Any:
         return f"<function {value.__module__}.{value.__qualname__}>"
     if (type(value).__module__, type(value).__name__) == ("torch", "dtype"):
         return str(value)
-    if not isinstance(value, list | tuple | set | frozenset | Mapping):
-        raise NotPlain
-    if depth >= _DEEPEST or len(value) > _MOST_ITEMS:
+    several = isinstance(value, list | tuple | set | frozenset | Mapping)
+    if not several or depth >= _DEEPEST or len(value) > _MOST_ITEMS:
         raise NotPlain
     if isinstance(value, Mapping):
         return {str(key): _plain(each, depth + 1) for key, each in value.items()}

@@ -24,18 +24,14 @@ def main(names: Sequence[str]) -> None:
 
 
 def version(name: str) -> str | None:
-    """Return the version of a package from its installation; that of a Megatron on the path, of which none is
-    installed, from its source. None where there is no package, or no version in it.
-    """
+    """Return a package's version from its installation, or a Megatron's on the path from its source; else None."""
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        return _of_a_checkout(name) if name.startswith("megatron-") else None
+        if not name.startswith("megatron-"):
+            return None
     except KeyError:  # an installation without a version
         return None
-
-
-def _of_a_checkout(name: str) -> str | None:
     try:
         spec = importlib.util.find_spec(name.replace("-", "."))
     except (ImportError, ValueError):
@@ -50,9 +46,7 @@ def _of_a_checkout(name: str) -> str | None:
 
 
 def gpus(devices: Sequence[str] = DEVICES) -> dict[str, Any]:
-    """Return the `gpus` that torch can use, each with its name and compute capability, or `no_gpu`: why there are
-    none.
-    """
+    """Return the `gpus` that torch can use, each with its name and capability, or `no_gpu`: why there are none."""
     if not any(glob.glob(pattern) for pattern in devices):
         return {"gpus": [], "no_gpu": "this machine has none"}
     try:

@@ -29,12 +29,13 @@ def sizes(model: Any, optimizer: Any) -> dict[str, int]:
 
     Buffers are counted where there are any, for parameters are swapped between whole and sharded.
     """
-    return {
-        "weights": sum(map(_weights, model)),
-        "main": sum(_first(group, "main_weight_buffer") for chunk in model for group in _fsdp(chunk))
-        + sum(map(_main, _parts(optimizer))),
-        "moments": sum(_size(local(value)) for _, state in _states(optimizer) for value in _moments(state)),
-    }
+    main = sum(_first(group, "main_weight_buffer") for chunk in model for group in _fsdp(chunk))
+    # The copies that Megatron's mixed-precision optimizers keep: of whole weights, or of this rank's part.
+    names = ("fp32_from_float16_groups", "shard_fp32_from_float16_groups")
+    groups = (group for part in _parts(optimizer) for name in names for group in getattr(part, name, None) or ())
+    main += sum(_size(local(parameter)) for group in groups for parameter in group if parameter is not None)
+    moments = sum(_size(local(value)) for _, state in _states(optimizer) for value in _moments(state))
+    return {"weights": sum(map(_weights, model)), "main": main, "moments": moments}
 
 
 def gradients(model: Any) -> int:
@@ -57,15 +58,6 @@ def _weights(chunk: Any) -> int:
         return sum(_first(group, *names) or sum(_size(local(each)) for each in group.params) for group in buffers)
     whole = sum(_size(buffer.param_data) for buffer in _ddp(chunk))
     return whole or sum(_size(local(parameter)) for parameter in chunk.parameters())
-
-
-def _main(part: Any) -> int:
-    """Count the copies that a mixed-precision optimizer of Megatron's keeps: of whole weights, or of this
-    rank's part.
-    """
-    names = ("fp32_from_float16_groups", "shard_fp32_from_float16_groups")
-    groups = (group for name in names for group in getattr(part, name, None) or ())
-    return sum(_size(local(parameter)) for group in groups for parameter in group if parameter is not None)
 
 
 def _fsdp(chunk: Any) -> list[Any]:
@@ -136,11 +128,8 @@ def fill_moments(optimizer: Any) -> None:
         inner.state.update(filled)
 
 
-def _inner(optimizer: Any) -> Iterator[Any]:
-    for part in _parts(optimizer):
-        inner = getattr(part, "optimizer", None)
-        if inner is not None:
-            yield inner
+def _inner(optimizer: Any) -> list[Any]:
+    return [part.optimizer for part in _parts(optimizer) if getattr(part, "optimizer", None) is not None]
 
 
 def _parts(optimizer: Any) -> list[Any]:
@@ -160,16 +149,16 @@ def _moments(state: Any) -> Iterator[Any]:
             yield state[name]
 
 
-_SCALARS = (bool, int, float, str, type(None))
+SCALARS = (bool, int, float, str, type(None))
 _UPSTREAM = "megatron"
 
 
-def plain(config: Any) -> dict[str, Any]:
+def plain_settings(config: Any) -> dict[str, Any]:
     """Return the settings of a configuration that are plain values."""
     found = {}
     for section, part in vars(config).items():
         for name, value in getattr(part, "__dict__", {}).items():
-            if isinstance(value, _SCALARS) and not name.startswith("_"):
+            if isinstance(value, SCALARS) and not name.startswith("_"):
                 found[f"{section}.{name}"] = copy.copy(value)
     return found
 
@@ -200,7 +189,7 @@ class Observer:
 
 
 def _settings(config: Any) -> dict[str, Any]:
-    return {**plain(config), **{f"env.{name}": value for name, value in os.environ.items()}}
+    return {**plain_settings(config), **{f"env.{name}": value for name, value in os.environ.items()}}
 
 
 def _watch(config: Any, path: str, settings: dict[str, Any]) -> set[str] | None:

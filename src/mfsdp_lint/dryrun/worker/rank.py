@@ -1,8 +1,8 @@
 """Process of one rank: it imports everything once, then answers each question of a job in a process forked for it.
 
 Every question so begins in a process that has never wrapped a model or opened a group, and costs no imports. A process
-that has used a GPU cannot fork: there each question has a process that begins anew. Whatever
-a question leaves behind (helpers of a save, a hanging collective) ends with its process group.
+that has used a GPU cannot fork: there each question has a process that begins anew. Whatever a question leaves behind
+(helpers of a save, a hanging collective) ends with its process group.
 """
 
 import contextlib
@@ -17,18 +17,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import stand_ins, start
-from .answers import apply_variables, failure
+from .build import apply_variables, failure
 
 _GRACE = 5.0
 """How many seconds a rank has to end by itself once another one has failed."""
 
-_PAUSE = 0.02
-
 
 def main(arguments: Sequence[str]) -> None:
-    """Run one rank. `arguments`: the file with the job, the folder for the answers, and, in a process for one question
-    alone, its number.
-    """
+    """Run one rank. `arguments`: the job's file, the answers' folder, and, for a question's own process, its number."""
     with open(arguments[0], encoding="utf-8") as stream:
         job = json.load(stream)
     answers, rank = arguments[1], int(os.environ["RANK"])
@@ -37,7 +33,7 @@ def main(arguments: Sequence[str]) -> None:
             be(job["questions"][int(arguments[2])], rank, answers, int(arguments[2]))
         return
     os.environ[start.PARENT] = str(os.getpid())  # of the processes started here
-    forks = job["forks"]  # what has used a GPU cannot
+    forks = job["forks"]
     if forks and not ready(job["device"], answers, rank):
         return
     for number, question in enumerate(job["questions"]):
@@ -58,34 +54,28 @@ def main(arguments: Sequence[str]) -> None:
 
 def ready(device: str, answers: str, rank: int) -> bool:
     """Import everything, and write down how that went."""
+    answer: dict[str, Any] = {"stage": "import", "error": None, "stood_in": []}
     try:
-        stood_in = _prepare(device)
+        import torch
+
+        torch.set_num_threads(1)
+        stand_ins.single_threaded_groups(torch)
+        if device == "cpu":
+            stand_ins.replace_cuda()
+        else:
+            local = int(os.environ["LOCAL_RANK"])
+            # A cluster may show each of its tasks one GPU alone.
+            torch.cuda.set_device(local if local < torch.cuda.device_count() else 0)
+        stood_in = stand_ins.import_upstream()
+        from . import training
+
+        training.import_bridge()
+        answer["stood_in"] = list(stood_in)
     except Exception as error:
         traceback.print_exc()
-        _write(answers, "start", rank, {"stage": "import", "error": failure(error), "stood_in": []})
-        return False
-    _write(answers, "start", rank, {"stage": "import", "error": None, "stood_in": list(stood_in)})
-    return True
-
-
-def _prepare(device: str) -> tuple[str, ...]:
-    import torch
-
-    from . import shim
-
-    torch.set_num_threads(1)
-    shim.single_threaded_groups(torch)
-    if device == "cpu":
-        shim.install()
-    else:
-        local = int(os.environ["LOCAL_RANK"])
-        # A cluster may show each of its tasks one GPU alone.
-        torch.cuda.set_device(local if local < torch.cuda.device_count() else 0)
-    stood_in = stand_ins.import_upstream()
-    from . import training
-
-    training.import_bridge()
-    return stood_in
+        answer["error"] = failure(error)
+    _write(answers, "start", rank, answer)
+    return answer["error"] is None
 
 
 def _await(child: int, question: Mapping[str, Any], rank: int, answers: str, limit: float) -> None:
@@ -105,7 +95,7 @@ def _await(child: int, question: Mapping[str, Any], rank: int, answers: str, lim
             failed_elsewhere = now
         if failed_elsewhere is not None and now - failed_elsewhere > _GRACE:
             why = "stopped, for another rank had failed"
-        time.sleep(_PAUSE)
+        time.sleep(0.02)
     # The process group outlives its leader where a save left helpers behind.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
@@ -136,6 +126,8 @@ def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> Non
             stream.write(stage)
 
     code = 1
+    import torch
+
     from . import training
 
     try:
@@ -149,7 +141,8 @@ def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> Non
         _write(answers, name, rank, answer)
         if code == 0:
             # Who leaves first would break the connections of those that are still at work.
-            training.wait_for_all()
+            with contextlib.suppress(Exception):  # where one is gone
+                torch.distributed.barrier()
         sys.stdout.flush()
         sys.stderr.flush()
     finally:

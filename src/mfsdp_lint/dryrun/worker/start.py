@@ -5,8 +5,9 @@ machine alone.
 The modules are a package of their own, so that their names hide no package that is installed.
 """
 
+import contextlib
 import ctypes
-import importlib.util
+import importlib
 import ipaddress
 import multiprocessing
 import os
@@ -14,6 +15,7 @@ import resource
 import signal
 import sys
 import tempfile
+import types
 from typing import Any
 
 PACKAGE = "mfsdp_dry_run"
@@ -21,40 +23,16 @@ PACKAGE = "mfsdp_dry_run"
 MARK = "MFSDP_LINT_DRY_RUN"
 """The environment variable that every process of a launch has, with a value of its own."""
 
-MEMORY = "MFSDP_LINT_DRY_RUN_MEMORY"
-"""How many bytes of data a process may hold."""
-
 PARENT = "MFSDP_LINT_DRY_RUN_PARENT"
-"""The environment variable for the process that starts others of a launch."""
-
-ANY = "any"
-"""Its value where that is a daemon of a cluster's, as it is without the variable."""
-
-_PR_SET_PDEATHSIG = 1
-_NETWORK = ("socket.connect", "socket.sendto", "socket.sendmsg")
+"""The environment variable for the process that starts others of a launch; "any" for a daemon of a cluster's."""
 
 
 def load_package() -> None:
     """Make this folder importable as the package, and by no other name."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != here]
-    spec = importlib.util.spec_from_file_location(
-        PACKAGE, os.path.join(here, "__init__.py"), submodule_search_locations=[here]
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    package = importlib.util.module_from_spec(spec)
-    sys.modules[PACKAGE] = package
-    spec.loader.exec_module(package)
-
-
-def begin() -> None:
-    """Set all limits. Raises SystemExit where the parent is already gone."""
-    die_with_parent()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if limit := int(os.environ.get(MEMORY, "0")):
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    sys.addaudithook(_refuse_network)
+    package = sys.modules[PACKAGE] = types.ModuleType(PACKAGE)
+    package.__path__ = [here]
 
 
 def die_with_parent() -> None:
@@ -63,18 +41,15 @@ def die_with_parent() -> None:
     Not where the parent is a cluster's: from a daemon, the signal arrives when the thread ends that started this
     process.
     """
-    parent = os.environ.get(PARENT, ANY)
-    if sys.platform != "linux" or parent == ANY:
+    parent = os.environ.get(PARENT, "any")
+    if sys.platform != "linux" or parent == "any":
         return
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
     # It may have ended just before: whoever took this process over has not the mark.
-    if parent == str(os.getppid()):
-        return
-    try:
-        with open(f"/proc/{os.getppid()}/environ", "rb") as stream:
+    inherited = parent == str(os.getppid())
+    if not inherited:
+        with contextlib.suppress(OSError), open(f"/proc/{os.getppid()}/environ", "rb") as stream:
             inherited = f"{MARK}={os.environ.get(MARK, '')}".encode() in stream.read().split(b"\0")
-    except OSError:
-        inherited = False
     if not inherited:
         raise SystemExit(1)
 
@@ -92,25 +67,24 @@ def shorten_sockets() -> None:
 
 
 def _refuse_network(event: str, arguments: Any) -> None:
-    if event not in _NETWORK:
+    if event not in ("socket.connect", "socket.sendto", "socket.sendmsg") or not isinstance(arguments[1], tuple):
         return
-    address = arguments[1]
-    if isinstance(address, tuple) and not _is_here(str(address[0])):
-        raise PermissionError(f"a dry run uses no network, and {address[0]} is not this machine")
-
-
-def _is_here(host: str) -> bool:
-    if host in ("", "localhost"):
-        return True
+    host = str(arguments[1][0])
     try:
-        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+        is_here = host in ("", "localhost") or ipaddress.ip_address(host.partition("%")[0]).is_loopback
     except ValueError:
-        return False
+        is_here = False
+    if not is_here:
+        raise PermissionError(f"a dry run uses no network, and {host} is not this machine")
 
 
 # Saving a checkpoint spawns helpers, which import this file again under another name.
 if __name__ == "__main__":
     load_package()
-    begin()
+    die_with_parent()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if limit := int(os.environ.get("MFSDP_LINT_DRY_RUN_MEMORY", "0")):  # bytes of data
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    sys.addaudithook(_refuse_network)
     name = sys.argv[1] if "." in sys.argv[1] else f"{PACKAGE}.{sys.argv[1]}"
     importlib.import_module(name).main(sys.argv[2:])

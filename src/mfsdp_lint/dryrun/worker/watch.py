@@ -15,34 +15,24 @@ import time
 TEMPORARY = ("home", "tmp")
 """The parts of a launch's directory that nobody wants to keep."""
 
-_PAUSE = 0.02
-_ROUNDS = 250
-
 
 def main(mark: str, directory: str, keep: bool) -> None:
     for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signal_number, signal.SIG_IGN)
     while os.read(0, 4096):
         pass
-    _kill_all(mark)
-    for name in TEMPORARY if keep else ("",):
-        shutil.rmtree(os.path.join(directory, name), ignore_errors=True)
-
-
-def _kill_all(mark: str) -> None:
-    """Look for marked processes and kill them until two searches in a row find none: a process may start another
-    meanwhile.
-    """
-    quiet = 0
-    for _ in range(_ROUNDS):
+    quiet = 0  # a process may start another meanwhile: two searches in a row have to find none
+    for _ in range(250):
         found = list(marked(mark))
         for pid in found:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         quiet = 0 if found else quiet + 1
         if quiet == 2:
-            return
-        time.sleep(_PAUSE)
+            break
+        time.sleep(0.02)
+    for name in TEMPORARY if keep else ("",):
+        shutil.rmtree(os.path.join(directory, name), ignore_errors=True)
 
 
 def marked(mark: str):  # type: ignore[no-untyped-def]  # `typing` is left out: this has to start at once

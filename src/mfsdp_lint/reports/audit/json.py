@@ -11,7 +11,7 @@ from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.megatron.startup.resolve import differs, will_run
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
-from mfsdp_lint.memory.result import MemoryOf
+from mfsdp_lint.memory.estimate import MemoryOf
 from mfsdp_lint.reports.audit.columns import chosen
 from mfsdp_lint.reports.audit.memory import about
 from mfsdp_lint.reports.audit.memory import document as memory_document

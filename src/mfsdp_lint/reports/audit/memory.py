@@ -8,7 +8,7 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.memory.result import LEFT_OUT, Amount, Footprint, Memory, MemoryOf, sources_of
+from mfsdp_lint.memory.estimate import LEFT_OUT, Amount, Footprint, Memory, MemoryOf, sources_of
 from mfsdp_lint.reports.audit.table import about_recipe, csv_row
 from mfsdp_lint.reports.json import attributes
 from mfsdp_lint.reports.wording import aligned, count, printable

@@ -17,7 +17,7 @@ from mfsdp_lint.core.values import UNKNOWN, Value, describe
 from mfsdp_lint.megatron.startup.resolve import differs, resolve
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
-from mfsdp_lint.memory.result import Memory, MemoryOf
+from mfsdp_lint.memory.estimate import Memory, MemoryOf
 from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE
 from mfsdp_lint.reports.audit.columns import COLUMNS, RUNS, Column
 from mfsdp_lint.reports.audit.memory import cells, formula, said
