@@ -26,8 +26,7 @@ from typing import Any
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.engine.enable import enable
 from mfsdp_lint.engine.read import question, read
-from mfsdp_lint.fixes.enabling.guide import Asked
-from mfsdp_lint.fixes.enabling.outcome import Enabling
+from mfsdp_lint.fixes.enabling import Asked, Enabling
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
 

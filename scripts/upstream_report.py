@@ -18,7 +18,7 @@ from pathlib import Path
 
 from mfsdp_lint import process
 from mfsdp_lint.core.finding import SEVERITIES, Finding
-from mfsdp_lint.engine.judge import Judge
+from mfsdp_lint.engine.judge import Linter
 from mfsdp_lint.engine.read import question
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
@@ -56,7 +56,7 @@ def lint(version: str, tree: Path) -> Release:
     folders = tuple(folder for folder in FOLDERS if Path(folder).is_dir())
     asked, _ = question(Options(paths=folders, target_bridge=version))
     rules = tuple(rule for rule in load_rules() if rule.preset is None)
-    judgement = Judge(asked, rules, rules)(Sources())
+    judgement = Linter(asked, rules, rules)(Sources())
     findings = [cause.finding for cause in judgement.causes if cause.finding.suppressed is None]
     return Release(version, len(asked.every_file), judgement.distinct_recipes, findings)
 

@@ -15,8 +15,7 @@ from mfsdp_lint.checkout import CHECKOUT
 from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.core.recipe import Seen
 from mfsdp_lint.readers import registry
-from mfsdp_lint.rules.fields import Component
-from mfsdp_lint.rules.form import CODE, EVIDENCE, NAME
+from mfsdp_lint.rules.form import CODE, EVIDENCE, NAME, Component
 from mfsdp_lint.rules.model import STEP_VIEW, Confirm, EnforcedBy, Judges, Preset, View, Written
 
 SCHEMA = CHECKOUT / "schema.json"

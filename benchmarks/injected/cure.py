@@ -8,7 +8,7 @@ from dataclasses import replace
 from mfsdp_lint.core.finding import SEVERITIES
 from mfsdp_lint.core.recipe import Origin, Span, Variant
 from mfsdp_lint.core.values import Known, Plain
-from mfsdp_lint.engine.judge import Judge
+from mfsdp_lint.engine.judge import Linter
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.overrides import OverriddenSettings, Override
 from mfsdp_lint.rules.check import Violation
@@ -17,7 +17,7 @@ ROUNDS = 8
 NOWHERE = Origin(Span("", 1, 1, 1, 1), "override")
 
 
-def obstacle(violation: Violation, judge: Judge, sources: Sources) -> str | None:
+def obstacle(violation: Violation, judge: Linter, sources: Sources) -> str | None:
     """Find the rule for which a mistake has to stay.
 
     This is the case if its remedy, and the safe remedies of further mistakes that appear, end in a mistake as severe
@@ -48,7 +48,7 @@ def obstacle(violation: Violation, judge: Judge, sources: Sources) -> str | None
     return left[0].rule.code
 
 
-def _broken(violation: Violation, variant: Variant, judge: Judge, sources: Sources) -> list[Violation]:
+def _broken(violation: Violation, variant: Variant, judge: Linter, sources: Sources) -> list[Violation]:
     recipe = replace(violation.recipe, variants=(variant,), exposed=())
     return list(judge.violations([recipe], sources, every=True))
 

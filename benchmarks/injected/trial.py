@@ -15,11 +15,11 @@ from benchmarks.injected.shapes import Project
 from mfsdp_lint.core.finding import SEVERITIES
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.values import Known, Value, describe
-from mfsdp_lint.engine.judge import Judge, Judgement
+from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import question
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.engine.run import Outcome, run
-from mfsdp_lint.fixes.ways import equal, is_same_as
+from mfsdp_lint.fixes.judged import equal, is_same_as
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
@@ -116,7 +116,7 @@ def seen(project: Project, options: Options) -> View:
     files = asked.files
     if project.calls:
         files = (*files, File(CALLERS, "python"))
-    judge = Judge(replace(asked, files=files), _rules(), _rules())
+    judge = Linter(replace(asked, files=files), _rules(), _rules())
     judgement = judge(Sources({CALLERS: callers} if project.calls else {}))
     ways: dict[Way, Variant] = {}
     for recipe in judgement.recipes:
@@ -154,7 +154,7 @@ def _state(code: str, before: View, after: View, outcome: Outcome, asked: Option
         left = [finding for finding in outcome.findings if finding.code == code]
         return "held back", left[0].message if left else ""
     questioned, _ = question(asked)
-    judge = Judge(questioned, _rules(), _rules())
+    judge = Linter(questioned, _rules(), _rules())
     judgement = judge(Sources())
     left = [each for cause in judgement.causes if cause.finding.code == code for each in cause.violations]
     # By itself a file of overrides is only a piece of a configuration.
@@ -165,7 +165,7 @@ def _state(code: str, before: View, after: View, outcome: Outcome, asked: Option
     return "not fixed", "; ".join(_unproved(code, judge, judgement))
 
 
-def _unproved(code: str, judge: Judge, judgement: Judgement) -> Iterator[str]:
+def _unproved(code: str, judge: Linter, judgement: Judgement) -> Iterator[str]:
     """Yield the fixer's own reasons for not fixing it."""
     repair = Repair(judgement, judge, frozenset(rule.code for rule in _rules()))
     for each in repair.applied(unsafe=False).unproved:
@@ -240,7 +240,7 @@ def _covers(named: Collection[str], path: str, before: Variant, after: Variant) 
 def _named_on_the_way(project: Project, asked: Options) -> frozenset[str]:
     """Return the settings that the fixes of a project name, made once more on the original project."""
     questioned, _ = question(asked)
-    judge = Judge(questioned, _rules(), _rules())
+    judge = Linter(questioned, _rules(), _rules())
     repair = Repair(judge(Sources(project.files)), judge, frozenset(rule.code for rule in _rules()))
     proved = repair.applied(unsafe=False).fixed
     return frozenset(path for each in proved for need in each.request.needs for path in need.named)

@@ -10,7 +10,7 @@ from speed.place import Place
 def milliseconds_a_recipe(here: Place) -> float:
     """Measure judging a recipe by all rules, once it has been read; in a process of the tool's own."""
     from mfsdp_lint import process
-    from mfsdp_lint.engine.judge import Judge
+    from mfsdp_lint.engine.judge import Linter
     from mfsdp_lint.engine.read import question, read
     from mfsdp_lint.inputs.options import Options
     from mfsdp_lint.inputs.sources import Sources
@@ -21,7 +21,7 @@ def milliseconds_a_recipe(here: Place) -> float:
     process.own()
     asked, _ = question(Options(paths=tuple(map(str, here.recipes))))
     sources, rules = Sources(), load_rules()
-    is_told_of = Judge(asked, rules, rules).is_told_of
+    is_told_of = Linter(asked, rules, rules).is_told_of
     recipes = read(asked, sources).recipes
     begun = time.process_time()
     causes(violations_of(hits(recipes, asked.target, rules, is_told_of, sources=sources)))

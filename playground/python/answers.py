@@ -14,7 +14,7 @@ from typing import Any
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import describe
-from mfsdp_lint.engine.outcome import Outcome
+from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.engine.run import run
 from mfsdp_lint.inputs.faults import described

@@ -16,13 +16,13 @@ __all__ = [
 
 TYPE_CHECKING = False  # `typing` itself would cost a third of the time that --version takes
 if TYPE_CHECKING:
-    from mfsdp_lint.engine.check import Checked, check
+    from mfsdp_lint.engine.cache import Checked, check
     from mfsdp_lint.inputs.options import UsageError
     from mfsdp_lint.rules.judging import NotAConfiguration, Refused, Verdict, guard, judge
 
 _IN = {
-    "Checked": "engine.check",
-    "check": "engine.check",
+    "Checked": "engine.cache",
+    "check": "engine.cache",
     "UsageError": "inputs.options",
     "NotAConfiguration": "rules.judging",
     "Refused": "rules.judging",

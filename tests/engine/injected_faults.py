@@ -27,7 +27,7 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.commands import output
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.engine.judge import Judge
+from mfsdp_lint.engine.judge import Linter
 from mfsdp_lint.inputs import faults
 from mfsdp_lint.inputs.sources import Problem
 from tests.inputs.test_notebooks import notebook
@@ -102,7 +102,7 @@ def functions() -> list[FunctionType]:
 
     def note(frame: FrameType, event: str, _: object) -> None:
         nonlocal begun
-        begun = begun or frame.f_code is Judge.__call__.__code__
+        begun = begun or frame.f_code is Linter.__call__.__code__
         if begun and event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
             called.add(frame.f_code)
 
@@ -207,7 +207,7 @@ def files_of(value: object, depth: int = 3) -> set[str]:
 def injected(injection: Injection, chosen: list[FunctionType]) -> Iterator[None]:
     """Has functions go through an injection: their code is exchanged, so that everybody who knows them is concerned."""
     builtins._injection = injection  # type: ignore[attr-defined]
-    begin = Judge.__call__
+    begin = Linter.__call__
     kept = [(each, each.__code__, each.__defaults__, each.__kwdefaults__) for each in chosen]
 
     def begins(*arguments: Any, **named: Any) -> Any:
@@ -221,11 +221,11 @@ def injected(injection: Injection, chosen: list[FunctionType]) -> Iterator[None]
         injection.originals[name] = same
         each.__code__ = _going_through(name, code.co_freevars)
         each.__defaults__ = each.__kwdefaults__ = None
-    Judge.__call__ = begins  # type: ignore[method-assign]
+    Linter.__call__ = begins  # type: ignore[method-assign]
     try:
         yield
     finally:
-        Judge.__call__ = begin  # type: ignore[method-assign]
+        Linter.__call__ = begin  # type: ignore[method-assign]
         for each, code, defaults, keyword_defaults in kept:
             each.__code__, each.__defaults__, each.__kwdefaults__ = code, defaults, keyword_defaults
         del builtins._injection  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ import pytest
 from mfsdp_lint.cli import main
 from mfsdp_lint.engine import cache
 from mfsdp_lint.engine import run as running
-from mfsdp_lint.engine.outcome import Outcome
+from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.inputs.options import Options
 
 HELPER = """\

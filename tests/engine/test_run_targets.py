@@ -10,7 +10,7 @@ from textwrap import dedent
 import pytest
 
 from mfsdp_lint.engine import run as running
-from mfsdp_lint.engine.outcome import Outcome
+from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.reports import concise
 from mfsdp_lint.rules.load import load_rules

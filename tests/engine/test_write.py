@@ -15,7 +15,7 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.engine import write as writing
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.fixes.apply import Fixed
-from mfsdp_lint.fixes.blame import Comparison
+from mfsdp_lint.fixes.prove import Comparison
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.inputs.writing import replace_file

@@ -17,10 +17,8 @@ from mfsdp_lint.core.finding import Severity
 from mfsdp_lint.core.recipe import How, Origin, Recipe, Setting, Span, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
-from mfsdp_lint.fixes.judged import Judged
-from mfsdp_lint.fixes.requests import FixRequest, Need
+from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged, Need
 from mfsdp_lint.fixes.statements import PythonFile, parse
-from mfsdp_lint.fixes.ways import Broken
 
 Settings = dict[str, Setting]
 FSDP, FORMAT, AVERAGE = "ddp.use_megatron_fsdp", "checkpoint.ckpt_format", "ddp.average_in_collective"

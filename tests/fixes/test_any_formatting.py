@@ -88,7 +88,7 @@ def test_replacing_a_value(text: str) -> None:
     plain, origin = marked(text)
     file = parse("recipe.py", plain)
     assert file is not None
-    edits = python.replace_value(file, origin, PATH, "fsdp_dtensor", {})
+    edits = python.PythonEdits(file).replace_value(origin, PATH, "fsdp_dtensor", {})
     assert edits is not None
     after = apply_edits("recipe.py", plain, edits)
     assert ast.dump(ast.parse(after)) == ast.dump(expected(plain, "fsdp_dtensor"))
@@ -104,7 +104,7 @@ def test_deleting_a_write(text: str) -> None:
     plain, origin = marked(text)
     file = parse("recipe.py", plain)
     assert file is not None
-    edits = python.delete_write(file, origin, "env.CONNECTIONS")
+    edits = python.PythonEdits(file).delete_write(origin, "env.CONNECTIONS")
     assert edits is not None
     after = apply_edits("recipe.py", plain, edits)
     tree = ast.parse(after)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from mfsdp_lint.engine.judge import Judge
+from mfsdp_lint.engine.judge import Linter
 from mfsdp_lint.engine.read import Question
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.inputs.discover import File
@@ -90,7 +90,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def fixed(path: str, text: str) -> tuple[str, int]:
     """The text after fixing, and how many findings there are then."""
-    judge = Judge(Question(resolve_target("0.3.1"), (File(path, "python"),)), RULES, RULES)
+    judge = Linter(Question(resolve_target("0.3.1"), (File(path, "python"),)), RULES, RULES)
     judgement = judge(Sources({path: text}))
     assert [cause.finding.code for cause in judgement.causes] == ["MFSDP101"], text
     after = Repair(judgement, judge, ["MFSDP101"]).applied(unsafe=False).texts.get(path, text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mfsdp_lint.fixes.editors import EDITORS, open_for_edit
+from mfsdp_lint.fixes.editor import EDITORS, open_for_edit
 from mfsdp_lint.readers import registry
 
 

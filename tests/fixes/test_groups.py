@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mfsdp_lint.core.finding import Edit, Fix
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.fixes.groups import grouped
+from mfsdp_lint.fixes.apply import grouped
 
 
 def fix(*lines: int) -> Fix:

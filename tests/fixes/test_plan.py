@@ -6,8 +6,8 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.edits import Text, apply_all
+from mfsdp_lint.fixes.judged import FixRequest, Need
 from mfsdp_lint.fixes.plan import plan
-from mfsdp_lint.fixes.requests import FixRequest, Need
 
 CONNECTIONS = "env.CUDA_DEVICE_MAX_CONNECTIONS"
 WRITE = 'os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"'

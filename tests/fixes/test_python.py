@@ -102,7 +102,7 @@ REPLACED = {
 @pytest.mark.parametrize(("before", "wanted"), REPLACED.values(), ids=REPLACED)
 def test_replace_value(before: str, wanted: str) -> None:
     file, origin = read(before)
-    assert after(file, python.replace_value(file, origin, FORMAT, "fsdp_dtensor", {})) == wanted
+    assert after(file, python.PythonEdits(file).replace_value(origin, FORMAT, "fsdp_dtensor", {})) == wanted
 
 
 LEFT_ALONE = {
@@ -120,12 +120,12 @@ LEFT_ALONE = {
 @pytest.mark.parametrize("text", LEFT_ALONE.values(), ids=LEFT_ALONE)
 def test_what_is_not_certain_is_not_replaced(text: str) -> None:
     file, origin = read(text)
-    assert python.replace_value(file, origin, FORMAT, "fsdp_dtensor", {}) is None
+    assert python.PythonEdits(file).replace_value(origin, FORMAT, "fsdp_dtensor", {}) is None
 
 
 def test_the_edit_covers_the_value_alone() -> None:
     file, origin = read('é = 1; «cfg.checkpoint.ckpt_format = "torch_dist"»  # c\n')
-    edits = python.replace_value(file, origin, FORMAT, "fsdp_dtensor", {})
+    edits = python.PythonEdits(file).replace_value(origin, FORMAT, "fsdp_dtensor", {})
     assert edits is not None
     (edit,) = edits
     assert (edit.span.line, edit.span.column, edit.span.end_line, edit.span.end_column) == (1, 37, 1, 49)
@@ -160,14 +160,14 @@ ARGUMENT_ADDED = {
 @pytest.mark.parametrize(("before", "wanted"), ARGUMENT_ADDED.values(), ids=ARGUMENT_ADDED)
 def test_add_argument(before: str, wanted: str) -> None:
     file, origin = read(before, how="default")
-    assert after(file, python.add_arguments(file, origin, [(FORMAT, "f")])) == wanted
+    assert after(file, python.PythonEdits(file).add_arguments(origin, [(FORMAT, "f")])) == wanted
 
 
 def test_several_arguments_at_once() -> None:
     file, origin = read("d = «D()»\n", how="default")
     new: list[tuple[str, Plain]] = [("ddp.use_megatron_fsdp", True), ("ddp.average_in_collective", False)]
     wanted = "d = D(use_megatron_fsdp=True, average_in_collective=False)\n"
-    assert after(file, python.add_arguments(file, origin, new)) == wanted
+    assert after(file, python.PythonEdits(file).add_arguments(origin, new)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_several_arguments_at_once() -> None:
 )
 def test_no_argument_where_it_is_not_certain(text: str) -> None:
     file, origin = read(text, how="default")
-    assert python.add_arguments(file, origin, [(FORMAT, "f")]) is None
+    assert python.PythonEdits(file).add_arguments(origin, [(FORMAT, "f")]) is None
 
 
 CONNECTIONS = "env.CUDA_DEVICE_MAX_CONNECTIONS"
@@ -229,12 +229,12 @@ DELETED = {
 @pytest.mark.parametrize(("before", "wanted"), DELETED.values(), ids=DELETED)
 def test_delete_write(before: str, wanted: str) -> None:
     file, origin = read(before)
-    assert after(file, python.delete_write(file, origin, CONNECTIONS)) == wanted
+    assert after(file, python.PythonEdits(file).delete_write(origin, CONNECTIONS)) == wanted
 
 
 def test_a_write_whose_result_is_used_stays() -> None:
     file, origin = read('x = «os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "1")»\n')
-    assert python.delete_write(file, origin, CONNECTIONS) is None
+    assert python.PythonEdits(file).delete_write(origin, CONNECTIONS) is None
 
 
 SWITCH = "dist.use_megatron_fsdp"

@@ -14,7 +14,7 @@ import yaml
 
 from mfsdp_lint.core.front_ends import BRIDGE
 from mfsdp_lint.core.values import Plain, Value
-from mfsdp_lint.engine.judge import Judge
+from mfsdp_lint.engine.judge import Linter
 from mfsdp_lint.engine.read import question
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.inputs.options import Options
@@ -89,7 +89,7 @@ def fixed(rule: Rule, path: str, text: str, version: str) -> tuple[list[str | No
     """How safe the rule's fixes are there, and the settings that they change."""
     Path(path).write_text(text, encoding="utf-8")
     asked, _ = question(Options(paths=(path,), target_bridge=version))
-    judge = Judge(asked, RULES, RULES)
+    judge = Linter(asked, RULES, RULES)
     judgement = judge(Sources({}))
     done = Repair(judgement, judge, {rule.code}).applied(unsafe=True)
     before, after = judgement.recipes[0].variants[0], done.after.recipes[0].variants[0]

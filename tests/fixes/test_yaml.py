@@ -8,9 +8,8 @@ import yaml as pyyaml
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.fixes import yaml_words
 from mfsdp_lint.fixes.edits import apply_edits
-from mfsdp_lint.fixes.yaml import YamlFile, open_yaml
+from mfsdp_lint.fixes.yaml import YamlFile, open_yaml, spell
 from tests.fixes.marked import marked
 
 
@@ -207,7 +206,7 @@ def test_delete_write(before: str, wanted: str | None) -> None:
 )
 @pytest.mark.parametrize("old", ["", "'x'", '"x"'])
 def test_strings_stay_strings(value: str, old: str) -> None:
-    assert pyyaml.safe_load(f"{{a: {yaml_words.spell(value, old)}}}") == {"a": value}
+    assert pyyaml.safe_load(f"{{a: {spell(value, old)}}}") == {"a": value}
 
 
 def test_sections_that_end_together_are_filled_from_the_inside_out() -> None:

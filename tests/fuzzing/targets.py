@@ -33,8 +33,7 @@ from mfsdp_lint.readers.command_line_overrides import parse as parse_overrides
 from mfsdp_lint.readers.python.comments import python_comments
 from mfsdp_lint.readers.registry import file_types
 from mfsdp_lint.readers.yaml.nodes import yaml_comments
-from mfsdp_lint.rules.fields import RuleError
-from mfsdp_lint.rules.form import read_rule, read_terms
+from mfsdp_lint.rules.form import RuleError, read_rule, read_terms
 from mfsdp_lint.rules.judging import NotAConfiguration, judge
 from mfsdp_lint.rules.load import TERMS_FILE, raw_rules
 from tests.fuzzing import corpus, mutate

@@ -13,7 +13,7 @@ from typing import Any
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Plain, Value, describe, same, spell
-from mfsdp_lint.engine.judge import Judge
+from mfsdp_lint.engine.judge import Linter
 from mfsdp_lint.engine.read import question
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
@@ -93,7 +93,7 @@ def linted(idiom: Idiom, version: str) -> Said:
         rules = tuple(rule for rule in load_rules() if rule.preset is None)
         try:
             asked, _ = question(Options(paths=(".",), target_bridge=version))
-            judgement = Judge(asked, rules, rules)(Sources({}))
+            judgement = Linter(asked, rules, rules)(Sources({}))
         except Exception as error:  # a crash is a miss like any other
             return Said((), (), f"{type(error).__name__}: {error}")
         return Said(judgement.recipes, (*(cause.finding for cause in judgement.causes), *judgement.raising))

@@ -11,7 +11,7 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, Known, NotNone, OneOf, Plain, Unknown, Value
 from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.rules.check import violations
-from mfsdp_lint.rules.findings import Cause, causes, check
+from mfsdp_lint.rules.findings import FindingGroup, causes, check
 from mfsdp_lint.rules.load import load_rules
 
 TARGET = resolve_target("0.3.1")
@@ -50,7 +50,7 @@ def found(*recipes: Recipe) -> list[Finding]:
     return check(recipes, TARGET, load_rules(), is_linted)
 
 
-def cause(*recipes: Recipe) -> Cause:
+def cause(*recipes: Recipe) -> FindingGroup:
     (one,) = causes(violations(recipes, TARGET, load_rules(), is_linted))
     return one
 

@@ -12,8 +12,7 @@ import yaml
 
 from mfsdp_lint.checkout import CHECKOUT
 from mfsdp_lint.megatron.conditions.language import parse
-from mfsdp_lint.rules.fields import RuleError
-from mfsdp_lint.rules.form import read_rule
+from mfsdp_lint.rules.form import RuleError, read_rule
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.rules.lookup import SHORTEST, errors, lookup
+from mfsdp_lint.rules.selection import SHORTEST, errors, lookup
 
 RULES = load_rules()
 

@@ -18,9 +18,9 @@ from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.conditions.nodes import Junction, Node, Not
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.rules.findings import check
+from mfsdp_lint.rules.index import SettingsViews
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Case, Rule
-from mfsdp_lint.rules.views import Views
 from mfsdp_lint.snapshots.knowledge import load_knowledge
 from tests.rules.sites import SITES, where, with_components
 from tests.rules.solve import Assignment, pool_of, solutions
@@ -121,7 +121,7 @@ def test_a_condition_made_true_is_found_and_each_clause_made_false_is_silent(
         for context in contexts:
             for assignment in islice(_solved(parts, wanted, pool), MOST_TRIES):
                 variant = changed(clean, {**context, **assignment})
-                seen = Views(variant, site).of(case.sees)
+                seen = SettingsViews(variant, site).of(case.sees)
                 if [part.truth(seen) for part in parts] == wanted:
                     return variant
         return None

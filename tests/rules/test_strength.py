@@ -10,8 +10,8 @@ from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.versions.target import resolve_target
-from mfsdp_lint.rules.fields import RuleError
 from mfsdp_lint.rules.findings import check
+from mfsdp_lint.rules.form import RuleError
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mfsdp_lint.rules.lookup import rules_about
+from mfsdp_lint.rules.selection import rules_about
 
 
 def test_a_rule_looks_at_what_its_conditions_name() -> None:

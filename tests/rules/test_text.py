@@ -9,8 +9,7 @@ import pytest
 
 from mfsdp_lint.cli import main
 from mfsdp_lint.reports.explain import render_rule
-from mfsdp_lint.rules.fields import RuleError
-from mfsdp_lint.rules.form import read_rule
+from mfsdp_lint.rules.form import RuleError, read_rule
 from mfsdp_lint.rules.load import extended_rules
 from mfsdp_lint.rules.model import Rule
 from tools.rule_pages import pages

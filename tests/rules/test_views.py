@@ -18,9 +18,9 @@ from mfsdp_lint.megatron.startup import StartupStep, startup
 from mfsdp_lint.megatron.startup.resolve import after
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site
+from mfsdp_lint.rules.index import SettingsViews
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import STEP_VIEW, Case, Rule
-from mfsdp_lint.rules.views import Views
 from tests.rules.solve import Pool, pool_of, solutions, variant
 from tools.startup_order import Order, Position, every_step, read
 
@@ -101,7 +101,7 @@ def checks(version: str) -> list[tuple[Position, Case, Node]]:
 
 def refused_before(position: Position, settings: Variant, version: str) -> bool:
     """Check that another check, which start-up makes earlier, refuses the settings already."""
-    views = Views(settings, bridge_site(version))
+    views = SettingsViews(settings, bridge_site(version))
     return any(place < position and node.truth(views.of(case.sees)) for place, case, node in checks(version))
 
 
@@ -125,7 +125,7 @@ def test_no_step_between_the_view_and_the_check_changes_the_answer(version: str,
         touching = [each for each in steps if paths & written_by(each)]
         positions = order.raising(case.error.pieces()) if case.error else []
         for settings in drawn(node, touching, f"{version}{rule.code}{number}") if touching and positions else ():
-            seen = node.truth(Views(settings, site).of(case.sees))
+            seen = node.truth(SettingsViews(settings, site).of(case.sees))
             checked = {node.truth(after(before(each, steps, order), settings)) for each in positions}
             if seen is not None and not checked & {seen, None}:
                 values = {path: settings.value(path) for path in sorted(paths)}
@@ -141,7 +141,7 @@ def written_by(step: StartupStep) -> set[str]:
 
 def seen_at(sees: str) -> Plain | None:
     settings = {"ddp.use_megatron_fsdp": True, "ddp.average_in_collective": True, "dist.use_megatron_fsdp": False}
-    value = Views(variant(settings), bridge_site("0.3.1")).of(sees).value("ddp.average_in_collective")
+    value = SettingsViews(variant(settings), bridge_site("0.3.1")).of(sees).value("ddp.average_in_collective")
     return value.value if isinstance(value, Known) else None
 
 

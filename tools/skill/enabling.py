@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Plain, describe
-from mfsdp_lint.fixes.enabling.guide import Asked, guide
+from mfsdp_lint.fixes.enabling import Asked, guide
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.entry import Entry
 from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site

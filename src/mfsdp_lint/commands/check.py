@@ -19,7 +19,7 @@ from mfsdp_lint.commands.arguments import (
 from mfsdp_lint.core.finding import SEVERITIES
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine import cache
-from mfsdp_lint.engine.outcome import Outcome
+from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.inputs.options import FAIL_ON, GROUPINGS, OUTPUT_FORMATS, PRESETS, Options, UsageError, output_of
 from mfsdp_lint.inputs.sources import SIZE_LIMIT
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_configuration, add_what_is_read, options_from, tell
-from mfsdp_lint.fixes.enabling.guide import STRATEGY, Asked
-from mfsdp_lint.fixes.enabling.outcome import Enabling
+from mfsdp_lint.fixes.enabling import STRATEGY, Asked, Enabling
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.reports.summary import judged_against

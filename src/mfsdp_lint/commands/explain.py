@@ -13,7 +13,7 @@ from mfsdp_lint.megatron.vocabulary.tables import find, nearest
 from mfsdp_lint.reports import explain as report
 from mfsdp_lint.rules.about_files import ABOUT_FILES
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.rules.lookup import lookup, rules_about
+from mfsdp_lint.rules.selection import lookup, rules_about
 
 SUMMARY = (
     "Explains a rule (by its code, its name, or the text of an error that a run ended with) or a setting (by its path, "

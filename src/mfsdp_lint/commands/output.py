@@ -10,7 +10,7 @@ from mfsdp_lint import terminal
 from mfsdp_lint.core import files
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.engine.outcome import Outcome
+from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import Options, UsageError, output_of

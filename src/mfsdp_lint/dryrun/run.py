@@ -22,7 +22,7 @@ from mfsdp_lint.dryrun.ranks import Batch, By, Tell, launched
 from mfsdp_lint.dryrun.subject import Examiner, Subject, can_be_tried
 from mfsdp_lint.dryrun.trials import FindingTrial, ProxyRuns, Result
 from mfsdp_lint.rules.check import Violation
-from mfsdp_lint.rules.findings import Cause
+from mfsdp_lint.rules.findings import FindingGroup
 from mfsdp_lint.rules.model import Confirm, Rule
 
 Word = Literal["passed", "failed", "confirmed", "refuted", "inconclusive"]
@@ -233,7 +233,7 @@ def _plan(part: Told, batch: Batch, judge: Examiner, means: Means) -> None:
 
 def confirmed(
     findings: Sequence[Finding],
-    causes: Iterable[Cause],
+    causes: Iterable[FindingGroup],
     rules: Sequence[Rule],
     python: str | None,
     tell: Tell = lambda _: None,
@@ -280,7 +280,7 @@ def confirmed(
 
 def _verdicts(
     tried: Mapping[str, Violation],
-    causes: Mapping[str, Cause],
+    causes: Mapping[str, FindingGroup],
     judge: Examiner | None,
     means: Means,
     others: str,

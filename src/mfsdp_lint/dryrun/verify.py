@@ -21,8 +21,8 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.python.read import read_python
+from mfsdp_lint.rules.index import SettingsViews
 from mfsdp_lint.rules.model import Confirm, Rule
-from mfsdp_lint.rules.views import Views
 from mfsdp_lint.snapshots.knowledge import load_knowledge
 
 Agreement = Literal["agreement", "disagreement", "undecidable"]
@@ -230,7 +230,7 @@ def _is_open(rule: Rule, told: Told) -> str:
     validation = told.validation
     if validation and validation.last.not_given:
         return f"{min(validation.last.not_given)} cannot be given to this version"
-    views = Views(told.subject.variant, Site(told.subject.target, told.subject.recipe.front_end))
+    views = SettingsViews(told.subject.variant, Site(told.subject.target, told.subject.recipe.front_end))
     for case in rule.cases:
         seen = views.of(case.sees)
         truths = {rule.applies.truth(seen), case.when.truth(seen) if case.when else True}

@@ -10,8 +10,8 @@ from mfsdp_lint import terminal
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine import cache
+from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.engine.earlier import asked_of_child, at_revision
-from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.engine.read import Question, question, read, with_launchers
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources

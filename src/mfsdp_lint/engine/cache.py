@@ -1,31 +1,87 @@
-"""A cache of outcomes, in files: a check of unchanged files takes no time.
+"""Outcomes of runs, and a cache of them in files: a check of unchanged files takes no time.
 
 The key of a run is its question and the tool itself; its outcome counts for as long as every look at the disk that it
 took shows the same (inputs/disk.py). The files hold data alone. They may be deleted, damaged or written by several
-runs at once: an unusable file is ignored, and the run is done anew.
+runs at once: an unusable file is ignored, and the run is done anew. `check` is the library's front door for files.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
+from typing import Any
 
 from mfsdp_lint import __version__
 from mfsdp_lint.core import files
 from mfsdp_lint.core.files import PACKAGE, RULES
-from mfsdp_lint.core.finding import Finding
-from mfsdp_lint.core.recipe import Unfollowed
-from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.engine.outcome import Outcome
+from mfsdp_lint.core.finding import Applied, Finding
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint.core.records import dataclass, fields, replace
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.configuration import read_configuration
+from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.projects import active_environments, own_packages, root_above
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.reports.by_recipe import RecipeState
-from mfsdp_lint.reports.summary import Summary
+from mfsdp_lint.reports.summary import Summary, recounted
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a run: the findings that remain, by place and code, and the requests that cannot be met.
+
+    `fixes` are those that were applied, or are in the patch. `recipes` has the findings by recipe, where that was
+    asked for. `unfollowed` is code of which there is no recipe though there should be. `patch` is the output of
+    `--diff`. `left` says which files were to be written and were not. `sources` are the files as they are after the
+    run. `read` are the recipes themselves for every target; None where the outcome is cached from an earlier run.
+    """
+
+    findings: tuple[Finding, ...]
+    summary: Summary
+    sources: Sources
+    fixes: tuple[Applied, ...] = ()
+    recipes: tuple[RecipeState, ...] = ()
+    unfollowed: tuple[Unfollowed, ...] = ()
+    problems: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    patch: bytes = b""
+    left: tuple[str, ...] = ()
+    read: Mapping[Target, tuple[Recipe, ...]] | None = None
+
+    @property
+    def files(self) -> Iterator[str]:
+        """The paths of the files of which something is told, not each once."""
+        yield from (finding.span.path for finding in self.findings)
+        yield from (fix.span.path for fix in self.fixes)
+        yield from (recipe.path for recipe in self.recipes)
+        yield from (each.path for each in self.unfollowed)
+
+    def only(self, paths: Collection[str], faults: Collection[Finding]) -> Outcome:
+        """Keep what is told of these files, and the faults for which the others are left out."""
+        findings = (*(each for each in self.findings if each.span.path in paths), *faults)
+        return replace(
+            self,
+            findings=findings,
+            summary=recounted(self.summary, findings),
+            fixes=tuple(each for each in self.fixes if each.span.path in paths),
+            recipes=tuple(each for each in self.recipes if each.path in paths),
+            unfollowed=tuple(each for each in self.unfollowed if each.path in paths),
+        )
+
+    def shown(self, path: str) -> str | None:
+        """Return the text of a file, or of a notebook's cell, for people; None where it cannot be read."""
+        from mfsdp_lint.reports.places import text_of
+
+        return text_of(path, self.sources)
+
+    def written(self, path: str) -> str | None:
+        """Return the text of a file as it is, for programs; None where it cannot be read."""
+        return self.sources.as_it_is_or_none(path)
+
 
 FOLDER = ".mfsdp_cache"
 """Where runs are kept, in the root of the project that a run is started in."""
@@ -194,3 +250,45 @@ def _forget_the_oldest(folder: str) -> None:
         for path in sorted(ages, key=ages.__getitem__)[: len(kept) - MOST_RUNS]:
             with suppress(OSError):
                 os.unlink(path)
+
+
+_WRITES = ("fix", "fix_only", "update_baseline")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The result of a check: the findings that count, the silenced ones, and the problems.
+
+    Findings are in the order of their places. `problems` name the files that could not be checked.
+    """
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...]
+    problems: tuple[str, ...]
+    summary: Summary
+
+
+def check(
+    paths: Sequence[str] = (".",), *, config: str | None = None, isolated: bool = False, **options: Any
+) -> Checked:
+    """Check files, folders and addresses, as `mfsdp-lint PATHS` does; nothing in them is imported or run.
+
+    `options` are the keys of the configuration with `_` for `-` (`select=("MFSDP1",)`, `target_bridge="0.4.2"`). They
+    override those of the nearest configuration, of the file `config`, or with `isolated` of none. Nothing is written.
+    Raises UsageError for an option that is wrong.
+    """
+    known = {field.name for field in fields(Options)} - {"paths", *_WRITES}
+    for name in options:
+        if name not in known:
+            from mfsdp_lint.core.nearest import did_you_mean
+
+            raise UsageError(f"{name}: no such option{did_you_mean(name, known)}")
+    configured = {} if isolated else read_configuration(config)
+    configured = {name: value for name, value in configured.items() if name not in _WRITES}
+    outcome = run(merge({**options, "paths": tuple(paths)}, configured))
+    return Checked(
+        tuple(finding for finding in outcome.findings if finding.suppressed is None),
+        tuple(finding for finding in outcome.findings if finding.suppressed is not None),
+        outcome.problems,
+        outcome.summary,
+    )

@@ -15,7 +15,7 @@ import msgspec
 from mfsdp_lint import terminal
 from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.engine.judge import Judge, Judgement
+from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import question, with_launchers
 from mfsdp_lint.inputs.history import revision, write_tree
 from mfsdp_lint.inputs.options import Options, UsageError
@@ -109,7 +109,7 @@ def main() -> None:
     terminal.data(msgspec.json.encode(_seen(judge, tree)))
 
 
-def _seen(judge: Judge, tree: str) -> Earlier:
+def _seen(judge: Linter, tree: str) -> Earlier:
     judgement: Judgement = judge(Sources(judge.question.command_line.texts))
     causes = [cause for cause in judgement.causes if cause.finding.suppressed is None]
     worst: dict[Mistake, Severity] = {}

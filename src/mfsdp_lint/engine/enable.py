@@ -7,20 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from mfsdp_lint.core.recipe import Callers, Recipe, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain, is_known_as
-from mfsdp_lint.engine.judge import Judge, Judgement
+from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import Question, question
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.engine.run import prepare
 from mfsdp_lint.fixes.apply import Fixed
-from mfsdp_lint.fixes.enabling.guide import Asked, guide
-from mfsdp_lint.fixes.enabling.outcome import Enabling
-from mfsdp_lint.fixes.enabling.requirements import Requirement, requirement
-from mfsdp_lint.fixes.judged import Judged
-from mfsdp_lint.fixes.placements import Texts
-from mfsdp_lint.fixes.plan import plan
+from mfsdp_lint.fixes.enabling import Asked, Enabling, Requirement, guide, requirement
+from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged
+from mfsdp_lint.fixes.plan import Texts, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, prove
-from mfsdp_lint.fixes.requests import FixRequest
-from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.inputs.addresses import is_address, parse_address
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
@@ -74,7 +69,7 @@ class _Attempt:
     """An attempt at one recipe, in every reading, and the project around it."""
 
     question: Question
-    judge: Judge
+    judge: Linter
     judgement: Judgement
     recipes: tuple[Recipe, ...]
     asked: Asked

@@ -19,9 +19,9 @@ from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.registry import kind_of, reader_of
 from mfsdp_lint.reports.summary import holds_for, in_order, named_versions, with_versions
 from mfsdp_lint.rules.about_files import RAISES, UNDECIDED
-from mfsdp_lint.rules.agenda import Undecided
-from mfsdp_lint.rules.check import Hits, Violation, hits, violations_of
-from mfsdp_lint.rules.findings import Cause, causes
+from mfsdp_lint.rules.check import RuleMatches, Violation, hits, violations_of
+from mfsdp_lint.rules.findings import FindingGroup, causes
+from mfsdp_lint.rules.index import Undecided
 from mfsdp_lint.rules.model import Rule
 
 
@@ -38,7 +38,7 @@ class Judgement:
 
     sources: Sources
     recipes: tuple[Recipe, ...]
-    causes: tuple[Cause, ...]
+    causes: tuple[FindingGroup, ...]
     problems: tuple[Problem, ...]
     remarks: tuple[str, ...] = ()
     distinct_recipes: int = 0
@@ -46,7 +46,7 @@ class Judgement:
     unfollowed: tuple[Unfollowed, ...] = ()
     unused: tuple[Comment, ...] = ()
     readings: Mapping[tuple[str, str], Read] = field(default_factory=dict, repr=False)
-    hits: Mapping[Target, Hits] = field(default_factory=dict, repr=False)
+    hits: Mapping[Target, RuleMatches] = field(default_factory=dict, repr=False)
 
     def only(self, paths: Collection[str]) -> Judgement:
         """Keep the statements about these files, with all that was read."""
@@ -84,7 +84,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class Linter:
     """The inputs of a judgement, except the texts of the files.
 
     `rules` are the selected ones of `every_rule`. `silenced` are the findings that do not count though no comment
@@ -144,7 +144,7 @@ class Judge:
     def _judged(
         self,
         readings: Mapping[tuple[str, str], Read],
-        known: Mapping[Target, Hits],
+        known: Mapping[Target, RuleMatches],
         sources: Sources,
         paths: Collection[str],
         faults: Faults,
@@ -192,7 +192,7 @@ class Judge:
             hits=fired,
         )
 
-    def _undecided(self, fired: Mapping[Target, Hits]) -> dict[Target, list[Undecided]]:
+    def _undecided(self, fired: Mapping[Target, RuleMatches]) -> dict[Target, list[Undecided]]:
         """Give what could not be decided at each target; where no rule is asked for, by all rules."""
         if not self.rules:
             fired = {

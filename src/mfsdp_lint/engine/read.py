@@ -245,12 +245,7 @@ def _of_stdin(path: str, text: str) -> ParsedArguments:
 
 
 def read(
-    question: Question,
-    sources: Sources,
-    *,
-    tracing: bool = False,
-    before: Read | None = None,
-    switches: bool = True,
+    question: Question, sources: Sources, *, tracing: bool = False, before: Read | None = None, switches: bool = True
 ) -> Read:
     """Read the recipes of all files and addresses, as they are under the overrides.
 

@@ -9,22 +9,20 @@ from mfsdp_lint.core.finding import SEVERITIES, Fix
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.engine.fixable import is_asked_for
-from mfsdp_lint.engine.judge import Judge, Judgement
+from mfsdp_lint.engine.judge import Judgement, Linter
+from mfsdp_lint.engine.remaining import is_asked_for
 from mfsdp_lint.fixes.apply import Fixed, fix_project, rounds
-from mfsdp_lint.fixes.judged import Judged
-from mfsdp_lint.fixes.requests import FixRequest, Need
-from mfsdp_lint.fixes.ways import Broken
+from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged, Need
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import TooMany, importers
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.sources import NOT_CHECKED, Sources
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation, violations_of
-from mfsdp_lint.rules.findings import Cause
+from mfsdp_lint.rules.findings import FindingGroup
 
 
-def repair_of(judgement: Judgement, judge: Judge, codes: Collection[str]) -> Repair:
+def repair_of(judgement: Judgement, judge: Linter, codes: Collection[str]) -> Repair:
     """Return the repair of a judgement that may be by a selection of the rules."""
     if judge.rules != judge.every_rule:
         judge = replace(judge, rules=judge.every_rule)
@@ -41,7 +39,7 @@ class Repair:
     """
 
     judgement: Judgement
-    judge: Judge
+    judge: Linter
     codes: Collection[str]
 
     def only(self, paths: Collection[str]) -> Repair:
@@ -134,7 +132,7 @@ class _Project:
         self._unsafe = unsafe
         self._now = repair.judgement
         self._tried: dict[frozenset[tuple[str, str]], Judged] = {}
-        self._users: Judge | None = None
+        self._users: Linter | None = None
         self._users_now: Judgement | None = None
 
     def evaluate(self, texts: Mapping[str, str]) -> Judged:
@@ -214,7 +212,7 @@ def _mistake(violation: Violation) -> str:
     return f"{code} for {violation.primary.setting}" if violation.rule.judges == "writes" else code
 
 
-def _needs(cause: Cause) -> Iterator[Need]:
+def _needs(cause: FindingGroup) -> Iterator[Need]:
     for violation in cause.whole:
         if violation.remedy is not None:
             remedy = violation.remedy
@@ -243,7 +241,7 @@ def _anchors(violation: Violation) -> Iterator[str]:
         yield from (path for path in setting.deciding(violation.variant) if path in violation.witnesses)
 
 
-def _pieces(cause: Cause, recipes: Iterable[Recipe]) -> Iterator[Need]:
+def _pieces(cause: FindingGroup, recipes: Iterable[Recipe]) -> Iterator[Need]:
     """Yield the settings to change or add in the files of overrides that a program reads its values from.
 
     By itself such a file is only a piece of a configuration, and does not make the mistake.

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Applied, Finding
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.engine.fixable import NOTHING_TRIED, Tried, possible, proved
-from mfsdp_lint.engine.judge import Judge, Judgement
-from mfsdp_lint.engine.other_versions import where_it_holds
-from mfsdp_lint.engine.outcome import Outcome
+from mfsdp_lint.engine.cache import Outcome
+from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import Question, question, with_launchers
+from mfsdp_lint.engine.remaining import NOTHING_TRIED, Tried, possible, proved, where_it_holds
 from mfsdp_lint.engine.silenced import Silenced
-from mfsdp_lint.engine.tidy import Tidied, tidied
-from mfsdp_lint.engine.unused import unused_suppressions
+from mfsdp_lint.engine.unused import Tidied, tidied, unused_suppressions
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import Options, UsageError
@@ -37,7 +35,7 @@ class _Run:
     """The inputs of a run: the options, the judge that they ask for, the codes that are shown, and all rules."""
 
     options: Options
-    judge: Judge
+    judge: Linter
     codes: frozenset[str]
     rules: Sequence[Rule]
     levels: Levels
@@ -119,7 +117,7 @@ def _outcome(judgement: Judgement, problems: Sequence[Problem], this: _Run, done
     )
 
 
-def prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], Sequence[Rule]]:
+def prepare(options: Options, asked: Question) -> tuple[Linter, frozenset[str], Sequence[Rule]]:
     """Return the judge for these options, the codes that are shown, and all rules that there are."""
     rules = load_rules()
     if options.extend_rules:
@@ -134,7 +132,7 @@ def prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], S
     # Selecting other rules does not hide that a file was not checked at all; ignoring it does.
     codes |= selected(names, (), ignore) & {UNREADABLE, STALE_ENTRY}
     selection = tuple(rule for rule in rules if rule.code in codes)
-    return Judge(asked, selection, on, _silenced(options, names)), codes, rules
+    return Linter(asked, selection, on, _silenced(options, names)), codes, rules
 
 
 def names_of(rules: Iterable[Rule]) -> dict[str, str]:
@@ -157,13 +155,13 @@ def _silenced(options: Options, names: Mapping[str, str]) -> Silenced:
     )
     if options.baseline is None:
         return Silenced(per_file)
-    from mfsdp_lint.engine.baseline import load
+    from mfsdp_lint.engine.silenced import load
 
     return Silenced(per_file, load(options.baseline, to_update=options.update_baseline))
 
 
 def _caused_since(
-    text: str, found: tuple[list[Finding], ...], judgement: Judgement, judge: Judge, options: Options
+    text: str, found: tuple[list[Finding], ...], judgement: Judgement, judge: Linter, options: Options
 ) -> Iterator[list[Finding]]:
     """Keep, of each list, the findings that the change since a revision caused. Raises UsageError."""
     from mfsdp_lint.engine.earlier import since
@@ -174,7 +172,7 @@ def _caused_since(
         yield [finding for finding in each if before.caused(finding, violations.get(finding.fingerprint, ()))]
 
 
-def _with_baseline(found: list[Finding], judge: Judge, codes: frozenset[str], options: Options) -> list[Finding]:
+def _with_baseline(found: list[Finding], judge: Linter, codes: frozenset[str], options: Options) -> list[Finding]:
     """Return the findings, with those about the baseline; or all accepted, where it is updated. Raises UsageError."""
     baseline = judge.silenced.baseline
     if baseline is None:
@@ -237,7 +235,7 @@ def _patch(judgement: Judgement, this: _Run, faults: Faults) -> _Done:
     if not (judgement.causes or judgement.has_comments):
         return _Done()
     from mfsdp_lint.engine import write
-    from mfsdp_lint.fixes.applied import applied
+    from mfsdp_lint.fixes.apply import applied
     from mfsdp_lint.fixes.patch import make_patch
 
     fixed, tidy, blocked = _planned(judgement, this, faults)
@@ -258,7 +256,7 @@ def _fixed(judgement: Judgement, this: _Run, faults: Faults) -> tuple[Judgement,
     write.remove_leftovers(file.path for file in this.judge.question.every_file)
     if not (judgement.causes or judgement.has_comments):
         return judgement, _Done()
-    from mfsdp_lint.fixes.applied import applied
+    from mfsdp_lint.fixes.apply import applied
 
     fixed, tidy, blocked = _planned(judgement, this, faults)
     done = write.write(replace(fixed, texts=tidy.texts), judgement.sources, faults)
@@ -308,7 +306,7 @@ def _tried(fixed: Fixed) -> Tried:
 
 def _without_editor(judgement: Judgement) -> Iterator[str]:
     """Yield a remark for findings that could be fixed in another kind of file."""
-    from mfsdp_lint.fixes.editors import EDITORS
+    from mfsdp_lint.fixes.editor import EDITORS
 
     wanted = (cause.finding for cause in judgement.causes if cause.safety)
     for kind in dict.fromkeys(kind_of(finding.span.path) for finding in wanted if finding.suppressed is None):
@@ -316,7 +314,7 @@ def _without_editor(judgement: Judgement) -> Iterator[str]:
             yield f"{reader_of(kind).type.called} is not edited: its findings have no fixes"
 
 
-def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Judge, options: Options) -> list[Finding]:
+def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Linter, options: Options) -> list[Finding]:
     """Return the findings, with the confirmation of a dry run."""
     from mfsdp_lint.dryrun.run import confirmed
     from mfsdp_lint.progress import progress

@@ -1,4 +1,4 @@
-"""Suppression comments that silence nothing, as far as that is certain.
+"""Suppression comments that silence nothing, as far as that is certain; they are taken out once all else is fixed.
 
 A comment may be there for what another file, another version or another rule makes of its line. So one is named only
 where every rule that it is for was run, at known versions, over a folder that its file is in, and is known not to be
@@ -8,23 +8,23 @@ broken by any recipe that takes something from the lines that the comment covers
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from mfsdp_lint.core.finding import Finding, Fix, fingerprint
+from mfsdp_lint.core.finding import Applied, Finding, Fix, fingerprint
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.engine.judge import Judge, Judgement
+from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.suppression import Comment
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.about_files import FILE_CODES, UNUSED_COMMENT
+from mfsdp_lint.rules.index import SettingsViews
 from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.rules.views import Views
 
 
 def unused_suppressions(
-    judgement: Judgement, judge: Judge, rules: Sequence[Rule], paths: Sequence[str]
+    judgement: Judgement, judge: Linter, rules: Sequence[Rule], paths: Sequence[str]
 ) -> Iterator[Finding]:
     """Yield a finding for every comment that certainly silences nothing; of several codes it names those that do not.
 
@@ -48,7 +48,7 @@ class _Asked:
 
     comment: Comment
     judgement: Judgement
-    judge: Judge
+    judge: Linter
 
     def reason(self, code: str, every: Sequence[Rule]) -> str:
         """Return the reason why a code (or the beginning of one) is named in vain; "" where that is not certain."""
@@ -69,13 +69,13 @@ class _Asked:
                     asked.add(rule.code)
         return f"{code} is not found here" if asked.issuperset(rule.code for rule in rules) else ""
 
-    def _views(self) -> Iterator[Views]:
+    def _views(self) -> Iterator[SettingsViews]:
         """Yield the views of all variants that take something from the lines that the comment covers."""
         for target, hits in self.judgement.hits.items():
             for recipe in hits.recipes:
                 for variant in (*recipe.variants, *recipe.exposed):
                     if self._concerns(recipe, variant):
-                        yield Views(variant, Site(target, recipe.front_end))
+                        yield SettingsViews(variant, Site(target, recipe.front_end))
 
     def _concerns(self, recipe: Recipe, variant: Variant) -> bool:
         path, (first, last) = self.comment.span.path, self.comment.covers
@@ -86,7 +86,7 @@ class _Asked:
         return any(span.path == path and span.line <= last and first <= span.end_line for span in spans)
 
 
-def _may_be_broken(rule: Rule, views: Views) -> bool:
+def _may_be_broken(rule: Rule, views: SettingsViews) -> bool:
     """Tell whether a variant may break a rule: it is not certain that the rule is silent about it."""
     if rule.judges == "text":
         return False  # what it has to say of the file it has said
@@ -102,8 +102,8 @@ def _may_be_broken(rule: Rule, views: Views) -> bool:
 
 
 def _finding(comment: Comment, reasons: Mapping[str, str], text: str) -> Finding:
-    from mfsdp_lint.fixes.comments import taken_out
-    from mfsdp_lint.fixes.editors import EDITORS
+    from mfsdp_lint.fixes.editor import EDITORS
+    from mfsdp_lint.fixes.edits import taken_out
 
     said = "; ".join(reasons.values())
     fix = None
@@ -123,3 +123,41 @@ def _finding(comment: Comment, reasons: Mapping[str, str], text: str) -> Finding
         fixable=None if fix is None else fix.safety,
         fix=fix,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Tidied:
+    """The texts that changed, with comments taken out of them and of others; and what was done for that."""
+
+    texts: Mapping[str, str]
+    fixes: tuple[Applied, ...] = ()
+
+
+def tidied(
+    texts: Mapping[str, str],
+    judgement: Judgement,
+    judge: Linter,
+    rules: Sequence[Rule],
+    paths: Sequence[str],
+    without: Collection[str] = (),
+) -> Tidied:
+    """Take the comments out of `texts`, which other fixes changed since the judgement, and of the files beside them.
+
+    `without` are files that cannot be edited. Writes nothing.
+    """
+    if not judgement.has_comments:
+        return Tidied(texts)
+    from mfsdp_lint.fixes.edits import apply_all
+
+    now = judge(judgement.sources.with_texts(texts), judgement) if texts else judgement
+    idle = [each for each in unused_suppressions(now, judge, rules, paths) if not _is_silenced(each, judge)]
+    idle = [each for each in idle if each.fix and each.span.path not in without]
+    edits = [edit for finding in idle if finding.fix for edit in finding.fix.edits]
+    before = {edit.span.path: now.sources.text(edit.span.path) for edit in edits}
+    done = tuple(Applied(each.code, "safe", each.span, (f"the comment {each.message}",)) for each in idle)
+    return Tidied({**texts, **apply_all(before, edits)}, done)
+
+
+def _is_silenced(finding: Finding, judge: Linter) -> bool:
+    (marked,) = judge.silenced.mark([finding])
+    return marked.suppressed is not None

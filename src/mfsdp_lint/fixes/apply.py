@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from mfsdp_lint.core.finding import Edit, IsLinted
+from mfsdp_lint.core.finding import Applied, Edit, Fix, IsLinted
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.fixes.judged import Evaluate, Judged, Widen
-from mfsdp_lint.fixes.placements import Texts
-from mfsdp_lint.fixes.plan import Plan, plan
+from mfsdp_lint.core.values import spell
+from mfsdp_lint.fixes.judged import Broken, Evaluate, FixRequest, Judged, Widen
+from mfsdp_lint.fixes.plan import Plan, Texts, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, Proof, Proved, Unproved, prove
-from mfsdp_lint.fixes.requests import FixRequest
-from mfsdp_lint.fixes.ways import Broken
 
 NOTHING: Mapping[str, tuple[Edit, ...]] = MappingProxyType({})
 
@@ -137,3 +136,26 @@ def rounds(
             return
         changed.update(proof.texts)
         before, known = proof.after, NOTHING
+
+
+def applied(fix: Proved) -> Applied:
+    """Describe a proved fix as it was applied."""
+    changes = [f"{path} = {spell(value)}" for need in fix.request.needs for path, value in need.set.items()]
+    changes += [f"{path} is not set any more" for need in fix.request.needs for path in need.unset]
+    changes += [edit.text.strip() or "taken out" for need in fix.request.needs for edit in need.edits]
+    first = min(fix.edits, key=lambda edit: edit.span)
+    return Applied(fix.request.code.split()[0], fix.request.safety, first.span, tuple(dict.fromkeys(changes)))
+
+
+def grouped(fixes: Mapping[str, Fix]) -> dict[str, Fix]:
+    """Add to each fix, by fingerprint, the keys of the fixes that must be made together with it."""
+    users: dict[Edit, list[str]] = defaultdict(list)
+    group: dict[str, set[str]] = {}
+    for key, fix in fixes.items():
+        group[key] = {key}
+        for edit in fix.edits:
+            users[edit].append(key)
+    for keys in users.values():
+        together = set().union(*(group[key] for key in keys))
+        group |= dict.fromkeys(together, together)
+    return {key: replace(fix, together=tuple(sorted(group[key] - {key}))) for key, fix in fixes.items()}

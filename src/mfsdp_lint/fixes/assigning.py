@@ -1,17 +1,281 @@
-"""New assignments in Python: behind a statement, in front of the `return`, or for those who turn something on."""
+"""New assignments in Python: behind a statement, in front of the `return`, or for those who turn something on.
+
+They begin with the name that the configuration has there, `cfg`. A configuration that a function hands straight on,
+`return make()`, gets a name, so that more can be written into it. A function that returns nothing writes into the
+configuration that it is given, behind its last statement.
+"""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Literal
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin
-from mfsdp_lint.fixes import lines, returned, roots, spelling
-from mfsdp_lint.fixes.conditions import choice, condition
-from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch
-from mfsdp_lint.fixes.statements import PythonFile, Scope, insert_after, insert_before, inside, loop_around
-from mfsdp_lint.fixes.written import names_many, statement_of
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.values import Plain
+from mfsdp_lint.fixes.editor import ABSENT, Absent, Assignments, Old, Switch
+from mfsdp_lint.fixes.expressions import choice, condition, names_many, spell_python, statement_of, usual_quote
+from mfsdp_lint.fixes.statements import (
+    PythonFile,
+    Scope,
+    Statement,
+    insert_after,
+    insert_before,
+    inside,
+    loop_around,
+    walk_scope,
+)
+from mfsdp_lint.megatron.vocabulary.deciding import BY_SECTION
+
+PROCESS, RECIPE = "env.", "env_vars."
+
+Target = Callable[[str], str | None]
+"""How a setting of the configuration is written at some place; None where that is not certain."""
+
+
+def left_side(file: PythonFile, path: str, in_configuration: Target) -> str | None:
+    """Write the left side of the assignment: a variable of the process, or a setting of the configuration."""
+    if path.startswith(PROCESS):
+        return f"{_environ(file)}[{_name(file, path, PROCESS)}]"
+    return in_configuration(path)
+
+
+def assignment_line(file: PythonFile, path: str, value: Plain | Absent, in_configuration: Target) -> str | None:
+    """Write the statement that gives a setting its value."""
+    if value is ABSENT:
+        return _taken_back(file, path, in_configuration)
+    written = left_side(file, path, in_configuration)
+    return None if written is None else f"{written} = {spell_python(value, usual_quote(file))}"
+
+
+def import_edits(file: PythonFile, new: Assignments) -> list[Edit]:
+    """Make the edits for the import that statements for these settings need and the file lacks."""
+    if not any(path.startswith(PROCESS) for path, _ in new) or _imported(file):
+        return []
+    body = file.tree.body
+    first = next((index for index, node in enumerate(body) if not _comes_first(node)), len(body) - 1)
+    return insert_before(file, file.statement(body, first, file.tree), ["import os"]) or []
+
+
+def _taken_back(file: PythonFile, path: str, in_configuration: Target) -> str | None:
+    if path.startswith(PROCESS):
+        return f"{_environ(file)}.pop({_name(file, path, PROCESS)}, None)"
+    if path.startswith(RECIPE):
+        holder = in_configuration(RECIPE[:-1])
+        return holder and f"{holder}.pop({_name(file, path, RECIPE)}, None)"
+    return None
+
+
+def _name(file: PythonFile, path: str, section: str) -> str:
+    return spell_python(path.removeprefix(section), usual_quote(file))
+
+
+def _environ(file: PythonFile) -> str:
+    return _imported(file) or "os.environ"
+
+
+def _imported(file: PythonFile) -> str | None:
+    """Find the name by which the file's imports reach `os.environ`; None if they do not."""
+    for node in file.tree.body:
+        match node:
+            case ast.Import(names=names):
+                found = [name.asname or name.name for name in names if name.name == "os"]
+                if found:
+                    return f"{found[0]}.environ"
+            case ast.ImportFrom(module="os", names=names):
+                found = [name.asname or name.name for name in names if name.name == "environ"]
+                if found:
+                    return found[0]
+    return None
+
+
+def _comes_first(node: ast.stmt) -> bool:
+    """Tell whether a statement has to precede all imports: the docstring, or an import from `__future__`."""
+    match node:
+        case ast.Expr(value=ast.Constant(value=str())) | ast.ImportFrom(module="__future__"):
+            return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """A step down a configuration; `inner` is the expression that has it (None: an expression with no name)."""
+
+    name: str
+    style: Literal["attribute", "key"]
+    inner: ast.expr | None
+
+
+def target_of(file: PythonFile, statement: Statement, anchor: Origin, setting: str, path: str) -> str | None:
+    """Write the setting `path` for a place right after `statement`, which sets `setting`:
+    "cfg.checkpoint.ckpt_format".
+
+    The statement's own words come first: `cfg.dist.use_megatron_fsdp = True` says that the configuration is `cfg`.
+    Where the statement names a part only (`ddp = cfg.ddp; ddp.use_megatron_fsdp = True`), that part's settings are
+    written through it, and others through the function's name for the whole. None if that is not certain.
+    """
+    steps = _steps(file, statement.node, file.document.range(anchor.point)[0])
+    words = setting.split(".")
+    matched = 0
+    while matched < min(len(steps), len(words)) and steps[matched].name == words[-1 - matched]:
+        matched += 1
+    wanted = path.split(".")
+    for depth in range(matched, 0, -1):
+        inner = steps[depth - 1].inner
+        known = len(words) - depth
+        if inner is None or not _plain(inner) or wanted[:known] != words[:known] or len(wanted) == known:
+            continue
+        styles = [step.style for step in reversed(steps[:depth])]
+        return _spell(file.source(inner), wanted[known:], styles, usual_quote(file))
+    whole = name_of_whole(file, statement.scope, statement.start, (wanted[0], words[0]))
+    return None if whole is None else f"{whole}.{path}"
+
+
+def name_of_whole(file: PythonFile, scope: Scope, before: int, sections: Sequence[str]) -> str | None:
+    """Find the function's name for the configuration whose `sections` it reads or writes before an offset.
+
+    None if it names none, or several.
+    """
+    for section in sections:
+        names = {
+            file.source(node.value)
+            for node in walk_scope(scope)
+            if isinstance(node, ast.Attribute)
+            and node.attr == section
+            and _plain(node.value)
+            and file.range(node)[0] < before
+        }
+        if len(names) == 1:
+            return names.pop()
+    return None
+
+
+def final_return(file: PythonFile, scope: Scope) -> tuple[Statement, str] | None:
+    """Find the `return NAME` that ends a function, and the name."""
+    if isinstance(scope, ast.Module):
+        return None
+    # What stands behind it is never reached.
+    index = next((index for index, node in enumerate(scope.body) if isinstance(node, ast.Return)), -1)
+    last = scope.body[index]
+    if isinstance(last, ast.Return) and isinstance(last.value, ast.Name):
+        return file.statement(scope.body, index, scope), last.value.id
+    return None
+
+
+def _steps(file: PythonFile, node: ast.stmt, point: int) -> list[PathStep]:
+    """Return the steps from the name that the statement sets up to the configuration's; empty if none is plain."""
+    match node:
+        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+            start, end = file.range(value)
+            inside = _keywords(file, value, point) if start <= point < end else []
+            if inside is None:
+                return []
+            return [PathStep(name, "attribute", None) for name in inside[:0:-1]] + _attached(inside[:1], target)
+        case ast.Expr(value=ast.Call(func=ast.Name("setattr"), args=[owner, ast.Constant(str(name)), _])):
+            return [PathStep(name, "attribute", owner), *_unroll(owner)]
+    return []
+
+
+def _attached(outermost: list[str], target: ast.expr) -> list[PathStep]:
+    return [PathStep(name, "attribute", target) for name in outermost] + _unroll(target)
+
+
+def _keywords(file: PythonFile, value: ast.expr, point: int) -> list[str] | None:
+    """Return the keyword arguments that lead to an offset through constructor calls, outermost first.
+
+    Empty if the offset is in no call; None if it is in an expression that does not say what it builds. A class begins
+    with a capital letter: an ordinary function's use of its arguments is not known here.
+    """
+    names: list[str] = []
+    while isinstance(value, ast.Call):
+        callee = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+        for keyword in value.keywords:
+            start, end = file.range(keyword.value)
+            name_start = file.offset(keyword.lineno, keyword.col_offset)
+            if keyword.arg is not None and name_start <= point < end:
+                break
+        else:
+            return None
+        if not (callee[:1].isupper() or callee == "replace"):
+            return None
+        names.append(keyword.arg or "")
+        if point < start:
+            break
+        value = keyword.value
+    return names
+
+
+def _unroll(expression: ast.expr) -> list[PathStep]:
+    """Split `cfg.ddp["x"]` into steps, the last word first."""
+    steps: list[PathStep] = []
+    while True:
+        match expression:
+            case ast.Attribute(value=inner, attr=name):
+                steps.append(PathStep(name, "attribute", inner))
+            case ast.Subscript(value=inner, slice=ast.Constant(str(name))):
+                steps.append(PathStep(name, "key", inner))
+            case _:
+                return steps
+        expression = inner
+
+
+def _plain(expression: ast.expr) -> bool:
+    """Tell whether evaluating an expression twice is safe: names, attributes, and subscripts by names and literals."""
+    match expression:
+        case ast.Name():
+            return True
+        case ast.Attribute(value=inner):
+            return _plain(inner)
+        case ast.Subscript(value=inner, slice=ast.Constant() | ast.Name()):
+            return _plain(inner)
+    return False
+
+
+def _spell(root: str, words: Sequence[str], styles: Sequence[str], quote: str) -> str:
+    """Append `words` to `root`, each in the style of the step that it replaces."""
+    text = root
+    for index, word in enumerate(words):
+        style = styles[min(index, len(styles) - 1)]
+        text += f"[{quote}{word}{quote}]" if style == "key" else f".{word}"
+    return text
+
+
+NAMES = ("cfg", "config")
+"""Names of configurations, the usual one first."""
+
+
+def unnamed_return(file: PythonFile, scope: Scope) -> tuple[Statement, str] | None:
+    """Find the `return CALL` that ends a function, on lines of its own, and a name that is free there."""
+    last = scope.body[-1]
+    if isinstance(scope, ast.Module) or not isinstance(last, ast.Return) or not isinstance(last.value, ast.Call):
+        return None
+    used = {node.id for node in ast.walk(scope) if isinstance(node, ast.Name)}
+    used |= {node.arg for node in ast.walk(scope) if isinstance(node, ast.arg)}
+    name = next((each for each in NAMES if each not in used), None)
+    statement = file.statement(scope.body, len(scope.body) - 1, scope)
+    before = file.document.text[file.document.line_start(statement.start) : statement.start]
+    return None if name is None or before.strip() else (statement, name)
+
+
+def assign_to_name(file: PythonFile, statement: Statement, name: str, lines: Sequence[str]) -> list[Edit] | None:
+    """Write `return make()` as `cfg = make()`, the lines, and `return cfg`."""
+    start = statement.start
+    behind = insert_after(file, statement, [*lines, f"return {name}"])
+    return behind and [file.document.edit(start, start + len("return"), f"{name} ="), *behind]
+
+
+def given_configuration(file: PythonFile, scope: Scope) -> tuple[Statement, str] | None:
+    """Find the last statement of a function that returns nothing, and the parameter used as a configuration."""
+    if isinstance(scope, ast.Module) or any(isinstance(node, ast.Return | ast.Yield) for node in walk_scope(scope)):
+        return None
+    statement = file.statement(scope.body, len(scope.body) - 1, scope)
+    name = name_of_whole(file, scope, statement.end, tuple(BY_SECTION))
+    parameters = {each.arg for each in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)}
+    return (statement, name) if name in parameters else None
+
 
 Insert = Callable[[Sequence[str]], list[Edit] | None]
 """Puts statements in a place."""
@@ -25,8 +289,8 @@ def assign_after(file: PythonFile, anchor: Origin, setting: str, new: Assignment
     place = statement_of(file, anchor)
     if place is None:
         return None
-    target = partial(roots.target_of, file, place, anchor, setting)
-    written = [lines.line(file, path, value, target) for path, value in new]
+    target = partial(target_of, file, place, anchor, setting)
+    written = [assignment_line(file, path, value, target) for path, value in new]
     if names_many(place.node):
         place = loop_around(file, place) or place
     return _inserted(file, new, written, partial(insert_after, file, place))
@@ -41,16 +305,16 @@ def assign_after_where(
         return None
     written: list[str | None] = []
     for path, value in new:
-        target = lines.target(file, path, partial(roots.target_of, file, place, anchor, setting))
+        target = left_side(file, path, partial(target_of, file, place, anchor, setting))
         if value is ABSENT:
-            line = lines.line(file, path, value, partial(roots.target_of, file, place, anchor, setting))
+            line = assignment_line(file, path, value, partial(target_of, file, place, anchor, setting))
             written.append(line and inside(file, place, f"if {asked}:", line))
-        elif target is None or (path.startswith(lines.PROCESS) and path not in old):
+        elif target is None or (path.startswith(PROCESS) and path not in old):
             return None
         else:
-            quote = spelling.usual_quote(file)
-            otherwise = spelling.spell(old[path], quote) if path in old else target
-            written.append(f"{target} = {choice(asked, spelling.spell(value, quote), otherwise)}")
+            quote = usual_quote(file)
+            otherwise = spell_python(old[path], quote) if path in old else target
+            written.append(f"{target} = {choice(asked, spell_python(value, quote), otherwise)}")
     return _inserted(file, new, written, partial(insert_after, file, place))
 
 
@@ -58,26 +322,21 @@ def assign_at_end(file: PythonFile, scope: Scope, new: Assignments) -> list[Edit
     """Assign settings in front of the `return NAME` that ends a function; what it returns gets a name if need be."""
 
     def written(name: str) -> list[str | None]:
-        return [lines.line(file, path, value, lambda path: f"{name}.{path}") for path, value in new]
+        return [assignment_line(file, path, value, lambda path: f"{name}.{path}") for path, value in new]
 
-    if end := roots.final_return(file, scope):
+    if end := final_return(file, scope):
         return _inserted(file, new, written(end[1]), partial(insert_before, file, end[0]))
-    if unnamed := returned.named(file, scope):
-        return _inserted(file, new, written(unnamed[1]), partial(returned.assign, file, *unnamed))
-    if changed := returned.given(file, scope):
+    if unnamed := unnamed_return(file, scope):
+        return _inserted(file, new, written(unnamed[1]), partial(assign_to_name, file, *unnamed))
+    if changed := given_configuration(file, scope):
         return _inserted(file, new, written(changed[1]), partial(insert_after, file, changed[0]))
     return None
 
 
-def _inserted(
-    file: PythonFile,
-    new: Assignments,
-    written: Sequence[str | None],
-    insert: Insert,
-) -> list[Edit] | None:
+def _inserted(file: PythonFile, new: Assignments, written: Sequence[str | None], insert: Insert) -> list[Edit] | None:
     """Insert the statements, and the import that they need; return None if one of them cannot be written."""
     known = [line for line in written if line is not None]
     if len(known) < len(written):
         return None
     edits = insert(known)
-    return None if edits is None else [*lines.imports(file, new), *edits]
+    return None if edits is None else [*import_edits(file, new), *edits]

@@ -8,7 +8,7 @@ import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.fixes.items import Items
+from mfsdp_lint.fixes.edits import Items
 from mfsdp_lint.fixes.statements import PythonFile, Statement
 
 Range = tuple[int, int]

@@ -1,8 +1,11 @@
-"""Protocol for editing files of one kind. `editors.py` has the editors; a kind without one has no fixes."""
+"""Protocol for editing files of one kind, and the editors; a kind without one has no fixes.
+
+Editors are imported when something is edited, and not before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
 from typing import Protocol
 
@@ -10,6 +13,7 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import Plain
+from mfsdp_lint.readers.registry import kind_of
 
 
 class Absent(Enum):
@@ -40,7 +44,7 @@ class Switch:
         object.__setattr__(self, "where", self.origin.point)
 
 
-class Editable(Protocol):
+class Editable:
     """A text that its editor can read.
 
     Every method gives the edits for one way to change settings, None where it is not certain of what it would change;
@@ -50,58 +54,46 @@ class Editable(Protocol):
 
     def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
         """Write another value in the place where `origin` says that the setting's value stands."""
+        return None
 
     def replace_source(
         self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
     ) -> list[Edit] | None:
         """Write another value in a text that hands the value on; `uses` are the places that take it from there."""
+        return None
 
     def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
         """Give the call that `origin` spans, which took the declared default, arguments of its own."""
+        return None
 
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
         """Assign settings next to `anchor`, which sets `setting`, in the same configuration."""
+        return None
 
     def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
         """Write another value only for the callers of one side of a switch; others keep the old value."""
+        return None
 
     def assign_after_where(
         self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
     ) -> list[Edit] | None:
         """Assign settings next to `anchor` only for the callers of one side of a switch; for others nothing changes."""
+        return None
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """Assign settings at the end of the recipe that `scope` begins, or of the function that it stands in."""
+        return None
 
     def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
         """Write the name of the setting `meant` in the write of `path`, which is none."""
+        return None
 
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """Take out what `origin` says set the setting."""
+        return None
 
     def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
         """Take out a write only for the callers of one side of a switch."""
-
-
-class WithoutCallers:
-    """A kind of text that nobody calls: no call is given arguments, and no side of a switch is edited for itself."""
-
-    def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
-        """Return None: there are no calls."""
-        return None
-
-    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
-        """Return None: there are no callers."""
-        return None
-
-    def assign_after_where(
-        self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
-    ) -> list[Edit] | None:
-        """Return None: there are no callers."""
-        return None
-
-    def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
-        """Return None: there are no callers."""
         return None
 
 
@@ -110,3 +102,30 @@ class Editor(Protocol):
 
     def __call__(self, path: str, text: str) -> Editable | None:
         """Open the text of the file `path`; None if it cannot be read, since such a text may not be edited."""
+
+
+def _python() -> Editor:
+    from mfsdp_lint.fixes.python import open_python
+
+    return open_python
+
+
+def _yaml() -> Editor:
+    from mfsdp_lint.fixes.yaml import open_yaml
+
+    return open_yaml
+
+
+def _shell() -> Editor:
+    from mfsdp_lint.fixes.shell import open_shell
+
+    return open_shell
+
+
+EDITORS: dict[str, Callable[[], Editor]] = {"python": _python, "yaml": _yaml, "shell": _shell}
+
+
+def open_for_edit(path: str, text: str) -> Editable | None:
+    """Open a file for editing; None if it cannot be read, or its kind has no editor."""
+    editor = EDITORS.get(kind_of(path))
+    return editor()(path, text) if editor else None

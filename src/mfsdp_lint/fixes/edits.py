@@ -1,9 +1,13 @@
-"""Text and edits: places by line and column on the outside, offsets on the inside."""
+"""Text and edits: places by line and column on the outside, offsets on the inside.
+
+Comma-separated items between brackets are calls and dictionaries in Python, flow mappings in YAML. Both languages begin
+comments with `#`, so one set of functions serves both.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from mfsdp_lint.core.finding import Edit
@@ -111,3 +115,115 @@ def _start(edit: Edit) -> tuple[int, int]:
 
 def _end(edit: Edit) -> tuple[int, int]:
     return edit.span.end_line, edit.span.end_column
+
+
+Change = tuple[int, int, str]
+"""Replace the text between two offsets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The offsets of the opening and the closing bracket, and of every item between them, commas not included."""
+
+    opening: int
+    closing: int
+    items: Sequence[tuple[int, int]]
+
+
+def append_items(document: Text, between: Items, new: Sequence[str]) -> list[Change] | None:
+    """Add items at the end in the style of those that are there: one a line, or all on one.
+
+    None when there is nothing to take the style from (brackets that hold nothing but a comment).
+    """
+    text = document.text
+    if not between.items:
+        inside = text[between.opening + 1 : between.closing]
+        return None if inside.strip() else [(between.opening + 1, between.closing, ", ".join(new))]
+    start, end = between.items[-1]
+    comma = _comma(text, end, between.closing)
+    line_start = document.line_start(start)
+    indentation = text[line_start:start]
+    if indentation.strip() or line_start <= between.opening:
+        if comma is None:
+            return [(end, end, f", {item}") for item in new]
+        return [(comma + 1, comma + 1, f" {item},") for item in new]
+
+    lead = document.newline(document.line_start(line_start - 1)) + indentation
+    line_end = document.line_end(end if comma is None else comma)
+    if comma is not None:
+        at = min(line_end, between.closing) if line_end < between.closing else comma + 1
+        return [(at, at, f"{lead}{item},") for item in new]
+    if "#" in text[end : min(line_end, between.closing)]:
+        # The comma belongs before the comment, the new lines behind it.
+        return [(end, end, ","), *((line_end, line_end, f"{lead}{item},") for item in new)]
+    return [(end, end, f",{lead}{item}") for item in new]
+
+
+def remove_item(document: Text, between: Items, index: int) -> list[Change]:
+    """Take one item out with its comma, and with its line and that line's comment when it has the line to itself."""
+    text = document.text
+    start, end = between.items[index]
+    last = index + 1 == len(between.items)
+    limit = between.closing if last else between.items[index + 1][0]
+    comma = _comma(text, end, limit)
+    stop = end if comma is None else comma + 1
+    line_start, line_end = document.line_start(start), document.line_end(stop)
+    rest = text[stop:line_end].strip()
+    if (
+        line_start > between.opening
+        and not text[line_start:start].strip()
+        and (not rest or rest.startswith("#"))
+        and line_end < between.closing
+    ):
+        return [(line_start, document.next_line(stop), "")]
+    if len(between.items) == 1:
+        inside = text[between.opening + 1 : between.closing]
+        return [(start, stop, "")] if "#" in inside else [(between.opening + 1, between.closing, "")]
+    if not last:
+        following = between.items[index + 1][0]
+        return [(start, stop if text[stop:following].strip() else following, "")]
+    before = between.items[index - 1][1]
+    return [(start, stop, "")] if "#" in text[before:start] else [(before, end, "")]
+
+
+def _comma(text: str, start: int, end: int) -> int | None:
+    """Find the first comma between two offsets that is not in a comment."""
+    at = start
+    while at < end:
+        if text[at] == ",":
+            return at
+        if text[at] == "#":
+            while at < end and text[at] not in "\r\n":
+                at += 1
+        else:
+            at += 1
+    return None
+
+
+_BRACKET = re.compile(r"\[(?P<codes>[^\]]*)\]")
+
+
+def taken_out(comment: Span, idle: Collection[str], text: str) -> Edit:
+    """Remove the `idle` codes of a comment; the whole comment if no other code is left, and its line if it has nothing
+    else.
+
+    `text` is the file's text.
+    """
+    file = Text(comment.path, text)
+    start, end = file.range(comment)
+    bracket = _BRACKET.search(text, start, end)
+    kept = [code for code in _codes(bracket) if code not in idle]
+    if bracket and kept:
+        return file.edit(*bracket.span("codes"), ", ".join(kept))
+    line, line_end = file.line_start(start), file.line_end(end)
+    before, behind = text[line:start].rstrip(" \t"), text[end:line_end].strip()
+    if not before and not behind:
+        return file.edit(line, file.next_line(end), "")
+    if not before:
+        return file.edit(start, line_end - len(text[end:line_end].lstrip()), "")
+    return file.edit(line + len(before), end if behind else line_end, "")
+
+
+def _codes(bracket: re.Match[str] | None) -> list[str]:
+    named = bracket["codes"].split(",") if bracket else ()
+    return list(dict.fromkeys(code.strip() for code in named if code.strip()))

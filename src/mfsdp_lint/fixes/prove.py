@@ -9,19 +9,314 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mfsdp_lint.core.finding import Edit
-from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.fixes.blame import Comparison
-from mfsdp_lint.fixes.editors import open_for_edit
+from mfsdp_lint.core.finding import SEVERITIES, Edit
+from mfsdp_lint.core.recipe import CALLED, Origin, Recipe, Variant
+from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.values import Plain, Value, is_known_as
+from mfsdp_lint.fixes.editor import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, apply_all, merge
-from mfsdp_lint.fixes.judged import Evaluate, Judged
-from mfsdp_lint.fixes.placements import Texts
-from mfsdp_lint.fixes.plan import STRATEGIES, Plan
-from mfsdp_lint.fixes.requests import FixRequest
-from mfsdp_lint.fixes.trial import Trial
+from mfsdp_lint.fixes.judged import (
+    Broken,
+    Evaluate,
+    FixRequest,
+    Judged,
+    Need,
+    Picture,
+    Way,
+    as_call,
+    equal,
+    in_other_calls,
+    is_same_as,
+    is_unset,
+    is_whole_of,
+    may_become,
+    pairs,
+    parts,
+    picture,
+)
+from mfsdp_lint.fixes.plan import STRATEGIES, Plan, Texts
 from mfsdp_lint.progress import tell
+
+
+@dataclass(slots=True)
+class Trial:
+    """An evaluation: the fixes to blame for what went wrong, and any failure that no fix can be blamed for.
+
+    `used` says which of its plans each fix was tried with. `at_odds` are groups of blamed fixes with which another
+    mistake appears, perhaps only because they were made together.
+    """
+
+    chosen: dict[int, tuple[Edit, ...]]
+    used: dict[int, int]
+    texts: dict[str, str]
+    after: Judged
+    blame: dict[int, str] = field(default_factory=dict)
+    own_fault: set[int] = field(default_factory=set)
+    at_odds: list[Sequence[int]] = field(default_factory=list)
+    nobody: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """True if nothing went wrong."""
+        return not self.blame and not self.nobody
+
+    def blamed(self, indices: Sequence[int], reason: str) -> None:
+        """Note what went wrong, and which fixes may be at fault; where it is one alone, it fails by itself."""
+        for index in indices:
+            self.blame.setdefault(index, reason)
+        if len(indices) == 1:
+            self.own_fault.update(indices)
+        if not indices:
+            self.nobody = self.nobody or reason
+
+    def editing(self, path: str) -> list[int]:
+        """Return the fixes that edit a file."""
+        return [index for index, edits in self.chosen.items() if any(edit.span.path == path for edit in edits)]
+
+
+def _brings_in(request: FixRequest, rank: int) -> bool:
+    """Tell whether a fix must not cause a new finding of this severity; `rank` counts from the worst severity."""
+    return not request.unread and SEVERITIES.index(request.severity) >= rank
+
+
+class Comparison:
+    """A project before any fix, with which attempts are compared. `plans` are by number, as attempts choose them."""
+
+    def __init__(self, plans: Sequence[Plan], before: Judged) -> None:
+        self._plans = plans
+        self._before = before
+        self._picture = picture(before.recipes, before.broken)
+        self._way_of = {id(variant): way for way, variant in self._picture.ways.items()}
+        self._others: dict[int, Sequence[Mapping[str, Plain]]] = {}
+        self._calls: dict[int, tuple[Recipe, Sequence[Broken]]] = {}
+        """The other calls of recipes (by id), and what these are in them before any change."""
+        self._differences: dict[Way, tuple[Variant, Variant, Sequence[str]]] = {}
+        """The settings that differ in a way, before and after."""
+
+    def way_of(self, need: Need) -> Way:
+        """Return the way on which the need asks for a change."""
+        return self._way_of[id(need.variant)]
+
+    def judge(self, trial: Trial) -> None:
+        """Fill in what went wrong, and who may be to blame.
+
+        Users of the edited files are evaluated only if all else is right.
+        """
+        self._judge(trial, self._before.asked or self._before)
+        if trial.holds and trial.after.with_users is not None:
+            trial.after = trial.after.with_users()
+            self._judge(trial, self._before)
+
+    def _judge(self, trial: Trial, before: Judged) -> None:
+        earlier = self._picture if before is self._before else picture(before.recipes, before.broken)
+        self._compare(trial, earlier, picture(trial.after.recipes, trial.after.broken))
+        for path in [path for path in trial.after.unreadable if path not in before.unreadable]:
+            trial.blamed(trial.editing(path), f"{path} could not be read any more")
+        if trial.holds:
+            # This takes longest, so that it is done for what is right otherwise.
+            self._compare(trial, *self._in_other_calls(before, trial.after))
+
+    def _compare(self, trial: Trial, before: Picture, after: Picture) -> None:
+        """Fill in what the ways before and after say of a trial."""
+        touching, named = self._touching(trial, before)
+        whole = parts(before, after)
+        split = {way[:2] for way in whole}
+        for way in (*_missing(before, after), *_missing(after, before)):
+            if way[:2] in split:
+                continue
+            found = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
+            reason = f"{way[1]} would take other ways through its code"
+            trial.blamed(found or trial.editing(way[0]), reason)
+        self._judge_own(trial, after)
+        for way, earlier in ({way: way for way in before.ways if way in after.ways} | whole).items():
+            then, now, may = before.ways[earlier], after.ways[way], named[way] | named[earlier]
+            for path in self._differing(way, then, now):
+                if way != earlier and may_become(then.value(path), now.value(path)):
+                    continue
+                if path in may or any(is_same_as(path, each, then, now) for each in may):
+                    continue
+                if not is_whole_of(path, then.value(path), now.value(path), may):
+                    wrote = _wrote(trial.chosen, now.origin(path))
+                    reason = f"{path} would change in {_said(way)}"
+                    trial.blamed(wrote or self._nearest(trial, touching, way, path), reason)
+        self._judge_new(trial, before, after, whole, touching)
+
+    def _differing(self, way: Way, before: Variant, after: Variant) -> Sequence[str]:
+        """Return the settings that differ; cached, since most ways stay the same from attempt to attempt."""
+        known = self._differences.get(way)
+        if known is None or known[0] is not before or known[1] is not after:
+            known = self._differences[way] = (before, after, _differences(before, after))
+        return known[2]
+
+    def _in_other_calls(self, before: Judged, after: Judged) -> tuple[Picture, Picture]:
+        """Return pictures of the recipes that were read anew in calls with other arguments, before and after."""
+        changed = [each for each in pairs(before.recipes, after.recipes) if each[0].callers is not None]
+        self._look_at_calls([recipe for recipe, _ in changed if id(recipe) not in self._calls])
+        then = [self._calls[id(recipe)] for recipe, _ in changed]
+        now = [in_other_calls(now, self._given(recipe)) for recipe, now in changed]
+        # Together, so that several readings of one recipe are told apart as they are after the change.
+        earlier = picture([recipe for recipe, _ in then], [each for _, broken in then for each in broken])
+        return earlier, picture(now, after.breaks(now))
+
+    def _look_at_calls(self, recipes: Sequence[Recipe]) -> None:
+        """Judge recipes in their other calls before any change, and keep the results."""
+        others = [in_other_calls(recipe, self._given(recipe)) for recipe in recipes]
+        broken: dict[int, list[Broken]] = defaultdict(list)
+        for each in self._before.breaks(others):
+            broken[id(each.recipe)].append(each)
+        self._calls |= {id(one): (other, broken[id(other)]) for one, other in zip(recipes, others, strict=True)}
+
+    def _touching(self, trial: Trial, before: Picture) -> tuple[dict[Way, list[int]], dict[Way, set[str]]]:
+        """Find the fixes for each way, and the settings that they may change there.
+
+        A fix is for the recipes that it was asked for; it may make the same change in other recipes that have the same
+        mistake.
+        """
+        touching: dict[Way, list[int]] = defaultdict(list)
+        named: dict[Way, set[str]] = defaultdict(set)
+        asked: dict[str, list[int]] = defaultdict(list)
+        own: set[tuple[Way, str]] = set()
+        recipes: dict[int, set[tuple[str, str]]] = defaultdict(set)
+        for index in trial.chosen:
+            request = self._plans[index].request
+            asked[request.code].append(index)
+            for need in request.needs:
+                way = self._way_of[id(need.variant)]
+                own.add((way, request.code))
+                recipes[index].add(way[:2])
+                touching[way].append(index)
+                named[way].update(need.named)
+        for way, code in before.broken:
+            if (way, code) not in own and code in asked:
+                # Whoever made it elsewhere may have nothing to do with the edits.
+                touching[way] += [index for index in asked[code] if way[:2] in recipes[index]]
+                named[way].update(*(self._names_of(index) for index in asked[code]))
+        for need in (need for index in trial.chosen for need in self._plans[index].request.needs):
+            for way in self._undecided(need, before):
+                named[way].update(need.named)
+        return touching, named
+
+    def _undecided(self, need: Need, before: Picture) -> Iterator[Way]:
+        """Yield the ways on which the switch that a need is about is neither on nor off yet.
+
+        Such a way covers callers who turn the switch on and callers who do not; both kinds of call are compared as
+        well.
+        """
+        names = [name for name in need.variant.exposed if {name: True} in self._given(need.recipe)]
+        names = [name for name in names if {name: False} in self._given(need.recipe)]
+        recipe = self._way_of[id(need.variant)][:2]
+        for way, variant in before.ways.items() if names else ():
+            said = way[2][0] if way[2] else ""
+            if way[:2] == recipe and not variant.exposed and not any(f" {name}=" in said for name in names):
+                yield way
+
+    def _given(self, recipe: Recipe) -> Sequence[Mapping[str, Plain]]:
+        """Return the arguments of a recipe's other calls, those that work today: the unchanged text decides."""
+        if id(recipe) not in self._others:
+            self._others[id(recipe)] = recipe.callers.given(self._before.users) if recipe.callers else ()
+        return self._others[id(recipe)]
+
+    def _judge_own(self, trial: Trial, after: Picture) -> None:
+        """Require that every finding is gone and that every setting has the value that its fix gives it."""
+        for index in trial.chosen:
+            request = self._plans[index].request
+            for need in request.needs:
+                way = self._way_of[id(need.variant)]
+                if need.variant.exposed and way not in after.ways:
+                    way = as_call(way)
+                variant = after.ways.get(way)
+                if variant is None:
+                    continue
+                wrong = [path for path, value in need.set.items() if not is_known_as(variant.value(path), value)]
+                wrong += [path for path in need.unset if _stays(need.variant.value(path), variant.value(path))]
+                if (way, request.code) in after.broken or wrong:
+                    reason = (
+                        f"{wrong[0]} would not take effect in {way[1]}" if wrong else f"it would remain in {way[1]}"
+                    )
+                    trial.blamed([index], reason)
+
+    def _judge_new(
+        self, trial: Trial, before: Picture, after: Picture, whole: Mapping[Way, Way], touching: Mapping[Way, list[int]]
+    ) -> None:
+        """Refuse a new finding as severe as the fixed one, and any new finding in recipes without a fix.
+
+        Findings of callers who turn a switch on are no new findings where that case is now among the recipe's own
+        ways.
+        """
+        exposed = {(way[:2], code) for way, code in before.broken if before.ways[way].exposed}
+        for (way, code), severity in after.broken.items():
+            earlier = before.broken.get((whole.get(way, way), code))
+            if way in whole and (way[:2], code) in exposed:
+                continue
+            rank = SEVERITIES.index(severity)
+            if earlier is not None and SEVERITIES.index(earlier) <= rank:
+                continue
+            fixes = touching.get(way, [])
+            culprits = [index for index in fixes if _brings_in(self._plans[index].request, rank)]
+            if culprits or not fixes:
+                blamed = culprits or self._nearest(trial, touching, way)
+                trial.at_odds.append(blamed)
+                trial.blamed(blamed, f"{code} would appear in {_said(way)}")
+
+    def _nearest(self, trial: Trial, touching: Mapping[Way, list[int]], way: Way, path: str = "") -> list[int]:
+        """Find the fixes that may have affected a way that they are not for.
+
+        These are the fixes of the same recipe, else those in its file; only those that name the setting `path`, if any
+        does. If neither group has one, return all fixes that name `path`.
+        """
+        named = [index for index in trial.chosen if self._names(index, path)]
+        candidates = set(named or trial.chosen)
+        same = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
+        for group in (same, trial.editing(way[0])):
+            if found := [index for index in dict.fromkeys(group) if index in candidates]:
+                return found
+        return named
+
+    def _names(self, index: int, path: str) -> bool:
+        return path in self._names_of(index)
+
+    def _names_of(self, index: int) -> set[str]:
+        """Return the settings that a fix is about."""
+        return {path for need in self._plans[index].request.needs for path in need.named}
+
+
+def _said(way: Way) -> str:
+    """Name the recipe, and the call if it is not the usual one."""
+    return " ".join((way[1], *(each for each in way[2][:1] if each.startswith(CALLED))))
+
+
+def _missing(here: Picture, there: Picture) -> list[Way]:
+    """Return the ways of one picture that the other lacks."""
+    return [way for way in here.ways if way not in there.ways]
+
+
+def _wrote(chosen: Mapping[int, tuple[Edit, ...]], origin: Origin | None) -> list[int]:
+    """Find the fixes whose edits lie where a value of the changed texts comes from."""
+    if origin is None:
+        return []
+    spans, added = origin.spans(), 0
+    found: set[int] = set()
+    for edit in merge(edit for edits in chosen.values() for edit in edits if edit.span.path == origin.span.path):
+        first = edit.span.line + added
+        last = first + edit.text.count("\n")
+        if any(first <= span.end_line and span.line <= last for span in spans if span.path == origin.span.path):
+            found.update(index for index, edits in chosen.items() if edit in edits)
+        added += edit.text.count("\n") - (edit.span.end_line - edit.span.line)
+    return sorted(found)
+
+
+def _differences(before: Variant, after: Variant) -> list[str]:
+    if before is after:
+        return []
+    paths = dict.fromkeys(before.settings.differing(after.settings))
+    return [path for path in paths if not equal(before.value(path), after.value(path))]
+
+
+def _stays(before: Value, after: Value) -> bool:
+    """Tell whether a setting that should be unset kept its old value; another writer may decide its value by then."""
+    return not is_unset(after) and equal(before, after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, Plain
-from mfsdp_lint.fixes.editor import ABSENT, Absent, Assignments, Old, WithoutCallers
+from mfsdp_lint.fixes.editor import ABSENT, Absent, Assignments, Editable, Old
 from mfsdp_lint.fixes.edits import Text, path_written
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.entry import Flag
@@ -75,7 +75,7 @@ def open_shell(path: str, text: str) -> ShellEdits | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ShellEdits(WithoutCallers):
+class ShellEdits(Editable):
     """The edits of one script (see `Editable`)."""
 
     document: Text

@@ -9,18 +9,50 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
+import yaml
+
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.fixes import items
-from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, WithoutCallers
-from mfsdp_lint.fixes.edits import Text
-from mfsdp_lint.fixes.yaml_words import bare, quoted, spell
+from mfsdp_lint.fixes.editor import ABSENT, Assignments, Editable, Old
+from mfsdp_lint.fixes.edits import Change, Items, Text, append_items, remove_item
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path, places_of
 from mfsdp_lint.readers.yaml.nodes import AliasNode, MappingNode, Node, ScalarNode, compose_documents
 from mfsdp_lint.readers.yaml.read import MODEL_ARGS
+
+
+def spell(value: Plain, old: str = "") -> str:
+    """Write a plain value in YAML, in the style of the scalar that it replaces."""
+    match value:
+        case bool():
+            word = str(value)
+            return word if old in ("True", "False") else word.upper() if old in ("TRUE", "FALSE") else word.lower()
+        case None:
+            return "null"
+        case str():
+            if old[:1] in ("'", '"'):
+                return quoted(value, old[0])
+            return value if bare(value) else quoted(value, '"')
+        case int() | float():
+            return repr(value)
+    return yaml.safe_dump(value, default_flow_style=True, width=10**6).strip()
+
+
+def quoted(value: str, quote: str) -> str:
+    """Write a string in these quotes."""
+    if quote == "'" and value.isprintable():
+        return "'" + value.replace("'", "''") + "'"
+    return yaml.safe_dump(value, default_style='"', width=10**6, allow_unicode=True).strip()
+
+
+def bare(value: str) -> bool:
+    """Tell whether a string needs no quotes, in flow mappings as well."""
+    if not re.fullmatch(r"[A-Za-z0-9_./][A-Za-z0-9_./ -]*", value) or value != value.strip():
+        return False
+    return bool(yaml.safe_load(value) == value)
+
 
 Tree = dict[str, "str | Tree"]
 """New entries by key: the spelled value, or those of a new section."""
@@ -41,7 +73,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class YamlFile(WithoutCallers):
+class YamlFile(Editable):
     """A YAML file's text and its documents, with the edits of it (see `Editable`)."""
 
     document: Text
@@ -140,7 +172,7 @@ class YamlFile(WithoutCallers):
                 tree[rest[-1]] = spell(key.word(value))
             except Unwritable:
                 return None
-        changes: list[items.Change] = []
+        changes: list[Change] = []
         # Sections may end at the same place: what belongs to an inner one stands before what follows it.
         for _, section, tree in sorted(grouped.values(), key=lambda each: -each[0]):
             more = _append(self, section, tree)
@@ -174,7 +206,7 @@ class YamlFile(WithoutCallers):
             return None
         document, parent = self.document, entry.parent
         if parent.flow:
-            return [document.edit(*change) for change in items.remove(document, _flow(parent), entry.index)]
+            return [document.edit(*change) for change in remove_item(document, _flow(parent), entry.index)]
         start, end = entry.key.start, entry.value.end
         line_start, line_end = document.line_start(start), document.line_end(end)
         rest = document.text[end:line_end].strip()
@@ -255,14 +287,14 @@ def _section(file: YamlFile, root: MappingNode, words: tuple[str, ...]) -> tuple
     return 0, root
 
 
-def _append(file: YamlFile, section: MappingNode | Entry, tree: Tree) -> list[items.Change] | None:
+def _append(file: YamlFile, section: MappingNode | Entry, tree: Tree) -> list[Change] | None:
     """Add entries to a mapping in its own style, or to a section that has none yet."""
     document = file.document
     if isinstance(section, Entry):
         first, end, step = section.key.start, file.colon(section) + 1, "  "
     elif section.flow:
         quote = getattr(section.entries[0][0], "style", "") if section.entries else ""
-        return items.append(document, _flow(section), _flow_lines(tree, quote))
+        return append_items(document, _flow(section), _flow_lines(tree, quote))
     elif not isinstance(section.entries[-1][0], ScalarNode):
         return None
     else:
@@ -299,5 +331,5 @@ def _flow_lines(tree: Tree, quote: str) -> list[str]:
     return lines
 
 
-def _flow(node: MappingNode) -> items.Items:
-    return items.Items(node.start, node.end - 1, [(key.start, value.end) for key, value in node.entries])
+def _flow(node: MappingNode) -> Items:
+    return Items(node.start, node.end - 1, [(key.start, value.end) for key, value in node.entries])

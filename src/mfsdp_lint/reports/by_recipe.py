@@ -14,7 +14,7 @@ from mfsdp_lint.reports.wording import count, printable
 
 if TYPE_CHECKING:
     from mfsdp_lint.rules.check import Violation
-    from mfsdp_lint.rules.findings import Cause
+    from mfsdp_lint.rules.findings import FindingGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ Level = Callable[[str, Severity], Severity]
 """The severity that counts for a code, instead of the rule's own."""
 
 
-def by_recipe(recipes: Sequence[Recipe], causes: Iterable[Cause], level: Level) -> tuple[RecipeState, ...]:
+def by_recipe(recipes: Sequence[Recipe], causes: Iterable[FindingGroup], level: Level) -> tuple[RecipeState, ...]:
     """List every recipe once, in the order of the files; silenced findings are left out."""
     found: dict[tuple[str, int, str], dict[tuple[str, str], RecipeTrouble]] = {_key(recipe): {} for recipe in recipes}
     for cause in causes:

@@ -17,7 +17,7 @@ from mfsdp_lint.rules.about_files import UNDECIDED
 
 if TYPE_CHECKING:
     from mfsdp_lint.rules.check import Violation
-    from mfsdp_lint.rules.findings import Cause
+    from mfsdp_lint.rules.findings import FindingGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def holds_for(violation: Violation) -> str:
     return target.name if violation.recipe.front_end.released_with == "bridge" else f"{CORE} {target.core}"
 
 
-def with_versions(cause: Cause, versions: Iterable[str]) -> Cause:
+def with_versions(cause: FindingGroup, versions: Iterable[str]) -> FindingGroup:
     """Add the versions for which it holds to the finding, in its message as well."""
     found = in_order(versions)
     finding = cause.finding

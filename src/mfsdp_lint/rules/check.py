@@ -17,13 +17,12 @@ from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.progress import tell
-from mfsdp_lint.rules.agenda import Agenda, Undecided, agenda, undecided
+from mfsdp_lint.rules.index import RuleIndex, SettingsViews, Undecided, agenda, undecided
 from mfsdp_lint.rules.model import Case, FixSpec, Rule, stronger
 from mfsdp_lint.rules.text import Passage, broken_text, passages
-from mfsdp_lint.rules.views import Views
 from mfsdp_lint.rules.writes import Assignment, broken
 
-Blamed = tuple[str, Origin, list[Source]]
+DecidingWrite = tuple[str, Origin, list[Source]]
 """A setting, who wrote it, and the places where it can be changed, the one that decides it first."""
 
 
@@ -89,7 +88,7 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class RuleMatch:
     """A rule that fires, before it is known what to point at."""
 
     rule: Rule
@@ -103,7 +102,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
+class RuleMatches:
     """The rules that fire in each of some recipes, in their order: `of` holds them by the recipe's id, and `undecided`
     what could not be decided."""
 
@@ -111,7 +110,7 @@ class Hits:
     target: Target
     rules: Sequence[Rule]
     is_linted: IsLinted
-    of: Mapping[int, tuple[Hit, ...]]
+    of: Mapping[int, tuple[RuleMatch, ...]]
     undecided: Mapping[int, tuple[Undecided, ...]]
 
 
@@ -120,18 +119,18 @@ def hits(
     target: Target,
     rules: Sequence[Rule],
     is_linted: IsLinted,
-    before: Hits | None = None,
+    before: RuleMatches | None = None,
     sources: Sources | None = None,
     faults: Faults | None = None,
-) -> Hits:
+) -> RuleMatches:
     """Find the rules that fire; recipes judged `before`, by the same rules, keep their results.
 
     Rules about text need the `sources` that the recipes were read from. If a rule itself fails, the failure goes to
     `faults`, and that recipe has no hits.
     """
     same = before if before is not None and before.rules == rules else None
-    agendas: dict[FrontEnd, Agenda] = {}
-    found: dict[int, tuple[Hit, ...]] = {}
+    agendas: dict[FrontEnd, RuleIndex] = {}
+    found: dict[int, tuple[RuleMatch, ...]] = {}
     open_: dict[int, tuple[Undecided, ...]] = {}
     for number, recipe in enumerate(recipes):
         tell("recipes judged", number, len(recipes))
@@ -147,7 +146,7 @@ def hits(
             not_decided: list[Undecided] = []
             found[key] = tuple(_hits(recipe, agendas[front_end], target, is_linted, sources, not_decided))
             open_[key] = tuple(not_decided)
-    return Hits(recipes, target, rules, is_linted, found, open_)
+    return RuleMatches(recipes, target, rules, is_linted, found, open_)
 
 
 def violations(
@@ -166,7 +165,7 @@ def violations(
     return violations_of(hits(recipes, target, rules, is_linted, sources=sources), every=every)
 
 
-def violations_of(found: Hits, *, every: bool = False, faults: Faults | None = None) -> list[Violation]:
+def violations_of(found: RuleMatches, *, every: bool = False, faults: Faults | None = None) -> list[Violation]:
     """Build the violations of the rules that fire. A failure while doing so goes to `faults`."""
     fired = [hit for recipe in found.recipes for hit in found.of[id(recipe)]]
     writes = _Writes(found.recipes, fired, faults)
@@ -193,7 +192,7 @@ def violations_of(found: Hits, *, every: bool = False, faults: Faults | None = N
     return broken
 
 
-def strongest(hits: Sequence[Hit], rules: Sequence[Rule]) -> list[Hit]:
+def strongest(hits: Sequence[RuleMatch], rules: Sequence[Rule]) -> list[RuleMatch]:
     """Drop the hits that another hit of the same variant makes superfluous.
 
     A hit about an assignment is dropped if a rule about settings has a hit for the same setting.
@@ -209,7 +208,7 @@ def strongest(hits: Sequence[Hit], rules: Sequence[Rule]) -> list[Hit]:
     ]
 
 
-def hits_of(recipe: Recipe, views: Views, asked: Agenda) -> Iterator[Hit]:
+def hits_of(recipe: Recipe, views: SettingsViews, asked: RuleIndex) -> Iterator[RuleMatch]:
     """Yield the hits of one variant of a recipe: the rules about settings."""
     for rule, case in asked.broken(views):
         if any(_says(views.written, path, value) for path, value in rule.intended.items()):
@@ -218,7 +217,7 @@ def hits_of(recipe: Recipe, views: Views, asked: Agenda) -> Iterator[Hit]:
             case = replace(case, severity="info")
         seen = views.of(case.sees)
         decisive = (*rule.applies.deciding(seen), *(case.when.deciding(seen) if case.when else ()))
-        yield Hit(rule, case, recipe, views.written, seen, tuple(dict.fromkeys(decisive)))
+        yield RuleMatch(rule, case, recipe, views.written, seen, tuple(dict.fromkeys(decisive)))
 
 
 def _says(written: Variant, path: str, value: Plain) -> bool:
@@ -229,27 +228,27 @@ def _says(written: Variant, path: str, value: Plain) -> bool:
 
 def _hits(
     recipe: Recipe,
-    asked: Agenda,
+    asked: RuleIndex,
     target: Target,
     is_linted: IsLinted,
     sources: Sources | None,
     not_decided: list[Undecided],
-) -> Iterator[Hit]:
+) -> Iterator[RuleMatch]:
     """Yield all hits; undecided settings of the recipe's own ways are added to `not_decided`."""
     site = Site(target, recipe.front_end)
     shown = set()
     texts = [(rule, passages(rule, recipe, sources, is_linted)) for rule in asked.of_text] if sources else []
     for variant in (*recipe.variants, *recipe.exposed):
-        views = Views(variant, site)
+        views = SettingsViews(variant, site)
         for hit in (
             *hits_of(recipe, views, asked),
             *(  # about assignments in the user's own files
-                Hit(rule, case, recipe, variant, seen, (assignment.path,), assignment)
+                RuleMatch(rule, case, recipe, variant, seen, (assignment.path,), assignment)
                 for rule in asked.of_writes
                 for case, seen, assignment in broken(rule, views, is_linted)
             ),
             *(  # about the text of the recipe's file
-                Hit(rule, case, recipe, variant, seen, (), passage=passage)
+                RuleMatch(rule, case, recipe, variant, seen, (), passage=passage)
                 for rule, passages_of_it in texts
                 for case, seen, passage in broken_text(rule, views, passages_of_it)
             ),
@@ -266,7 +265,7 @@ def _hits(
 class _Writes:
     """Index of the variants that take a setting from each written place, and of the variants that break each rule."""
 
-    def __init__(self, recipes: Sequence[Recipe], hits: Sequence[Hit], faults: Faults | None = None) -> None:
+    def __init__(self, recipes: Sequence[Recipe], hits: Sequence[RuleMatch], faults: Faults | None = None) -> None:
         self._recipes = recipes
         self._faults = faults
         self._pieces = {
@@ -310,7 +309,7 @@ def _taken_from(recipe: Recipe, path: str) -> Iterator[tuple[Span, int]]:
                 yield place, id(variant)
 
 
-def _primary(hit: Hit, writes: _Writes, is_linted: IsLinted) -> Primary:
+def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
     """Find the line of the user's files whose change removes the problem.
 
     In this order: the write of the bad value, unless a variant without the mistake shares it; the first of the writes
@@ -340,7 +339,9 @@ def _variants(recipe: Recipe) -> set[int]:
     return {id(variant) for variant in (*recipe.variants, *recipe.exposed)}
 
 
-def _unshared(hit: Hit, blamed: Sequence[Blamed], writes: _Writes, excused: Collection[int] = ()) -> list[Blamed]:
+def _unshared(
+    hit: RuleMatch, blamed: Sequence[DecidingWrite], writes: _Writes, excused: Collection[int] = ()
+) -> list[DecidingWrite]:
     """Find the settings that can be changed without harm to other variants, with the places where they can."""
     found = []
     for path, origin, places in blamed:
@@ -354,7 +355,7 @@ def _at(path: str, origin: Origin, place: Source) -> Primary:
     return Primary(path, place.span, place.function, None if written_there else origin.point)
 
 
-def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> list[Blamed]:
+def _blamed(hit: RuleMatch, settings: Sequence[Condition], is_linted: IsLinted) -> list[DecidingWrite]:
     """Find the settings among these that made the rule fire and that the user's own files wrote.
 
     Each has the places in these files where it can be changed, the deciding one first.
@@ -368,7 +369,7 @@ def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> lis
     return found
 
 
-def _remedy(hit: Hit) -> Remedy | None:
+def _remedy(hit: RuleMatch) -> Remedy | None:
     fix = hit.rule.fix_for(hit.variant, hit.seen)
     if fix is None or fix.none:
         return None
@@ -411,7 +412,7 @@ def _to_set(fix: FixSpec, assignment: Assignment | None) -> Iterable[tuple[str, 
         yield (assignment.path, assignment.after) if assignment and path == "write.path" else (path, value)
 
 
-def completed(recipes: Sequence[Recipe], fired: Mapping[int, Sequence[Hit]]) -> dict[tuple[int, str], str]:
+def completed(recipes: Sequence[Recipe], fired: Mapping[int, Sequence[RuleMatch]]) -> dict[tuple[int, str], str]:
     """Find the launch scripts that keep a rule from firing in their recipe, by the recipe's id and the rule's code.
 
     The script has to set a value that makes the difference; an unknown value, for which no rule fires, is no cure.
@@ -435,7 +436,7 @@ def _launches(recipe: Recipe, launches: Mapping[tuple[str, int], Sequence[Recipe
     return () if recipe.kind == "launch" else launches.get((posixpath.normpath(recipe.path), line), ())
 
 
-def _cures(launch: Recipe, hit: Hit, fired: Mapping[int, Sequence[Hit]]) -> bool:
+def _cures(launch: Recipe, hit: RuleMatch, fired: Mapping[int, Sequence[RuleMatch]]) -> bool:
     if any(hit.rule.code == other.rule.code for other in fired[id(launch)]):
         return False
     return any(_says_otherwise(launch, path, hit.seen.value(path)) for path in hit.witnesses)

@@ -19,7 +19,7 @@ _MOST_PATHS_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class FindingGroup:
     """A finding and the violations that it stands for, the most severe first."""
 
     finding: Finding
@@ -60,7 +60,7 @@ def check(
     return [cause.finding for cause in causes(violations(recipes, target, rules, is_linted, sources=sources))]
 
 
-def causes(found: Iterable[Violation]) -> list[Cause]:
+def causes(found: Iterable[Violation]) -> list[FindingGroup]:
     """Group violations of one rule that point at one place; ordered by place and code."""
     groups: dict[tuple[str, Span], list[Violation]] = defaultdict(list)
     for violation in found:
@@ -77,7 +77,7 @@ def causes(found: Iterable[Violation]) -> list[Cause]:
         # It changes with the rule, the file, the setting and the function, not with lines or recipes.
         code, _, *cause = (*key, str(ties[key]))
         marks = fingerprint(*key, str(ties[key])), fingerprint(code, *cause)
-        result.append(Cause(_finding(group, *marks), tuple(group)))
+        result.append(FindingGroup(_finding(group, *marks), tuple(group)))
     return sorted(result, key=lambda cause: cause.finding.order)
 
 

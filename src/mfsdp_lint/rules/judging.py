@@ -26,10 +26,9 @@ from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.front_ends import front_end as front_end_named
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.megatron.versions.target import Target, nearest, resolve_target
-from mfsdp_lint.rules.agenda import Agenda, agenda
+from mfsdp_lint.rules.index import RuleIndex, SettingsViews, agenda
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Case, Rule, stronger
-from mfsdp_lint.rules.views import Views
 from mfsdp_lint.rules.writes import broken
 
 CONFIGURATION = "<configuration>"
@@ -252,10 +251,10 @@ def bench(target: Target, front_end: FrontEnd = BRIDGE) -> Callable[[Variant], V
     rules = [rule for rule in load_rules() if rule.is_on]
     site = Site(target if target.te else replace(target, te=nearest(target.bridge).te), front_end)
     questions, above = agenda(rules, site), stronger(rules)
-    return lambda variant: _verdict(Views(variant, site), questions, above)
+    return lambda variant: _verdict(SettingsViews(variant, site), questions, above)
 
 
-def _verdict(views: Views, questions: Agenda, above: Mapping[str, frozenset[str]]) -> Verdict:
+def _verdict(views: SettingsViews, questions: RuleIndex, above: Mapping[str, frozenset[str]]) -> Verdict:
     fired = {rule.code: (rule, case) for rule, case in questions.broken(views)}
     findings = [
         _finding(rule, case, views.of(case.sees)) for rule, case in fired.values() if above[rule.code].isdisjoint(fired)

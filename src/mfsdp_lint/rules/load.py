@@ -14,8 +14,7 @@ from mfsdp_lint.core.records import fields
 from mfsdp_lint.core.store import Folder, read_yaml, store
 from mfsdp_lint.megatron.conditions.applicability import parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, Terms, deferred
-from mfsdp_lint.rules.fields import RuleError
-from mfsdp_lint.rules.form import CheckedTerms, read_rule, read_terms
+from mfsdp_lint.rules.form import CheckedTerms, RuleError, read_rule, read_terms
 from mfsdp_lint.rules.model import Rule, Sees, groups, stronger
 
 if TYPE_CHECKING:

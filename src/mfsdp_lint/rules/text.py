@@ -25,8 +25,8 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.registry import kind_of
+from mfsdp_lint.rules.index import SettingsViews
 from mfsdp_lint.rules.model import Case, Rule
-from mfsdp_lint.rules.views import Views
 from mfsdp_lint.rules.writes import with_facts
 
 
@@ -54,7 +54,7 @@ def passages(rule: Rule, recipe: Recipe, sources: Sources, is_linted: IsLinted) 
     return [_passage(rule, match, path, lines, rows, bom) for match in rule.finds.finditer(text)]
 
 
-def broken_text(rule: Rule, views: Views, found: Sequence[Passage]) -> Iterator[tuple[Case, Variant, Passage]]:
+def broken_text(rule: Rule, views: SettingsViews, found: Sequence[Passage]) -> Iterator[tuple[Case, Variant, Passage]]:
     """Yield the passages that are wrong, each with its case and a variant's settings with the passage's facts."""
     for passage in found:
         for case in rule.cases:

@@ -32,8 +32,8 @@ from mfsdp_lint.core.values import Known, Plain, Value, describe
 from mfsdp_lint.megatron.startup.resolve import Change
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.rules.index import SettingsViews
 from mfsdp_lint.rules.model import Case, Rule, Written
-from mfsdp_lint.rules.views import Views
 
 _ALIKE = 0.85
 _ALIKE_SECTIONS = 0.6  # the fields that are written in it tell as well
@@ -131,7 +131,7 @@ class Assignment:
     after: Plain = None
 
 
-def assignments(views: Views, kind: Written, is_linted: IsLinted) -> Iterator[Assignment]:
+def assignments(views: SettingsViews, kind: Written, is_linted: IsLinted) -> Iterator[Assignment]:
     """Yield the assignments of one kind in a variant, as far as they are in the user's own files."""
     if kind != "replaced":
         known, presumed = views.written.undeclared(), no_fields(views.written.settings, views.site.target)
@@ -150,7 +150,7 @@ def assignments(views: Views, kind: Written, is_linted: IsLinted) -> Iterator[As
             yield _replaced(path, origin, change, value, change.after)
 
 
-def broken(rule: Rule, views: Views, is_linted: IsLinted) -> Iterator[tuple[Case, Variant, Assignment]]:
+def broken(rule: Rule, views: SettingsViews, is_linted: IsLinted) -> Iterator[tuple[Case, Variant, Assignment]]:
     """Yield the assignments that break a rule, each with its case and the settings with the facts about it."""
     if rule.written is None or all(rule.applies.truth(views.of(case.sees)) is False for case in rule.cases):
         return

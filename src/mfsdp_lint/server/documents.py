@@ -26,7 +26,7 @@ from mfsdp_lint.reports.places import in_files, recipes_in_files
 from mfsdp_lint.reports.why import stories
 from mfsdp_lint.reports.wording import remarks
 from mfsdp_lint.rules.about_files import UNUSED_COMMENT
-from mfsdp_lint.rules.lookup import rules_about
+from mfsdp_lint.rules.selection import rules_about
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.store import read_yaml
 from mfsdp_lint.core.values import Known, Plain
-from mfsdp_lint.fixes.enabling.guide import SOURCE, Asked, guide
+from mfsdp_lint.fixes.enabling import SOURCE, Asked, guide
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.versions.releases import RELEASES
 from mfsdp_lint.megatron.versions.target import resolve_target

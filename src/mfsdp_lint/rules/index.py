@@ -1,4 +1,6 @@
-"""Questions about a variant: the rules of one site, arranged so that a recipe that no rule concerns is judged fast.
+"""The rules of one site, arranged so that a recipe that no rule concerns is judged fast; and a variant as they see it.
+
+`SettingsViews` has the settings of a variant at each point of a run; start-up is worked out where a rule asks for it.
 
 A rule is silent about what is unknown. Where some value of one setting alone would make a rule of level error or
 warning fire, and the setting is unknown because a call in the user's files is not followed, that is told; once for each
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 
 from mfsdp_lint.core.recipe import Obstacle, Recipe, Setting, Variant
 from mfsdp_lint.core.records import dataclass, replace
@@ -17,9 +20,121 @@ from mfsdp_lint.core.values import Known, NotNone, Plain, Unknown
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.conditions.nodes import Junction, Node
+from mfsdp_lint.megatron.startup import StartupStep, startup
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, Resolution, after, resolve
 from mfsdp_lint.megatron.vocabulary import SWITCHES
-from mfsdp_lint.rules.model import Case, Rule, Sees
-from mfsdp_lint.rules.views import Clause, Views
+from mfsdp_lint.rules.model import STEP_VIEW, Case, Rule, Sees
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """An arm of a condition, and the settings in it."""
+
+    node: Node
+    paths: frozenset[str]
+
+
+class SettingsViews:
+    """A variant at one site."""
+
+    __slots__ = ("_at_steps", "_changeable", "_resolution", "open", "site", "written")
+
+    def __init__(self, written: Variant, site: Site) -> None:
+        self.open: list[Clause] = []
+        """Clauses that were asked and are not decided."""
+        self.written = written
+        self.site = site
+        self._changeable: frozenset[str] | None = None
+        self._resolution: Resolution | None = None
+        self._at_steps: dict[Sees, Variant] = {}
+
+    def of(self, sees: Sees) -> Variant:
+        """Return the settings that a case looks at."""
+        match sees:
+            case "written":
+                return self.written
+            case "validation":
+                return self.resolution.validation
+            case "run":
+                return self.resolution.run
+        if sees not in self._at_steps:
+            steps = steps_until(sees, self.site)
+            self._at_steps[sees] = after(steps, self.written, self._world_size())
+        return self._at_steps[sees]
+
+    @property
+    def changeable(self) -> frozenset[str]:
+        """The settings that may be something else in the other views than what is written."""
+        if self._changeable is None:
+            self._changeable = changeable(self.written, self.site)
+        return self._changeable
+
+    @property
+    def resolution(self) -> Resolution:
+        """The settings after start-up."""
+        if self._resolution is None:
+            self._resolution = resolve(
+                self.written, self.site.target, self._world_size(), front_end=self.site.front_end
+            )
+        return self._resolution
+
+    def _world_size(self) -> int | None:
+        match self.written.value(WORLD_SIZE):
+            case Known(int() as ranks) if not isinstance(ranks, bool):
+                return ranks
+            case _:
+                return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """A step of start-up from afar: when it is taken, and all that it may write."""
+
+    when: Condition | None
+    asks: frozenset[str]
+    writes: frozenset[str]
+    spread: tuple[str, str] | None
+
+
+@cache
+def steps_until(sees: Sees, site: Site) -> tuple[StartupStep, ...]:
+    """Return the steps up to the view `before STEP` or `after STEP`; none if start-up has no such step."""
+    match = STEP_VIEW.fullmatch(sees)
+    steps = startup(site.target, site.front_end)
+    places = [number for number, step in enumerate(steps) if match and step.name == match[2]]
+    if match is None or not places:
+        return ()
+    return steps[: places[0]] if match[1] == "before" else steps[: places[-1] + 1]
+
+
+def changeable(variant: Variant, site: Site) -> frozenset[str]:
+    """Collect the settings that start-up may change in a variant: a superset of those it does, and far cheaper."""
+    found: frozenset[str] = frozenset()
+    for effect in _effects(site):
+        if effect.when and found.isdisjoint(effect.asks) and effect.when.truth(variant) is False:
+            continue
+        found |= effect.writes
+        if effect.spread:
+            source, section = effect.spread
+            given = variant.value(source)
+            if isinstance(given, Known) and isinstance(given.value, dict):
+                found |= {f"{section}.{name}" for name in given.value}
+    return found
+
+
+@cache
+def _effects(site: Site) -> tuple[_Effect, ...]:
+    return tuple(
+        _Effect(step.when, step.when.paths() if step.when else frozenset(), frozenset(_writes([step])), step.spread)
+        for step in startup(site.target, site.front_end)
+    )
+
+
+def _writes(steps: Sequence[StartupStep]) -> Iterator[str]:
+    for step in steps:
+        yield from (path for path, _ in (*step.writes, *step.copies))
+        yield from _writes(step.steps)
+
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -37,7 +152,7 @@ class RuleQuestion:
         self._applies = _arms(rule.applies)
         self._cases: tuple[tuple[Clause, ...], ...] | None = None
 
-    def answer(self, views: Views) -> Case | None:
+    def answer(self, views: SettingsViews) -> Case | None:
         """Find the case in which the rule is broken; None if there is none."""
         applies: dict[Sees, bool] = {}
         for number, case in enumerate(self.rule.cases):
@@ -56,7 +171,7 @@ class RuleQuestion:
         return self._cases
 
 
-def _hold(clauses: Sequence[Clause], sees: Sees, views: Views) -> bool:
+def _hold(clauses: Sequence[Clause], sees: Sees, views: SettingsViews) -> bool:
     """Tell whether all clauses hold; clauses that start-up cannot change come first, since resolving it is slow."""
     written, changeable = views.written, _NOTHING if sees == "written" else views.changeable
     changed = []
@@ -73,7 +188,7 @@ def _hold(clauses: Sequence[Clause], sees: Sees, views: Views) -> bool:
     return True
 
 
-def _holds(clause: Clause, variant: Variant, views: Views) -> bool:
+def _holds(clause: Clause, variant: Variant, views: SettingsViews) -> bool:
     """Tell whether a clause is true; an undecided one is added to `views.open`."""
     truth = clause.node.truth(variant)
     if truth is None:
@@ -96,7 +211,7 @@ class Gate:
         self.sees = tuple(dict.fromkeys(sees for rule in rules for sees in rule.views))
         self._questions: tuple[RuleQuestion, ...] | None = None
 
-    def open(self, views: Views) -> bool:
+    def open(self, views: SettingsViews) -> bool:
         """Tell whether any question behind the gate may have an answer."""
         if self._questions == ():
             return False
@@ -114,14 +229,14 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
-class Agenda:
+class RuleIndex:
     """The questions of one site: about settings, behind gates, and the rules about assignments and about text."""
 
     gates: tuple[Gate, ...]
     of_writes: tuple[Rule, ...] = ()
     of_text: tuple[Rule, ...] = ()
 
-    def broken(self, views: Views) -> Iterator[tuple[Rule, Case]]:
+    def broken(self, views: SettingsViews) -> Iterator[tuple[Rule, Case]]:
         """Yield the rules that a variant breaks, each with the case."""
         for gate in self.gates:
             if gate.open(views):
@@ -131,11 +246,11 @@ class Agenda:
 
 
 _KEPT = 16
-_known: dict[tuple[tuple[int, ...], Site], tuple[Sequence[Rule], Agenda]] = {}
+_known: dict[tuple[tuple[int, ...], Site], tuple[Sequence[Rule], RuleIndex]] = {}
 """The latest agendas by the ids of the rules, which are kept with them. A proof asks for the same one many times."""
 
 
-def agenda(rules: Sequence[Rule], site: Site) -> Agenda:
+def agenda(rules: Sequence[Rule], site: Site) -> RuleIndex:
     """Return the agenda of the rules at a site, cached."""
     key = tuple(map(id, rules)), site
     if key not in _known:
@@ -145,7 +260,7 @@ def agenda(rules: Sequence[Rule], site: Site) -> Agenda:
     return _known[key][1]
 
 
-def _agenda(rules: Sequence[Rule], site: Site) -> Agenda:
+def _agenda(rules: Sequence[Rule], site: Site) -> RuleIndex:
     gates: dict[tuple[str, str], list[Rule]] = {}
     beside: dict[str, list[Rule]] = {"writes": [], "text": []}
     if site.target.older and not site.front_end.core:
@@ -157,7 +272,7 @@ def _agenda(rules: Sequence[Rule], site: Site) -> Agenda:
             gates.setdefault((rule.gate.text, os.path.dirname(rule.file)), []).append(rule)
         elif here := rule.at(site.target, site.front_end):
             beside[here.judges].append(here)
-    return Agenda(
+    return RuleIndex(
         tuple(Gate(behind, site) for behind in gates.values()), tuple(beside["writes"]), tuple(beside["text"])
     )
 
@@ -189,7 +304,7 @@ class Undecided:
     codes: tuple[str, ...]
 
 
-def undecided(recipe: Recipe, views: Views, asked: Agenda, broken: Collection[str]) -> Iterator[Undecided]:
+def undecided(recipe: Recipe, views: SettingsViews, asked: RuleIndex, broken: Collection[str]) -> Iterator[Undecided]:
     """Yield the undecided settings of a variant, after its rules were asked; rules in `broken` are reported anyway."""
     written = views.written
     told: set[Obstacle] = set()
@@ -201,16 +316,16 @@ def undecided(recipe: Recipe, views: Views, asked: Agenda, broken: Collection[st
         obstacle = written.settings.obstacle(path)
         if obstacle is None or obstacle in told:
             continue
-        for value in _values(path, views):
+        for value in _deciding_values(path, views):
             supposed = replace(written, settings=With(written.settings, Setting(path, Known(value))))
-            codes = _broken(Views(supposed, views.site), asked, broken)
+            codes = _further_broken(SettingsViews(supposed, views.site), asked, broken)
             if codes:
                 told.add(obstacle)
                 yield Undecided(recipe, path, obstacle, value, codes)
                 break
 
 
-def _values(path: str, views: Views) -> Sequence[Plain]:
+def _deciding_values(path: str, views: SettingsViews) -> Sequence[Plain]:
     """Collect values that may make a difference: choices, values in the rules' comparisons, numbers beside them."""
     from mfsdp_lint.megatron.vocabulary import table
 
@@ -224,6 +339,6 @@ def _values(path: str, views: Views) -> Sequence[Plain]:
     return list({repr(value): value for value in found}.values())[:_MOST_VALUES]
 
 
-def _broken(views: Views, asked: Agenda, known: Collection[str]) -> tuple[str, ...]:
+def _further_broken(views: SettingsViews, asked: RuleIndex, known: Collection[str]) -> tuple[str, ...]:
     found = (rule.code for rule, case in asked.broken(views) if case.severity != "info")
     return tuple(dict.fromkeys(code for code in found if code not in known))
