@@ -112,10 +112,7 @@ def run(options: Options) -> Outcome:
     A run that changes files, or asks a dry run, is always done.
     """
     place = _place(options) if options.cache and not _is_always_done(options) else None
-    if place is None:
-        return _anew(options)
-    kept = load(place)
-    if kept is not None and disk.shows_the_same(kept.looks):
+    if place is not None and (kept := load(place)) is not None and disk.shows_the_same(kept.looks):
         with suppress(OSError):
             os.utime(place)
         return Outcome(
@@ -127,10 +124,14 @@ def run(options: Options) -> Outcome:
             problems=kept.problems,
             remarks=kept.remarks,
         )
+    from mfsdp_lint.engine.run import run as run_anew  # what a cached run does not need is not imported
+
+    if place is None:
+        return run_anew(options)
     with disk.recorded() as record:
         for folder in options.extend_rules:
             _look_at_rules(folder)
-        outcome = _anew(options)
+        outcome = run_anew(options)
     if record.complete:
         _save(place, outcome, record)
     return outcome
@@ -139,12 +140,6 @@ def run(options: Options) -> Outcome:
 def _is_always_done(options: Options) -> bool:
     changes = options.fix or options.fix_only or options.update_baseline
     return changes or options.since is not None or options.diff or options.confirm or options.stdin is not None
-
-
-def _anew(options: Options) -> Outcome:
-    from mfsdp_lint.engine.run import run as run_anew
-
-    return run_anew(options)
 
 
 def _look_at_rules(folder: str) -> None:

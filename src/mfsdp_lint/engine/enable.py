@@ -103,13 +103,14 @@ class _Attempt:
 
     def _told(self, result: Enabling, requirements: Sequence[Requirement]) -> Enabling:
         site = self._site(self.judge.target)
+        rest = (each for one in requirements for each in one.rest)
         remarks = (remark for each in requirements for remark in guide().remarks_on(each.after, site, self.asked))
         return replace(
             result,
             reasons=tuple(dict.fromkeys(_obstacle(each) for one in requirements for each in one.obstacles)),
             required=tuple(dict.fromkeys(line for each in requirements for line in each.required)),
             remarks=tuple(dict.fromkeys(remarks)),
-            rest=_once(each for one in requirements for each in one.rest),
+            rest=tuple({(each.rule.code, each.case.message.of(each.seen)): each for each in rest}.values()),
         )
 
     def _proved(
@@ -207,8 +208,3 @@ def _built_on(variant: Variant, recipe: Recipe) -> bool:
 def _obstacle(violation: Violation) -> str:
     place = violation.primary.span
     return f"{violation.rule.code} {violation.case.message.of(violation.seen)} ({place.path}:{place.line})"
-
-
-def _once(violations: Iterable[Violation]) -> tuple[Violation, ...]:
-    """Keep one violation for each rule and message."""
-    return tuple({(each.rule.code, each.case.message.of(each.seen)): each for each in violations}.values())

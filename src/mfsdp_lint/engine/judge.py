@@ -131,7 +131,13 @@ class Linter:
         Each of several versions is judged by itself, and the results are merged: recipes are there once for every
         reading, so that a fix is proved in all of them, and a finding says for which versions it holds.
         """
-        readings = self._readings(sources, {} if before is None else before.readings)
+        sharing: dict[tuple[str, str], list[Target]] = {}  # targets that read the same data share a reading
+        for target in self.question.targets:
+            sharing.setdefault(_reading(target), []).append(target)
+        readings: dict[tuple[str, str], Read] = {}
+        for key, (first, *also) in sharing.items():
+            asked = replace(self.question, target=first, also=tuple(also))
+            readings[key] = read(asked, sources, before=None if before is None else before.readings.get(key))
         known = {} if before is None else before.hits
         faults = Faults()
         judged = faults.over_files(
@@ -215,16 +221,6 @@ class Linter:
         """
         fired = (hits(recipes, each, self.rules, self.is_told_of, sources=sources) for each in self.question.targets)
         return [violation for found in fired for violation in violations_of(found, every=every)]
-
-    def _readings(self, sources: Sources, before: Mapping[tuple[str, str], Read]) -> dict[tuple[str, str], Read]:
-        """Read the files for every target; targets that read the same data share a reading."""
-        sharing: dict[tuple[str, str], list[Target]] = {}
-        for target in self.question.targets:
-            sharing.setdefault(_reading(target), []).append(target)
-        return {
-            key: read(replace(self.question, target=first, also=tuple(also)), sources, before=before.get(key))
-            for key, (first, *also) in sharing.items()
-        }
 
     def _suppress(
         self, found: Sequence[Finding], sources: Sources, paths: Collection[str], faults: Faults

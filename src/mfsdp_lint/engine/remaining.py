@@ -7,7 +7,7 @@ is only assumed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from mfsdp_lint.core.finding import Finding, Fix
 from mfsdp_lint.core.front_ends import Component
@@ -166,23 +166,12 @@ def _components(broken: Iterable[Violation]) -> set[Component]:
 
 def _targets(component: Component, assumed: Target) -> list[Target]:
     """Return the newest release of every line that a component has, the newest first."""
-    newest = {numbers(version)[:2]: target for version, target in _EVERY_RELEASE[component](assumed)}
+    if component == "core":
+        every = [(each.core, replace(assumed, core=each.core, core_alone=True)) for each in CORE_RELEASES]
+    else:
+        every = [(each.bridge, replace(assumed, bridge=each.bridge, core=each.core)) for each in RELEASES]
+    newest = {numbers(version)[:2]: target for version, target in every}  # the oldest come first
     return list(reversed(newest.values()))
-
-
-def _of_bridge(assumed: Target) -> list[tuple[str, Target]]:
-    return [(each.bridge, replace(assumed, bridge=each.bridge, core=each.core)) for each in RELEASES]
-
-
-def _of_core(assumed: Target) -> list[tuple[str, Target]]:
-    return [(each.core, replace(assumed, core=each.core, core_alone=True)) for each in CORE_RELEASES]
-
-
-_EVERY_RELEASE: Mapping[Component, Callable[[Target], list[tuple[str, Target]]]] = {
-    "bridge": _of_bridge,
-    "core": _of_core,
-}
-"""The releases of a component, the oldest first, each with the target that it makes of the assumed one."""
 
 
 def _question(judge: Linter, paths: set[str], targets: Sequence[Target]) -> Question:

@@ -138,11 +138,7 @@ class _Project:
     def evaluate(self, texts: Mapping[str, str]) -> Judged:
         """Re-evaluate the project with other texts."""
         sources = self._repair.judgement.sources.with_texts(texts)
-        asked = self._asked_with(texts, sources)
-        return asked if self._users is None else replace(asked, with_users=partial(self._with_users, asked, sources))
-
-    def _asked_with(self, texts: Mapping[str, str], sources: Sources) -> Judged:
-        """Judge what was asked for. What held without the users of edited files is tried with them right afterwards."""
+        # What holds without the users of edited files is tried with them right afterwards.
         key = frozenset(texts.items())
         if key not in self._tried:
             # One attempt after the other changes little, so that each takes over what it can of the last one.
@@ -150,7 +146,8 @@ class _Project:
             self._tried[key] = self._repair.judged(self._now, self._unsafe)
             if len(self._tried) > _MOST_KEPT:
                 del self._tried[next(iter(self._tried))]
-        return self._tried[key]
+        asked = self._tried[key]
+        return asked if self._users is None else replace(asked, with_users=partial(self._with_users, asked, sources))
 
     def _with_users(self, asked: Judged, sources: Sources) -> Judged:
         """Add the users of edited files to a judgement of the files that were asked for."""

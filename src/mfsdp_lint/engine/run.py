@@ -59,7 +59,8 @@ def run(options: Options) -> Outcome:
     problems = (*judgement.problems, *not_there)
     faults = Faults()
     done = _Done()
-    with faults.contained(_first_path(judgement)):
+    # A fault in all fixes together is reported in the first file.
+    with faults.contained(judgement.causes[0].finding.span.path if judgement.causes else ""):
         if options.diff:
             done = _patch(judgement, this, faults)
         elif fixing:
@@ -193,11 +194,6 @@ def _is_on(rule: Rule, options: Options, named: Collection[str]) -> bool:
     strict = options.preset == "strict"
     asked = rule.preset in (None, options.preset) or strict
     return (asked and (options.preview or strict or not rule.preview)) or rule.code in named
-
-
-def _first_path(judgement: Judgement) -> str:
-    """Return the file in which a fault in all fixes together is reported."""
-    return judgement.causes[0].finding.span.path if judgement.causes else ""
 
 
 def _remaining(judgement: Judgement, this: _Run, tried: Tried, faults: Faults) -> list[Finding]:

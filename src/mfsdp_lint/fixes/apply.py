@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from mfsdp_lint.core.finding import Applied, Edit, Fix, IsLinted
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import spell
-from mfsdp_lint.fixes.judged import Broken, Evaluate, FixRequest, Judged, Widen
+from mfsdp_lint.fixes.judged import Evaluate, FixRequest, Judged, Widen
 from mfsdp_lint.fixes.plan import Plan, Texts, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, Proof, Proved, Unproved, prove
 
-NOTHING: Mapping[str, tuple[Edit, ...]] = MappingProxyType({})
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 ROUNDS = 8
 """More than real projects need; one fix may uncover another finding."""
@@ -41,25 +42,30 @@ def prove_once(
     is_linted: IsLinted,
     widen: Widen | None = None,
     known: Mapping[str, tuple[Edit, ...]] = NOTHING,
+    changed: Mapping[str, str] = NOTHING,
 ) -> Proof:
     """Plan and prove the fixes that `before` asks for, as one batch: what reports show as edits.
 
     `widen` brings in whoever else uses the edited files: nothing may become worse for them either. They are looked at
     for fixes that hold without them, since reading them takes longest. `known` are the edits of fixes (by key) that
-    held without the others: they are tried first.
+    held without the others: they are tried first. `changed` are the texts that fixes made before have left.
     """
-    plans = _plans(before, before.requests, texts, is_linted, known)
-    proof = prove(plans, before, evaluate, texts)
+
+    def current(path: str) -> str:
+        return changed[path] if path in changed else texts(path)
+
+    plans = _plans(before, before.requests, current, is_linted, known)
+    proof = prove(plans, before, evaluate, current, changed)
     unproved = proof.unproved
     while widen and proof.proved:
-        wider = widen(before, {}, proof.texts.keys())
+        wider = widen(before, changed, proof.texts.keys())
         if wider is before:
             break
         if wider.unprovable:
             return Proof((), tuple(Unproved(each, TOO_LARGE) for each in before.requests), {}, before)
         before, known = wider, {each.request.key: each.edits for each in proof.proved}
         requests = [each for each in before.requests if each.key in known]
-        proof = prove(_plans(before, requests, texts, is_linted, known), before, evaluate, texts)
+        proof = prove(_plans(before, requests, current, is_linted, known), before, evaluate, current, changed)
         unproved += proof.unproved
     return replace(proof, unproved=unproved)
 
@@ -71,21 +77,17 @@ def _plans(
     is_linted: IsLinted,
     known: Mapping[str, tuple[Edit, ...]],
 ) -> list[Plan]:
-    plans = plan(requests, before.recipes, texts, is_linted, _others(before, is_linted))
-    return [_beginning_with(each, known.get(each.request.key)) for each in plans]
-
-
-def _others(before: Judged, is_linted: IsLinted) -> list[Broken]:
-    """Return the mistakes that have no fix of their own: silenced ones, and those in files that are not linted."""
-    return [each for each in before.broken if each.silenced or not is_linted(each.recipe.path)]
-
-
-def _beginning_with(plan: Plan, known: tuple[Edit, ...] | None) -> Plan:
-    if known not in plan.candidates:
-        return plan
-    candidates = (known, *(each for each in plan.candidates if each != known))
-    manners = {manner: candidates.index(plan.candidates[index]) for manner, index in plan.manners.items()}
-    return replace(plan, candidates=candidates, manners=manners)
+    """Plan fixes, and put the known edits first."""
+    # Mistakes that have no fix of their own: silenced ones, and those in files that are not linted.
+    others = [each for each in before.broken if each.silenced or not is_linted(each.recipe.path)]
+    plans = plan(requests, before.recipes, texts, is_linted, others)
+    for number, each in enumerate(plans):
+        edits = known.get(each.request.key)
+        if edits in each.candidates:
+            candidates = (edits, *(other for other in each.candidates if other != edits))
+            manners = {manner: candidates.index(each.candidates[index]) for manner, index in each.manners.items()}
+            plans[number] = replace(each, candidates=candidates, manners=manners)
+    return plans
 
 
 def fix_project(
@@ -118,19 +120,10 @@ def rounds(
     """Yield the batches of fixes, each for the state that the batch before it left."""
     changed: dict[str, str] = {}
 
-    def current(path: str) -> str:
-        return changed[path] if path in changed else texts(path)
-
-    def evaluate_more(more: Mapping[str, str]) -> Judged:
-        return evaluate({**changed, **more})
-
-    def widen_more(before: Judged, more: Mapping[str, str], edited: Collection[str]) -> Judged:
-        return widen(before, {**changed, **more}, edited) if widen else before
-
     for _ in range(ROUNDS):
         if not before.requests:
             return
-        proof = prove_once(before, evaluate_more, current, is_linted, widen_more, known)
+        proof = prove_once(before, evaluate, texts, is_linted, widen, known, changed)
         yield proof
         if not proof.proved:
             return

@@ -5,9 +5,8 @@ Editors are imported when something is edited, and not before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import Enum
-from typing import Protocol
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
@@ -97,35 +96,23 @@ class Editable:
         return None
 
 
-class Editor(Protocol):
-    """Opens texts for editing."""
-
-    def __call__(self, path: str, text: str) -> Editable | None:
-        """Open the text of the file `path`; None if it cannot be read, since such a text may not be edited."""
-
-
-def _python() -> Editor:
-    from mfsdp_lint.fixes.python import open_python
-
-    return open_python
-
-
-def _yaml() -> Editor:
-    from mfsdp_lint.fixes.yaml import open_yaml
-
-    return open_yaml
-
-
-def _shell() -> Editor:
-    from mfsdp_lint.fixes.shell import open_shell
-
-    return open_shell
-
-
-EDITORS: dict[str, Callable[[], Editor]] = {"python": _python, "yaml": _yaml, "shell": _shell}
+EDITORS = ("python", "yaml", "shell")
+"""The kinds of files that have an editor."""
 
 
 def open_for_edit(path: str, text: str) -> Editable | None:
     """Open a file for editing; None if it cannot be read, or its kind has no editor."""
-    editor = EDITORS.get(kind_of(path))
-    return editor()(path, text) if editor else None
+    match kind_of(path):
+        case "python":
+            from mfsdp_lint.fixes.python import open_python
+
+            return open_python(path, text)
+        case "yaml":
+            from mfsdp_lint.fixes.yaml import open_yaml
+
+            return open_yaml(path, text)
+        case "shell":
+            from mfsdp_lint.fixes.shell import open_shell
+
+            return open_shell(path, text)
+    return None

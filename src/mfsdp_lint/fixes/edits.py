@@ -81,7 +81,8 @@ def merge(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """
     ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit.span, -_indentation(edit.text)))
     for before, after in pairwise(ordered):
-        if before.span.path == after.span.path and _end(before) > _start(after):
+        end, start = (before.span.end_line, before.span.end_column), (after.span.line, after.span.column)
+        if before.span.path == after.span.path and end > start:
             raise OverlapError(f"{after.span.path}:{after.span.line}: two fixes change the same text")
     return tuple(ordered)
 
@@ -107,14 +108,6 @@ def apply_all(texts: Mapping[str, str], edits: Iterable[Edit]) -> dict[str, str]
 def _indentation(text: str) -> int:
     line = text.lstrip("\r\n")
     return len(line) - len(line.lstrip(" \t"))
-
-
-def _start(edit: Edit) -> tuple[int, int]:
-    return edit.span.line, edit.span.column
-
-
-def _end(edit: Edit) -> tuple[int, int]:
-    return edit.span.end_line, edit.span.end_column
 
 
 Change = tuple[int, int, str]

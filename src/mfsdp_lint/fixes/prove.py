@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from mfsdp_lint.core.finding import SEVERITIES, Edit
 from mfsdp_lint.core.recipe import CALLED, Origin, Recipe, Variant
 from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.core.values import Plain, Value, is_known_as
+from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.fixes.editor import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, apply_all, merge
 from mfsdp_lint.fixes.judged import (
@@ -74,11 +75,6 @@ class Trial:
     def editing(self, path: str) -> list[int]:
         """Return the fixes that edit a file."""
         return [index for index, edits in self.chosen.items() if any(edit.span.path == path for edit in edits)]
-
-
-def _brings_in(request: FixRequest, rank: int) -> bool:
-    """Tell whether a fix must not cause a new finding of this severity; `rank` counts from the worst severity."""
-    return not request.unread and SEVERITIES.index(request.severity) >= rank
 
 
 class Comparison:
@@ -230,7 +226,9 @@ class Comparison:
                 if variant is None:
                     continue
                 wrong = [path for path, value in need.set.items() if not is_known_as(variant.value(path), value)]
-                wrong += [path for path in need.unset if _stays(need.variant.value(path), variant.value(path))]
+                # A setting that should be unset may have another value: another writer may decide it by then.
+                now, then = variant.value, need.variant.value
+                wrong += [each for each in need.unset if not is_unset(now(each)) and equal(then(each), now(each))]
                 if (way, request.code) in after.broken or wrong:
                     reason = (
                         f"{wrong[0]} would not take effect in {way[1]}" if wrong else f"it would remain in {way[1]}"
@@ -254,7 +252,8 @@ class Comparison:
             if earlier is not None and SEVERITIES.index(earlier) <= rank:
                 continue
             fixes = touching.get(way, [])
-            culprits = [index for index in fixes if _brings_in(self._plans[index].request, rank)]
+            asked = ((index, self._plans[index].request) for index in fixes)
+            culprits = [at for at, each in asked if not each.unread and SEVERITIES.index(each.severity) >= rank]
             if culprits or not fixes:
                 blamed = culprits or self._nearest(trial, touching, way)
                 trial.at_odds.append(blamed)
@@ -266,16 +265,13 @@ class Comparison:
         These are the fixes of the same recipe, else those in its file; only those that name the setting `path`, if any
         does. If neither group has one, return all fixes that name `path`.
         """
-        named = [index for index in trial.chosen if self._names(index, path)]
+        named = [index for index in trial.chosen if path in self._names_of(index)]
         candidates = set(named or trial.chosen)
         same = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
         for group in (same, trial.editing(way[0])):
             if found := [index for index in dict.fromkeys(group) if index in candidates]:
                 return found
         return named
-
-    def _names(self, index: int, path: str) -> bool:
-        return path in self._names_of(index)
 
     def _names_of(self, index: int) -> set[str]:
         """Return the settings that a fix is about."""
@@ -314,11 +310,6 @@ def _differences(before: Variant, after: Variant) -> list[str]:
     return [path for path in paths if not equal(before.value(path), after.value(path))]
 
 
-def _stays(before: Value, after: Value) -> bool:
-    """Tell whether a setting that should be unset kept its old value; another writer may decide its value by then."""
-    return not is_unset(after) and equal(before, after)
-
-
 @dataclass(frozen=True, slots=True)
 class Proved:
     """A finding and the edits that were proved to remove it, together with the others of its batch."""
@@ -350,20 +341,30 @@ OVERLAP = "another fix changes the same text"
 TOO_LARGE = "the project is too large to find everybody who uses the file"
 TOO_MANY = "the proof took too many attempts"
 
+_UNCHANGED: Mapping[str, str] = MappingProxyType({})
+
 _LAST_RESORT = 16
 """Attempts for recipes of which some fixes only hold in another manner than the others, or without them."""
 
 
-def prove(plans: Sequence[Plan], before: Judged, evaluate: Evaluate, texts: Texts) -> Proof:
-    """Find the largest part of a batch that holds together, with a bounded number of evaluations."""
+def prove(
+    plans: Sequence[Plan], before: Judged, evaluate: Evaluate, texts: Texts, changed: Mapping[str, str] = _UNCHANGED
+) -> Proof:
+    """Find the largest part of a batch that holds together, with a bounded number of evaluations.
+
+    `texts` gives the texts before it, in which those of `changed` differ from what they are on disk.
+    """
     if not any(each.candidates for each in plans):
         return Proof((), tuple(Unproved(each.request, NO_PLACE) for each in plans), {}, before)
-    return _Search(plans, before, evaluate, texts).run()
+    return _Search(plans, before, evaluate, texts, changed).run()
 
 
 class _Search:
-    def __init__(self, plans: Sequence[Plan], before: Judged, evaluate: Evaluate, texts: Texts) -> None:
+    def __init__(
+        self, plans: Sequence[Plan], before: Judged, evaluate: Evaluate, texts: Texts, changed: Mapping[str, str]
+    ) -> None:
         self._plans = plans
+        self._changed = changed
         self._before = before
         self._evaluate = evaluate
         self._texts = texts
@@ -499,7 +500,7 @@ class _Search:
         if trial.holds:
             self._left -= 1
             tell("fixes proved", len(self._best.chosen), len(self._plans))
-            trial.after = self._evaluate(changed)
+            trial.after = self._evaluate({**self._changed, **changed})
             self._comparison.judge(trial)
         if not trial.holds:
             self._failed.add(frozenset(used.items()))

@@ -59,7 +59,7 @@ class PythonFile:
         scope: Scope = self.tree
         block: Sequence[ast.stmt] = self.tree.body
         while True:
-            index = bisect_right(block, offset, key=self._start) - 1
+            index = bisect_right(block, offset, key=lambda node: self.range(node)[0]) - 1
             if index < 0 or not self._covers([block[index]], offset):
                 return None
             node, inner = block[index], blocks(block[index])
@@ -76,9 +76,6 @@ class PythonFile:
         """Return one statement of a block."""
         start, end = self.range(block[index])
         return Statement(block[index], start, end, block, index, scope)
-
-    def _start(self, node: ast.stmt) -> int:
-        return self.offset(node.lineno, node.col_offset)
 
     def _covers(self, block: Sequence[ast.stmt], offset: int) -> bool:
         return self.range(block[0])[0] <= offset < self.range(block[-1])[1]

@@ -142,7 +142,8 @@ class YamlFile(Editable):
         if found is None:
             return None
         root, anchor = found
-        if _has_flags(root):
+        keys = [key.text for key, _ in root.entries if isinstance(key, ScalarNode)]
+        if any(map(MODEL_ARGS.fullmatch, keys)):
             return None  # a new flag is not written as a path and a value
         found_above = _above(self, root, anchor, setting)
         if found_above is None or any(path.startswith("env.") for path, _ in new):
@@ -160,7 +161,7 @@ class YamlFile(Editable):
             if section is None:
                 return None
             rest = words[depth:]
-            if section is root and _dotted(root):
+            if section is root and any("." in key for key in keys):
                 rest = (".".join(rest),)
             *_, tree = grouped.setdefault(id(section), (depth, section, {}))
             for word in rest[:-1]:
@@ -261,14 +262,6 @@ def _above(
         return found[0] if len(found) == 1 else None
     ways = at_the_end_of(anchor.words, setting)
     return next(((anchor.words[: -len(key.words)], naming) for naming, key in ways), None)
-
-
-def _has_flags(root: MappingNode) -> bool:
-    return any(isinstance(key, ScalarNode) and MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries)
-
-
-def _dotted(root: MappingNode) -> bool:
-    return any("." in key.text for key, _ in root.entries if isinstance(key, ScalarNode))
 
 
 def _section(file: YamlFile, root: MappingNode, words: tuple[str, ...]) -> tuple[int, MappingNode | Entry | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
@@ -286,8 +286,10 @@ class _Writes:
             for recipe in self._recipes:
                 # The hit that asks for this may be of another file.
                 with contained(self._faults, recipe.path):
-                    for place, reader in _taken_from(recipe, path):
-                        readers[place].add(reader)
+                    for variant in (*recipe.variants, *recipe.exposed):
+                        if origin := variant.origin(path):
+                            for place in (origin.point, *(source.span for source in origin.sources)):
+                                readers[place].add(id(variant))
             self._readers[path] = readers
         return self._readers[path]
 
@@ -299,14 +301,6 @@ class _Writes:
         """
         readers = self._readers_of(path).get(span, set())
         return (readers - self._pieces or readers) <= self._broken[code].union(excused)
-
-
-def _taken_from(recipe: Recipe, path: str) -> Iterator[tuple[Span, int]]:
-    """Yield the places that a recipe takes a setting from, each with the variant (its id)."""
-    for variant in (*recipe.variants, *recipe.exposed):
-        if origin := variant.origin(path):
-            for place in (origin.point, *(source.span for source in origin.sources)):
-                yield place, id(variant)
 
 
 def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
@@ -325,7 +319,8 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
     if hit.passage:
         return Primary("", hit.passage.span, "")
     blamed = _blamed(hit, hit.rule.blame.value, is_linted)
-    bad, shared = _unshared(hit, blamed, writes), _unshared(hit, blamed, writes, _variants(hit.recipe))
+    own = {id(variant) for variant in (*hit.recipe.variants, *hit.recipe.exposed)}
+    bad, shared = _unshared(hit, blamed, writes), _unshared(hit, blamed, writes, own)
     enabling = [found for found in _blamed(hit, hit.rule.blame.enabled_by, is_linted) if found[1].how != "default"]
     enabling.sort(key=lambda found: found[1].order)
     written = [found for found in bad if found[1].how != "default"]
@@ -333,10 +328,6 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
         return _at(path, origin, places[0])
     recipe = hit.recipe
     return Primary("", Span(recipe.path, recipe.line, 1, recipe.line, 1), recipe.name)
-
-
-def _variants(recipe: Recipe) -> set[int]:
-    return {id(variant) for variant in (*recipe.variants, *recipe.exposed)}
 
 
 def _unshared(
@@ -374,7 +365,12 @@ def _remedy(hit: RuleMatch) -> Remedy | None:
     if fix is None or fix.none:
         return None
     safe = fix.is_safe(hit.seen if hit.passage or hit.assignment else hit.variant)
-    now, wanted = hit.variant.value, _to_set(fix, hit.assignment)
+    now, assignment = hit.variant.value, hit.assignment
+    # `write.path: write.after` means the value that start-up makes of the assignment.
+    wanted = [
+        (assignment.path, assignment.after) if assignment and path == "write.path" else (path, value)
+        for path, value in fix.set.items()
+    ]
     return Remedy(
         set={path: value for path, value in wanted if not is_known_as(now(path), value)},
         unset=tuple(path for path in fix.unset if not is_known_as(now(path), None)),
@@ -406,12 +402,6 @@ def _to_rename(fix: FixSpec, assignment: Assignment | None) -> Mapping[str, str]
     return {whole: meant + whole.removeprefix(assignment.path)}
 
 
-def _to_set(fix: FixSpec, assignment: Assignment | None) -> Iterable[tuple[str, Plain]]:
-    """Yield the settings of a fix; `write.path: write.after` means the value that start-up makes of the assignment."""
-    for path, value in fix.set.items():
-        yield (assignment.path, assignment.after) if assignment and path == "write.path" else (path, value)
-
-
 def completed(recipes: Sequence[Recipe], fired: Mapping[int, Sequence[RuleMatch]]) -> dict[tuple[int, str], str]:
     """Find the launch scripts that keep a rule from firing in their recipe, by the recipe's id and the rule's code.
 
@@ -437,9 +427,9 @@ def _launches(recipe: Recipe, launches: Mapping[tuple[str, int], Sequence[Recipe
 
 
 def _cures(launch: Recipe, hit: RuleMatch, fired: Mapping[int, Sequence[RuleMatch]]) -> bool:
-    if any(hit.rule.code == other.rule.code for other in fired[id(launch)]):
-        return False
-    return any(_says_otherwise(launch, path, hit.seen.value(path)) for path in hit.witnesses)
+    return all(hit.rule.code != other.rule.code for other in fired[id(launch)]) and any(
+        _says_otherwise(launch, path, hit.seen.value(path)) for path in hit.witnesses
+    )
 
 
 def _says_otherwise(launch: Recipe, path: str, value: Value) -> bool:

@@ -6,7 +6,7 @@ import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from mfsdp_lint.core.finding import SEVERITIES, AffectedRecipe, Finding, IsLinted, Note, Safety, Severity, fingerprint
+from mfsdp_lint.core.finding import SEVERITIES, AffectedRecipe, Finding, IsLinted, Note, Safety, fingerprint
 from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, OneOf, Value, describe
@@ -95,7 +95,10 @@ def _finding(group: Sequence[Violation], mark: str, content_mark: str) -> Findin
         consequence=case.consequence.of(first.seen),
         raises=case.error.of(first.seen) if case.error else None,
         enforced_by=case.enforcer,
-        recipes=_affected(group),
+        recipes=tuple(
+            AffectedRecipe(broken[0].recipe.label, min((each.severity for each in broken), key=SEVERITIES.index))
+            for broken in _by_recipe(group)
+        ),
         related=_notes(first),
         fingerprint=mark,
         content_fingerprint=content_mark,
@@ -150,13 +153,6 @@ def _condition(broken: Sequence[Violation]) -> str:
     if len(paths) <= _MOST_PATHS_NAMED and all(paths):
         return " or ".join(" and ".join(path) for path in paths)
     return f"it takes one of {len(bad)} of the {len(variants)} ways through its code"
-
-
-def _affected(group: Sequence[Violation]) -> tuple[AffectedRecipe, ...]:
-    def worst(broken: Sequence[Violation]) -> Severity:
-        return min((violation.severity for violation in broken), key=SEVERITIES.index)
-
-    return tuple(AffectedRecipe(broken[0].recipe.label, worst(broken)) for broken in _by_recipe(group))
 
 
 def _notes(violation: Violation) -> tuple[Note, ...]:

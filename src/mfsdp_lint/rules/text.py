@@ -50,8 +50,14 @@ def passages(rule: Rule, recipe: Recipe, sources: Sources, is_linted: IsLinted) 
     text = sources.text_or_none(path) if not rule.files or kind_of(path) in rule.files else None
     if text is None or not is_linted(path):
         return []
-    lines, rows, bom = Lines(text), split_lines(text), sources.has_bom(path)
-    return [_passage(rule, match, path, lines, rows, bom) for match in rule.finds.finditer(text)]
+    lines, rows, bom, fix = Lines(text), split_lines(text), sources.has_bom(path), _replacement(rule)
+    found = []
+    for match in rule.finds.finditer(text):
+        span = lines.span(path, *match.span("at" if match.groupdict().get("at") is not None else 0))
+        facts: dict[str, Plain] = {f"text.{name}": part for name, part in match.groupdict().items()}
+        facts |= {"text.found": match[0], "text.bom": bom}
+        found.append(Passage(span, _row(rows, span), facts, None if fix is None else Edit(span, match.expand(fix))))
+    return found
 
 
 def broken_text(rule: Rule, views: SettingsViews, found: Sequence[Passage]) -> Iterator[tuple[Case, Variant, Passage]]:
@@ -62,15 +68,6 @@ def broken_text(rule: Rule, views: SettingsViews, found: Sequence[Passage]) -> I
             if rule.applies.truth(seen) and (case.when is None or case.when.truth(seen)):
                 yield case, seen, passage
                 break
-
-
-def _passage(rule: Rule, match: re.Match[str], path: str, lines: Lines, rows: Sequence[str], bom: bool) -> Passage:
-    group = "at" if match.groupdict().get("at") is not None else 0
-    span = lines.span(path, *match.span(group))
-    facts: dict[str, Plain] = {f"text.{name}": part for name, part in match.groupdict().items()}
-    facts |= {"text.found": match[0], "text.bom": bom}
-    fix = _replacement(rule)
-    return Passage(span, _row(rows, span), facts, None if fix is None else Edit(span, match.expand(fix)))
 
 
 def _noticed(rule: Rule, notice: Notice, sources: Sources) -> Passage:

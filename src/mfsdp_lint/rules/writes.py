@@ -55,7 +55,11 @@ def no_fields(settings: Settings, target: Target) -> Iterator[Undeclared]:
             # What else is written in it has the same reason.
             yield from _no_section(write, section, name, target) if section not in told else ()
             told.add(section)
-        elif sections[section].classes and not _is_open(settings, section):
+            continue
+        of_section = settings.value(f"{section}.__class__")
+        # A section that is known to be of a class that is not upstream's may have any field.
+        is_open = isinstance(of_section, Known) and not str(of_section.value).startswith(_UPSTREAM)
+        if sections[section].classes and not is_open:
             yield from _no_field(write, section, name, below, target)
 
 
@@ -90,12 +94,6 @@ def _no_field(write: NamedWrite, section: str, name: str, below: str, target: Ta
     if elsewhere or (nearest(name, found.fields, cutoff=_ALIKE) and name not in _upstream_names(target.data)):
         fields = () if elsewhere else found.fields
         yield Undeclared(f"{section}.{name}", found.classes[0], fields, write.origin, below, write.refused)
-
-
-def _is_open(settings: Settings, section: str) -> bool:
-    """Tell whether a section is known to be of a class that is not upstream's."""
-    cls = settings.value(f"{section}.__class__")
-    return isinstance(cls, Known) and not str(cls.value).startswith(_UPSTREAM)
 
 
 @cache
