@@ -6,9 +6,9 @@ import codecs
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass
@@ -88,6 +88,17 @@ class _Decoded:
     bom: bytes
 
 
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shared(Generic[Result]):
+    """A result worked out from texts, and the files that were read for it, with their texts where not as on disk."""
+
+    result: Result
+    texts: dict[str, str | None]
+
+
 _Cache = dict[str, "_Decoded | Unreadable"]
 
 
@@ -103,6 +114,7 @@ class Sources:
         self._keys: dict[str, str] = {}
         self._folders: dict[str, str] = {}
         self._recordings: list[set[str]] = []
+        self._shared: dict[object, Shared[Any]] = {}
         self._overlay = {self.key(path): text for path, text in (overlay or {}).items()}
 
     def text(self, path: str) -> str:
@@ -149,6 +161,7 @@ class Sources:
         other._keys = self._keys
         other._folders = self._folders
         other._recordings = self._recordings
+        other._shared = self._shared
         other._overlay = self._overlay | {self.key(path): text for path, text in texts.items()}
         return other
 
@@ -160,6 +173,29 @@ class Sources:
             yield
         finally:
             self._recordings.pop()
+
+    def shared(self, key: object, make: Callable[[], Result]) -> Shared[Result]:
+        """Return something that is worked out from texts alone, for all sources of these files.
+
+        It is made again only where a file that was read for it (see `reading_for`) has another text than it had.
+        """
+        known = self._shared.get(key)
+        if known is None or any(self._overlay.get(path) != text for path, text in known.texts.items()):
+            known = self._shared[key] = Shared(make(), {})
+        return known
+
+    @contextmanager
+    def reading_for(self, shared: Shared[Any]) -> Iterator[None]:
+        """Note the files that are read meanwhile as read for what is shared."""
+        texts: set[str] = set()
+        with self.recording(texts):
+            yield
+        shared.texts.update((path, self._overlay.get(path)) for path in texts)
+
+    def note(self, paths: Iterable[str]) -> None:
+        """Record files, by their keys, as read: something was taken over that depends on them."""
+        for recording in self._recordings:
+            recording.update(paths)
 
     def changed_since(self, before: Sources) -> list[str] | None:
         """Return the keys of the files with another text than before; None where that is not known."""

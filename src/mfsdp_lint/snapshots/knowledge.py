@@ -145,6 +145,20 @@ class Knowledge:
         """The snapshot, opened now at the latest."""
         return self._load()
 
+    @property
+    def targets(self) -> tuple[Target | None, ...]:
+        """The releases that are asked for; None for the snapshot's own."""
+        return (self._wanted, *self._also)
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether an answer needed the snapshot so far."""
+        return "snapshot" in self.__dict__
+
+    def open(self) -> None:
+        """Open the snapshot: an answer of another evaluation needed it."""
+        _ = self.snapshot
+
     @cached_property
     def target(self) -> Target:
         """The releases that the answers are about."""

@@ -103,11 +103,11 @@ def set_attribute(
                 )
     elif isinstance(target, Module):
         resolve_global(machine, target, name)  # it runs first, and what the name was is settled
-        machine.replaces(target, name)
+        machine.replaces(target, name, frame.module)
         machine.put(target, name, value)
     elif isinstance(target, ClassObject):
         namespace(machine, target)
-        machine.replaces(target, name)
+        machine.replaces(target, name, frame.module)
         machine.volatile.add(name)
         machine.put(target, name, value)
     elif isinstance(target, Function):

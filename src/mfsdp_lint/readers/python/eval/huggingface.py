@@ -12,12 +12,14 @@ import ast
 import os
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.eval.shared_providers import shared_provider
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.copies import template
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -124,7 +126,10 @@ def provider_template(machine: Machine, function: Function, wanted: str | None) 
     if found is MISSING:
         assert function.cls is not None
         known = function.cls.data
-        found = known.provider(machine, function.name, wanted) if known else _one_of(machine, function, wanted)
+        if known:
+            found = known.provider(machine, function.name, wanted)
+        else:
+            found = shared_provider(machine, function, wanted, partial(_one_of, wanted=wanted))
         machine.memo[key] = found
     return found
 
@@ -137,11 +142,19 @@ def _model_id(arguments: list[Object]) -> str:
 
 
 def _one_of(machine: Machine, function: Function, wanted: str | None) -> Object:
+    key = ("one of", function.module.path, function.name, wanted)
+    if key not in machine.memo:
+        machine.memo[key] = _made_by_any(machine, function, wanted)
+    found: Object = machine.memo[key]
+    return found
+
+
+def _made_by_any(machine: Machine, function: Function, wanted: str | None) -> Object:
     candidates = _registered(machine, function)
     if wanted is not None:
         named = [cls for cls in _registered(machine, function, wanted) if wanted in _sources(machine, cls)]
         if not named:
-            return provider_template(machine, function, None)
+            return _one_of(machine, function, None)
         candidates = iter(named)
     found: list[Instance] = []
     for cls in candidates:

@@ -56,7 +56,8 @@ class Machine:
     `nemo` returns the maker of settings for a run of NeMo (readers/framework_configs.py).
     `memo` holds results that were worked out once for all paths. `called` are the functions that ran.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
-    `variables` are the variables of the process environment that programs asked for (`asked_environment` times);
+    `variables` are the variables of the process environment that programs asked for (`asked_environment` times, by
+    `asked_names`);
     `asked_for` are the variables that nobody gives ("$NAME"), with the functions and modules that ask, or that decide
     by them.
     `asked_start` counts requests for one of them, or for the words of the command line.
@@ -104,6 +105,7 @@ class Machine:
         self.volatile: set[str] = set()
         self.variables: dict[str, Unknown] = {}
         self.asked_environment = 0
+        self.asked_names: set[str] = set()
         self.asked_for: dict[str, dict[ast.AST, Module]] = {}
         self.asked_start = 0
         self.switches: dict[str, dict[str, None]] = {}
@@ -119,6 +121,8 @@ class Machine:
         self.crossings = 0
         self.forwarding: set[Function] = set()
         self.looks = 0
+        self.patches_upstream = False
+        """Whether code that is not upstream's own assigned to a module or class of upstream."""
         self.replaced: dict[tuple[int, str], tuple[Any, Object]] = {}
         self.gave: dict[ast.Call, Object] = {}
         self.suspect: Write | None = None
@@ -245,6 +249,11 @@ class Machine:
             home = self._home(owner)
             yield from (name for name, value in home.fields.items() if value is owner and isinstance(name, str))
 
+    def anew(self) -> Machine:
+        """Return an interpreter of the same texts in which nothing was imported yet, and that nobody gives anything."""
+        knowledge = None if self.knowledge is None else self.knowledge.anew()
+        return Machine(self.finder.anew(), knowledge, self.tracing, self.nemo)
+
     # -- programs -------------------------------------------------------------------------------------------------
 
     def is_upstream(self, name: str) -> bool:
@@ -319,8 +328,10 @@ class Machine:
         if owner.born <= path.started:
             path.changed_shared = True
 
-    def replaces(self, owner: Any, name: str) -> None:
-        """Record a module's name, or a class's attribute, that is about to be assigned from outside."""
+    def replaces(self, owner: Module | ClassObject, name: str, writer: Module) -> None:
+        """Record a module's name, or a class's attribute, that code of a module is about to assign from outside."""
+        home = owner if isinstance(owner, Module) else owner.module
+        self.patches_upstream |= self.is_upstream(home.name) and not self.is_upstream(writer.name)
         self.replaced.setdefault((id(owner), name), (owner, owner.fields.get(name, MISSING)))
 
     def drop(self, owner: Any, key: Any) -> None:

@@ -19,7 +19,7 @@ import ast
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfsdp_lint.core.records import dataclass
@@ -246,6 +246,17 @@ class ModuleFinder(ModuleSearch):
         """Mark these files as asked for: they are to be read themselves, not only as imports of others."""
         self.spell(paths)
         self._asked_for.update(map(os.path.abspath, paths))
+
+    def asked_among(self, paths: Collection[str]) -> frozenset[str]:
+        """Return those of some absolute paths that were asked for."""
+        return frozenset(path for path in paths if path in self._asked_for)
+
+    def anew(self) -> ModuleFinder:
+        """Return a finder of the same files, asked for the same ones, that has not loaded any yet."""
+        other = ModuleFinder(self.sources, self.search_path, self.relevance)
+        other.spellings = dict(self.spellings)
+        other._asked_for = set(self._asked_for)
+        return other
 
     def resolve(self, name: str, importer: str) -> Module | None:
         """Return the module that `import name` in the file `importer` means, if its source is at hand."""

@@ -79,6 +79,7 @@ def _set_by_program(machine: Machine, name: str) -> tuple[Object, ...]:
     """Return the values that the program may have set a variable to: None where it took it away, MISSING if neither."""
     machine.asked_environment += 1
     machine.asked_start += 1
+    machine.asked_names.add(name)
     found = machine.path.environment.fields.get(name, MISSING)
     return found.options if isinstance(found, Choice) else (found,)
 

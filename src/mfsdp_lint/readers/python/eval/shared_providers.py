@@ -1,0 +1,263 @@
+"""Providers of an unknown Hugging Face model, worked out once for all interpreters of a run.
+
+Which provider the registered bridges may make depends on upstream's source alone, and takes longer than all else of a
+recipe: dozens of bridges are evaluated. So it is worked out by an interpreter of its own, and rebuilt in others from
+what it made. The result holds while no text that was read for it differs. A program that changes upstream's modules,
+or an environment that they look at, gets an answer of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.inputs.sources import Shared
+from mfsdp_lint.readers.python.eval.classes import enum_members, lookup
+from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    DictObject,
+    EnumMember,
+    External,
+    Function,
+    Instance,
+    ListObject,
+    Native,
+    Object,
+    Partial,
+    Unknown,
+    Write,
+    is_constant,
+)
+
+_MOST_ENVIRONMENTS = 3
+"""Variables of the environment may decide which others are looked at."""
+
+Work = Callable[[Machine, Function], Object]
+"""Works out the provider that a method makes, in an interpreter; None where none is known."""
+
+
+class NotPortable(Exception):
+    """A value that only the interpreter that made it can have."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Provider:
+    """A provider as an interpreter of its own worked it out; None where other interpreters cannot have it.
+
+    `called` are the functions that ran for it, `files` those that were imported, of which some were `asked_for`. With
+    `opens`, facts of the release were needed. `variables` of the environment were looked at, by the code that is
+    `asking`.
+    """
+
+    value: Object
+    is_portable: bool
+    called: frozenset[Function] = frozenset()
+    files: frozenset[str] = frozenset()
+    asked_for: frozenset[str] = frozenset()
+    opens: bool = False
+    variables: frozenset[str] = frozenset()
+    asking: Mapping[str, Mapping[ast.AST, Module]] = field(default_factory=dict)
+
+
+def shared_provider(machine: Machine, method: Function, wanted: str | None, work: Work) -> Object:
+    """Return the provider that a method of AutoBridge makes for an architecture (None: for any).
+
+    `work` is asked once for all interpreters of the run, if upstream is the same for all of them.
+    """
+    if machine.followed or machine.within_functions or machine.patches_upstream or machine.module_level:
+        return work(machine, method)
+    finder = machine.finder
+    release = None if machine.knowledge is None else machine.knowledge.targets
+    options = (release, machine.tracing, machine.followed is None, tuple(finder.search_path))
+    variables: dict[str, Object] = {}
+    for _ in range(_MOST_ENVIRONMENTS):
+        key = ("upstream by itself", *options, tuple(sorted(variables.items())))
+        shared = finder.sources.shared(key, partial(_by_itself, machine, variables))
+        provider = _provider_of(shared, machine, method, wanted, work)
+        if provider is None:
+            return work(machine, method)
+        fields = machine.path.environment.fields
+        given = {name: fields[name] for name in provider.variables if name in fields}
+        if given.items() <= variables.items():
+            break
+        if not all(map(is_constant, given.values())):
+            return work(machine, method)
+        variables |= given
+    else:
+        return work(machine, method)
+    try:
+        value = _Rebuilding(machine, method.module.path, provider.value).value
+    except NotPortable:
+        return work(machine, method)
+    if provider.opens:
+        machine.knowledge.open()
+    machine.called_aside |= provider.called
+    for name, scopes in provider.asking.items():
+        machine.asked_for.setdefault(name, {}).update(scopes)
+    finder.sources.note(shared.texts)
+    for path in shared.texts:
+        if path.endswith(".py"):
+            finder.users.setdefault(finder.spellings.get(path, path), set()).add(method.module.path)
+    return value
+
+
+def _by_itself(machine: Machine, variables: Mapping[str, Object]) -> Machine:
+    alone = machine.anew()
+    alone.followed = machine.followed
+    alone.path.environment.fields.update(variables)
+    return alone
+
+
+def _provider_of(
+    shared: Shared[Machine], machine: Machine, method: Function, wanted: str | None, work: Work
+) -> _Provider | None:
+    """Return the provider as the shared interpreter has it; None where `machine` has to work it out itself."""
+    alone = shared.result
+    key = ("provider by itself", method.module.path, method.name, wanted)
+    if alone is machine:
+        return None
+    if key not in alone.memo:
+        with machine.finder.sources.reading_for(shared):
+            alone.memo[key] = _worked_out(alone, method, work)
+    found: _Provider = alone.memo[key]
+    is_alike = machine.finder.asked_among(found.files) == found.asked_for
+    return found if found.is_portable and is_alike and not machine.path.environment.writes.get(HAZY) else None
+
+
+def _worked_out(alone: Machine, method: Function, work: Work) -> _Provider:
+    module = alone.finder.load(method.module.path)
+    cls = None if module is None or method.cls is None else resolve_global(alone, module, method.cls.name)
+    own = lookup(alone, cls, method.name)[0] if isinstance(cls, ClassObject) else None
+    if not isinstance(own, Function):
+        return _Provider(None, is_portable=False)
+    value = work(alone, own)
+    # What only some programs are given would make the provider theirs alone.
+    is_portable = alone.asked_start == alone.asked_environment
+    files = frozenset(alone.finder.by_path)
+    return _Provider(
+        value,
+        is_portable,
+        frozenset(alone.called | alone.called_aside),
+        files,
+        alone.finder.asked_among(files),
+        alone.knowledge is not None and alone.knowledge.is_open,
+        frozenset(alone.asked_names),
+        alone.asked_for,
+    )
+
+
+@dataclass(slots=True, eq=False)
+class _Rebuilding:
+    """A value of one interpreter, made again in another one. Raises NotPortable."""
+
+    machine: Machine
+    importer: str
+    original: Object
+    made: dict[int, Object] = field(default_factory=dict)
+    orders: dict[int, int] = field(default_factory=dict)
+    in_write: int = 0
+
+    @property
+    def value(self) -> Object:
+        orders: set[int] = set()
+        _find_orders(self.original, orders, set())
+        # Writes keep their order among each other, and come after all that was written here before.
+        self.orders = {order: self.machine.tick() for order in sorted(orders)}
+        return self._rebuilt(self.original)
+
+    def _rebuilt(self, value: Object) -> Object:
+        if value is MISSING or is_constant(value) or isinstance(value, (External, Native)):
+            return value
+        known = self.made.get(id(value))
+        if known is not None:
+            return known
+        match value:
+            case tuple():
+                return tuple(map(self._rebuilt, value))
+            case Choice(of=None):
+                return Choice(tuple(map(self._rebuilt, value.options)), is_selection=value.is_selection)
+            case ClassObject():
+                return self._of_module(value.module, value.name, ClassObject)
+            case Function(cls=None):
+                return self._of_module(value.module, value.name, Function)
+            case EnumMember():
+                cls = self._of_module(value.cls.module, value.cls.name, ClassObject)
+                assert isinstance(cls, ClassObject)
+                return enum_members(self.machine, cls)[value.name]
+            case Unknown() if type(value) is Unknown and (self.in_write or not (value.fields or value.writes)):
+                unknown = Unknown(value.born and self.machine.tick(), value.text, value.not_none, value.obstacle)
+                self.made[id(value)] = unknown
+                return unknown
+            case Partial():
+                function, arguments = self._rebuilt(value.function), list(map(self._rebuilt, value.arguments))
+                keywords = {name: self._rebuilt(each) for name, each in value.keywords.items()}
+                return Partial(function, arguments, keywords, value.made, method=value.method)
+            case ListObject() if type(value) is ListObject:
+                items = value.items
+                return ListObject(None if items is None else list(map(self._rebuilt, items)), self.machine.tick())
+            case DictObject() if value.view_of is None:
+                made: DictObject | Instance = DictObject({}, self.machine.tick())
+            case Instance():
+                cls = self._rebuilt(value.cls)
+                assert isinstance(cls, (ClassObject, Choice, External))
+                made = Instance(cls, self.machine.tick())
+            case _:
+                raise NotPortable
+        self.made[id(value)] = made
+        made.made = self._written(value.made)
+        made.fields = {key: self._rebuilt(each) for key, each in value.fields.items()}
+        made.writes = {key: self._written(each) for key, each in value.writes.items()}
+        return made
+
+    def _written(self, write: Write | None) -> Write | None:
+        if write is None:
+            return None
+        if not isinstance(write, Write):
+            raise NotPortable
+        # A write shows that a value is not known; nobody asks for its parts there.
+        self.in_write += 1
+        value = self._rebuilt(write.value)
+        self.in_write -= 1
+        return write._replace(value=value, order=self.orders[write.order], earlier=self._written(write.earlier))
+
+    def _of_module(self, there: Module, name: str, kind: type) -> Object:
+        machine = self.machine
+        if there.upstream is None:
+            module = machine.finder.load_for(self.importer, there.path)
+        else:
+            module = None if machine.knowledge is None else machine.knowledge.module(machine, there.name)
+        found = None if module is None else resolve_global(machine, module, name)
+        if not isinstance(found, kind):
+            raise NotPortable
+        return found
+
+
+def _find_orders(value: Object, found: set[int], seen: set[int]) -> None:
+    if id(value) in seen or not isinstance(value, (Instance, DictObject, ListObject, Choice, tuple)):
+        return
+    seen.add(id(value))
+    parts: Iterable[Object]
+    match value:
+        case Instance() | DictObject():
+            parts = value.fields.values()
+            for write in (value.made, *value.writes.values()):
+                while isinstance(write, Write):
+                    found.add(write.order)
+                    _find_orders(write.value, found, seen)
+                    write = write.earlier
+        case ListObject():
+            parts = value.items or ()
+        case Choice():
+            parts = value.options
+        case _:
+            parts = value
+    for part in parts:
+        _find_orders(part, found, seen)
