@@ -16,6 +16,7 @@ from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs.sources import Shared
 from mfsdp_lint.readers.python.eval.classes import enum_members, lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.state.copies import template
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -138,7 +139,8 @@ def _worked_out(alone: Machine, method: Function, work: Work) -> _Provider:
     own = lookup(alone, cls, method.name)[0] if isinstance(cls, ClassObject) else None
     if not isinstance(own, Function):
         return _Provider(None, is_portable=False)
-    value = work(alone, own)
+    # A copy: the code of another provider may change what this one is made of.
+    value = template(work(alone, own)).make(alone, {})
     # What only some programs are given would make the provider theirs alone.
     is_portable = alone.asked_start == alone.asked_environment
     files = frozenset(alone.finder.by_path)
@@ -176,9 +178,11 @@ class _Rebuilding:
     def _rebuilt(self, value: Object) -> Object:
         if value is MISSING or is_constant(value) or isinstance(value, (External, Native)):
             return value
-        known = self.made.get(id(value))
-        if known is not None:
-            return known
+        if id(value) not in self.made:
+            self.made[id(value)] = self._made_of(value)
+        return self.made[id(value)]
+
+    def _made_of(self, value: Object) -> Object:
         match value:
             case tuple():
                 return tuple(map(self._rebuilt, value))
@@ -193,9 +197,7 @@ class _Rebuilding:
                 assert isinstance(cls, ClassObject)
                 return enum_members(self.machine, cls)[value.name]
             case Unknown() if type(value) is Unknown and (self.in_write or not (value.fields or value.writes)):
-                unknown = Unknown(value.born and self.machine.tick(), value.text, value.not_none, value.obstacle)
-                self.made[id(value)] = unknown
-                return unknown
+                return Unknown(value.born and self.machine.tick(), value.text, value.not_none, value.obstacle)
             case Partial():
                 function, arguments = self._rebuilt(value.function), list(map(self._rebuilt, value.arguments))
                 keywords = {name: self._rebuilt(each) for name, each in value.keywords.items()}
@@ -203,14 +205,15 @@ class _Rebuilding:
             case ListObject() if type(value) is ListObject:
                 items = value.items
                 return ListObject(None if items is None else list(map(self._rebuilt, items)), self.machine.tick())
-            case DictObject() if value.view_of is None:
-                made: DictObject | Instance = DictObject({}, self.machine.tick())
+            case DictObject(view_of=None):
+                return self._filled(value, DictObject({}, self.machine.tick()))
             case Instance():
                 cls = self._rebuilt(value.cls)
                 assert isinstance(cls, (ClassObject, Choice, External))
-                made = Instance(cls, self.machine.tick())
-            case _:
-                raise NotPortable
+                return self._filled(value, Instance(cls, self.machine.tick()))
+        raise NotPortable
+
+    def _filled(self, value: Instance | DictObject, made: Instance | DictObject) -> Object:
         self.made[id(value)] = made
         made.made = self._written(value.made)
         made.fields = {key: self._rebuilt(each) for key, each in value.fields.items()}

@@ -122,7 +122,7 @@ class Machine:
         self.forwarding: set[Function] = set()
         self.looks = 0
         self.patches_upstream = False
-        """Whether code that is not upstream's own assigned to a module or class of upstream."""
+        """True once code that is not upstream's own has assigned to a module or class of upstream."""
         self.replaced: dict[tuple[int, str], tuple[Any, Object]] = {}
         self.gave: dict[ast.Call, Object] = {}
         self.suspect: Write | None = None
