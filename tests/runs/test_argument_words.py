@@ -10,7 +10,7 @@ import pytest
 
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.readers.given_words import GivenWord
-from mfsdp_lint.readers.python.library.argument_words import NotFollowed, Spec, take
+from mfsdp_lint.readers.python.library.command_line import NotFollowed, Spec, take
 from mfsdp_lint.readers.python.state.paths import Raised
 
 HERE = Origin(Span("launch.sh", 1, 1, 1, 1), "assigned")

@@ -63,7 +63,7 @@ def read(text: str) -> Recipe:
 
 
 def values(arguments: str) -> dict[str, Value]:
-    recipe = read(SCRIPT.replace("ARGUMENTS", arguments))
+    recipe = read("import sys\n" + SCRIPT.replace("ARGUMENTS", arguments))
     names = ("ddp.use_megatron_fsdp", "model.tensor_model_parallel_size", "model.pipeline_model_parallel_size")
     return {name: recipe.setting(name).value for name in names}
 
@@ -76,8 +76,14 @@ def test_an_option_is_its_default_and_one_without_is_unknown() -> None:
     }
 
 
-def test_arguments_that_the_script_gives_itself_are_not_parsed() -> None:
-    assert set(values('["--tensor-parallel", "2"]').values()) == {UNKNOWN}
+@pytest.mark.parametrize("arguments", ['["--tensor-parallel", "2"]', 'args=["--tensor-parallel", "2"]', "open('a').read().split()"])
+def test_arguments_that_the_script_gives_itself_are_not_parsed(arguments: str) -> None:
+    assert set(values(arguments).values()) == {UNKNOWN}
+
+
+@pytest.mark.parametrize("arguments", ["None", "[]", "args=[]", "sys.argv[1:]"])
+def test_without_words_an_option_is_its_default(arguments: str) -> None:
+    assert values(arguments) == values("")
 
 
 SIZE = "cfg.model.context_parallel_size = "

@@ -13,12 +13,13 @@ import pytest
 from mfsdp_lint.core.values import Known, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown
-from mfsdp_lint.readers.python.library.answers import compiled, matched
+from mfsdp_lint.readers.python.library.answers import LISTED, MULTIPLYING, compiled, matched, named
 from mfsdp_lint.readers.python.read import read_python
 
 HEAD = """
-import base64, configparser, csv, datetime, decimal, difflib, fnmatch, html, json, math, re, shlex, statistics, string
-import textwrap, urllib.parse
+import base64, binascii, calendar, configparser, csv, datetime, decimal, difflib, fnmatch, functools, hashlib, html
+import itertools, json, keyword, math, operator, os.path, pathlib, re, shlex, statistics, string, textwrap
+import urllib.parse, zlib
 from datetime import timedelta
 from dataclasses import dataclass, field
 """
@@ -74,6 +75,42 @@ EXPRESSIONS = [
     "html.unescape('a &amp; b')",
     "[row[1] for row in csv.reader(['a,1', 'b,2'])]",
     "[row['tp'] for row in csv.DictReader(['name,tp', 'x,4'])]",
+    "hashlib.sha256(b'tp4').hexdigest()[:8]",
+    "hashlib.md5('tp4'.encode()).hexdigest()",
+    "zlib.crc32(b'tp4') + binascii.crc32(b'pp2')",
+    "base64.urlsafe_b64encode(b'a?b').decode()",
+    "calendar.isleap(2024) and not keyword.iskeyword('tp')",
+    "fnmatch.fnmatch('llama3_8b', 'llama*') and not fnmatch.fnmatch('A', 'a')",
+    "os.path.commonprefix(['llama3_8b', 'llama3_70b'])",
+    "math.factorial(5) + math.comb(6, 3) + math.perm(4)",
+    "round(math.pi * math.tau, 3) + math.copysign(1, -0.0)",
+    "math.inf > 10**9",
+    "string.ascii_lowercase[:3] + '-'.join(string.digits)",
+    "'a-b'.translate(str.maketrans('-', '_')) + 'ab'.translate({97: 'x', 98: None})",
+    "bytes.fromhex('6162').decode()",
+    "int.from_bytes(b'ab', 'big') + float.fromhex('0x1p3')",
+    "(255).to_bytes(2, 'big').hex()",
+    "ascii([1, 'ü']) + str(round(2.5)) + hex(255)",
+    "int(decimal.Decimal('8')) * 2",
+    "datetime.date(2024, 12, 30).isocalendar().week",
+    "list(datetime.date(2024, 12, 30).isocalendar())",
+    "isinstance(datetime.datetime(2024, 1, 1), datetime.date)",
+    "isinstance(decimal.Decimal('1'), (int, str))",
+    "urllib.parse.urlparse('s3://bucket/ckpt')._replace(scheme='gs').geturl()",
+    "urllib.parse.urldefrag('a#b').fragment",
+    "shlex.split('a \"b c\" # d', comments=True)",
+    "statistics.pstdev([1, 2, 3, 4]) + statistics.median_low([1, 9])",
+    "statistics.quantiles([1, 2, 3, 4], n=2)",
+    "pathlib.PurePosixPath('/data/a.yaml').parts",
+    "pathlib.PurePosixPath('conf/a.yaml').match('*.yaml')",
+    "str(pathlib.PurePosixPath('/data/a/b').relative_to('/data'))",
+    "pathlib.PurePosixPath('/data/a').is_relative_to('/other') or pathlib.PurePosixPath('a').is_absolute()",
+    "[''.join(each) for each in itertools.permutations('abc', 2)]",
+    "list(itertools.combinations([1, 2, 3], r=2)) + list(itertools.combinations_with_replacement([1, 2], 2))",
+    "[a * b for a, b in itertools.pairwise([1, 2, 3])]",
+    "list(itertools.product([1, 2], 'a', repeat=2)) + list(itertools.zip_longest([1, 2], [3], fillvalue=0))",
+    "functools.reduce(operator.mul, [1, 2, 3]) + operator.index(True)",
+    "operator.add.__name__ + operator.itemgetter(1, 0)('ab')[0]",
 ]
 
 PARSER = """
@@ -159,6 +196,8 @@ def _written(body: str) -> str:
             "p['a']['x']",
             "%(y)s",
         ),
+        ("h = hashlib.sha1(); h.update(b'a'); one = h.copy(); h.update(b'b')", "one.hexdigest()[:4]", "86f7"),
+        ("h = hashlib.sha1(b'a')\nif unknown():\n    h.update(b'b')", "h.name", "sha1"),
         ("m = re.match('(?P<a>.)', 'x')\nif m:\n    x = m['a']\nelse:\n    x = None", "x", "x"),
         ("name = 'tp2' if unknown() else 'tp4'", "int(re.match(r'tp(\\d)', name)[1]) > 1", True),
     ],
@@ -182,6 +221,15 @@ def test_objects_keep_what_the_program_does_to_them(body: str, expression: str, 
         ("", "str(decimal.Decimal('0.1') * 3)"),  # depends on the context
         ("", "str(datetime.date.today())"),
         ("", "math.factorial(10**6)"),
+        ("", "int(decimal.Decimal('1e999999999'))"),
+        ("", "math.floor(decimal.Decimal('1e999999999'))"),
+        ("", "round(1, -10**9)"),
+        ("", "list(itertools.product([1, 2], repeat=10**9))"),
+        ("", "'a'.translate({97: 'b' * 10**6})"),
+        ("h = hashlib.sha1(b'a'); unknown(h)", "h.hexdigest()"),
+        ("h = hashlib.sha1(b'a'); h.update(unknown())", "h.hexdigest()"),
+        ("", "pathlib.Path(__file__).parent.parts"),
+        ("", "pathlib.Path(__file__).parent.is_relative_to('/data')"),
         ("p = configparser.ConfigParser()", "p.read('not_there.ini') or p.get('a', 'x', fallback=1)"),
         ("p = configparser.ConfigParser(); p.read_string('[a]\\nx=1'); unknown(p)", "p['a']['x']"),
         (
@@ -199,6 +247,11 @@ def test_objects_keep_what_the_program_does_to_them(body: str, expression: str, 
 def test_what_takes_long_or_depends_on_more_is_not_known(body: str, expression: str) -> None:
     found = answer(expression, body)
     assert not isinstance(found, Known)
+
+
+def test_every_listed_function_is_there() -> None:
+    listed = {**LISTED, **MULTIPLYING}
+    assert all(callable(named(f"{module}.{name}")) for module, names in listed.items() for name in names.split())
 
 
 def test_a_file_of_the_tree_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

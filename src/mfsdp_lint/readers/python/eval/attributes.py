@@ -110,6 +110,8 @@ def unbound(machine: Machine, kind: Native, name: str) -> Object:
     python_type = UNBOUND.get(kind.name.removeprefix("builtins."))
     if python_type is None or (name.startswith("_") and name not in _ENTRIES):
         return machine.unknown(name)
+    if modelled := LIBRARY.get(f"{kind.name}.{name}"):
+        return Native(f"{kind.name}.{name}", modelled)
     if not hasattr(python_type, name):
         raise Raised("AttributeError", f"type object '{python_type.__name__}' has no attribute '{name}'")
 

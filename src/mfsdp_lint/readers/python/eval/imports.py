@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import math
 import os
+import string
 from collections.abc import Iterator
 from typing import Any
 
@@ -317,7 +319,12 @@ def outside(machine: Machine, module: str, name: str) -> Object:
         version: Object = machine.knowledge.version_of("transformer-engine")
         if version is not None:
             return version
-    return External(f"{module}.{name}")
+    found = getattr(_WITH_VALUES.get(module), name, None)
+    return found if isinstance(found, (str, float)) and not name.startswith("_") else External(f"{module}.{name}")
+
+
+_WITH_VALUES = {"math": math, "string": string}
+"""Modules whose texts and numbers are the same everywhere: `math.pi`, `string.digits`."""
 
 
 def _bind_star(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:

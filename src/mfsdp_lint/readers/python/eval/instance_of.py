@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.classes import class_names, is_subclass
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject
@@ -20,6 +21,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Partial,
     SetObject,
+    StandardObject,
     Unknown,
 )
 
@@ -51,6 +53,8 @@ def is_instance(machine: Machine, value: Object, cls: Object) -> bool | None:
         options = cls if isinstance(cls, tuple) else cls.items or ()
         found = [is_instance(machine, value, one) for one in options]
         return True if True in found else None if None in found or not found else False
+    if type(value) is StandardObject and isinstance(cls, (Native, External)):
+        return standard_objects.is_instance(value, cls.name)
     if isinstance(value, Unknown) or isinstance(cls, (Unknown, Choice)):
         return None
     if cls is None:

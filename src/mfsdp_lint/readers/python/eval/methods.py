@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin
@@ -25,6 +26,7 @@ from mfsdp_lint.readers.python.eval.containers import (
 )
 from mfsdp_lint.readers.python.eval.iteration import LONGEST, elements, forget_rest, iterate, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary, contains, equal
+from mfsdp_lint.readers.python.eval.standard_objects import LARGEST_FACTOR, NotKnown, answer
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall, awaited
@@ -285,6 +287,10 @@ def _constant_method(
         if sum(map(len, items)) + len(owner) * len(items) > LONGEST_TEXT:
             return machine.unknown("", not_none=True)
         return owner.join(items)
+    if name == "translate":
+        with suppress(NotKnown):
+            return answer(machine, owner.translate, arguments, keywords, LARGEST_FACTOR)
+        return machine.unknown("", not_none=True)
     if name in OPERATORS and len(arguments) == 1:
         return binary(machine, OPERATORS[name], owner, arguments[0])
     plain_arguments = [
@@ -306,7 +312,7 @@ def _constant_method(
 
 def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:
     """Tell whether a method's result cannot be much larger than its inputs."""
-    if name.startswith("__") or name in ("translate", "format_map"):
+    if name.startswith("__") or name == "format_map":
         return False
     if name == "format":
         return isinstance(owner, str) and can_format(owner, given)
@@ -317,7 +323,7 @@ def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:
         return not any(isinstance(item, int) and abs(item) > LONGEST for item in given) or name in (
             "find", "index", "count", "rfind", "rindex", "startswith", "endswith", "split", "rsplit",
         )  # fmt: skip
-    return name != "to_bytes"
+    return name != "to_bytes" or not any(isinstance(item, int) and item > LONGEST for item in given)
 
 
 def _list_method(

@@ -11,7 +11,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY, Model
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.objects import MISSING, SYMBOLS, Native, Object, PathObject
+from mfsdp_lint.readers.python.values.objects import MISSING, SYMBOLS, Native, Object, PathObject, is_symbolic
 
 MOST_PARENTS = 16
 
@@ -76,7 +76,8 @@ def _with_path(method: Callable[..., Object], path: str) -> Model:
 
 def _pure(name: str) -> Callable[[Machine, str], Object]:
     def part(machine: Machine, path: str) -> Object:
-        if path in SYMBOLS or (folder_of(machine, path) is not None and "/" not in path):
+        alone = path in SYMBOLS or (folder_of(machine, path) is not None and "/" not in path)
+        if alone or (name == "parts" and is_symbolic(path)):
             return machine.unknown(f"path.{name}", not_none=True)
         found = getattr(PurePosixPath(path), name)
         return tuple(found) if isinstance(found, (list, tuple)) else found
@@ -103,7 +104,7 @@ def _parents(machine: Machine, path: str) -> Object:
 _PARTS: dict[str, Callable[[Machine, str], Object]] = {
     "parent": _parent,
     "parents": _parents,
-    **{name: _pure(name) for name in ("name", "stem", "suffix", "suffixes")},
+    **{name: _pure(name) for name in ("name", "parts", "stem", "suffix", "suffixes")},
 }
 
 
@@ -123,14 +124,24 @@ def _expanded(machine: Machine, path: str, arguments: list[Object], frame: Frame
     return machine.unknown("path", not_none=True) if path.startswith("~") else PathObject(machine.tick(), path)
 
 
-def _renamed(name: str) -> Callable[..., Object]:
+def _asked(name: str) -> Callable[..., Object]:
+    """Return a method that looks at texts alone; unknown where a symbol for a folder decides about its result."""
+
     def method(machine: Machine, path: str, arguments: list[Object], frame: Frame) -> Object:
-        if len(arguments) != 1 or not isinstance(arguments[0], str):
+        texts = [text_of_path(each) for each in arguments]
+        pure = PurePosixPath(path)
+        if is_symbolic(path, *texts):
+            below = name.endswith("relative_to") and len(texts) == 1 and pure.is_relative_to(texts[0] or "/")
+            known = below or (name.startswith("with_") and not is_symbolic(*texts))
+        else:
+            known = True
+        if None in texts or not known:
             return machine.unknown("path", not_none=True)
         try:
-            return PathObject(machine.tick(), str(getattr(PurePosixPath(path), name)(arguments[0])))
-        except ValueError as error:
-            raise Raised("ValueError", str(error)) from None
+            found = getattr(pure, name)(*texts)
+        except (TypeError, ValueError) as error:
+            raise Raised(type(error).__name__, str(error)) from None
+        return PathObject(machine.tick(), str(found)) if isinstance(found, PurePosixPath) else found
 
     return method
 
@@ -144,12 +155,14 @@ def _nothing(machine: Machine, path: str, arguments: list[Object], frame: Frame)
     return None
 
 
+_OF_TEXTS = ("is_absolute", "is_relative_to", "match", "relative_to", "with_name", "with_stem", "with_suffix")
+
 _METHODS: dict[str, Callable[..., Object]] = {
     "joinpath": _join,
     "resolve": _resolved,
     "absolute": _resolved,
     "expanduser": _expanded,
-    **{name: _renamed(name) for name in ("with_name", "with_suffix", "with_stem")},
+    **{name: _asked(name) for name in _OF_TEXTS},
     "write_text": _written,
     "write_bytes": _written,
     "unlink": _written,

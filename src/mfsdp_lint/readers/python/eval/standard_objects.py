@@ -42,6 +42,8 @@ LARGEST_FACTOR = 2_000
 """The limit for a function whose result may be as large as one argument times another."""
 MOST_ITEMS = 10_000
 """Items of a result."""
+MOST_DIGITS = 1_000
+"""Digits of a decimal number, and places to round to: as an integer it has them all."""
 MOST_GROWN = 10_000_000
 """Characters that a value of a parser may grow to by interpolation."""
 
@@ -51,6 +53,9 @@ _OF_PARSERS = (
     "has_section items options read_dict read_string remove_option remove_section sections set"
 )
 
+_OF_HASHES = "block_size copy digest digest_size hexdigest name update"
+HASHES = ("_hashlib.HASH", "_blake2.blake2b", "_blake2.blake2s")
+
 ANSWERS: Mapping[str, frozenset[str]] = {
     name: frozenset(members.split())
     for name, members in {
@@ -58,6 +63,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
         "_regex.Match": (
             "__getitem__ end expand group groupdict groups lastgroup lastindex re span start string regs pos endpos"
         ),
+        **dict.fromkeys(HASHES, _OF_HASHES),
         "string.Template": "safe_substitute substitute template",
         "datetime.date": (
             "__add__ __sub__ ctime day isocalendar isoformat isoweekday month replace strftime toordinal weekday year"
@@ -66,17 +72,25 @@ ANSWERS: Mapping[str, frozenset[str]] = {
             "__add__ __sub__ ctime date day hour isocalendar isoformat isoweekday microsecond minute month "
             "replace second strftime time timetz toordinal tzinfo utcoffset weekday year"
         ),
+        "datetime.IsoCalendarDate": "__getitem__ __iter__ week weekday year",
         "datetime.time": "hour isoformat microsecond minute replace second strftime tzinfo",
         "datetime.timedelta": (
             "__add__ __floordiv__ __mod__ __mul__ __rmul__ __sub__ __truediv__ days microseconds seconds total_seconds"
         ),
         "datetime.timezone": "utcoffset",
-        "decimal.Decimal": "is_finite is_signed",
+        # (The rest of it depends on a context, which the program may change.)
+        "decimal.Decimal": "copy_abs copy_negate is_finite is_infinite is_nan is_signed is_zero",
+        "urllib.parse.DefragResult": "__getitem__ __iter__ fragment geturl url",
         "urllib.parse.ParseResult": (
-            "__getitem__ __iter__ fragment geturl hostname netloc params password path port query scheme username"
+            "__getitem__ __iter__ _replace fragment geturl hostname netloc params password path port query scheme "
+            "username"
         ),
         "urllib.parse.SplitResult": (
-            "__getitem__ __iter__ fragment geturl hostname netloc password path port query scheme username"
+            "__getitem__ __iter__ _replace fragment geturl hostname netloc password path port query scheme username"
+        ),
+        "packaging.version.Version": (
+            "base_version dev epoch is_devrelease is_postrelease is_prerelease local major micro minor post pre public "
+            "release"
         ),
         **dict.fromkeys(PARSERS, _OF_PARSERS),
         "configparser.SectionProxy": "__contains__ __getitem__ __iter__ get getboolean getfloat getint items keys name",
@@ -89,7 +103,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
 MULTIPLYING = frozenset(("expand", "safe_substitute", "substitute"))
 """Methods whose result may be as large as one argument times another."""
 
-CHANGING = frozenset(("add_section", "read_dict", "read_string", "remove_option", "remove_section", "set"))
+CHANGING = frozenset(("add_section", "read_dict", "read_string", "remove_option", "remove_section", "set", "update"))
 """Methods that change their object."""
 
 _OPERATORS: Mapping[type, tuple[str, Callable[[Any, Any], Any]]] = {
@@ -129,16 +143,18 @@ def answer(
     given = _Given(machine, largest)
     positional = [given.real(argument) for argument in arguments]
     named = {name: given.real(value) for name, value in keywords.items()}
+    found = None
     try:
-        return _modelled(machine, _called(function, positional, named))
+        found = _called(function, positional, named)
+        return _modelled(machine, found)
     except NotKnown:
-        return machine.unknown()
+        return machine.unknown("", not_none=found is not None)
 
 
 def hold(machine: Machine, value: Any) -> StandardObject:
     """Hold a fresh object of the standard library; one that methods change where changes are journaled."""
     made = StandardObject(machine.tick())
-    if _kind(value) in PARSERS:
+    if _kind(value) in (*PARSERS, *HASHES):
         made.fields[HELD] = _checked(value)
     else:
         made.held = value
@@ -165,7 +181,7 @@ def attribute(machine: Machine, value: StandardObject, name: str) -> Object:
         owner = held(value)
     except NotKnown:
         return Native(name, _not_followed)
-    if not hasattr(owner, name):
+    if not hasattr(type(owner), name) and not hasattr(owner, name):
         raise Raised("AttributeError", f"{type(owner).__name__!r} object has no attribute {name!r}")
     dotted = f"{_kind(owner)}.{name}"
     modelled = LIBRARY.get(dotted)
@@ -173,7 +189,7 @@ def attribute(machine: Machine, value: StandardObject, name: str) -> Object:
         return Partial(Native(name, modelled), [value], {})
     if name not in ANSWERS[_kind(owner)]:
         return MISSING
-    found = getattr(owner, name)
+    found = _called(getattr, [owner, name], {})
     if not callable(found):
         try:
             return _modelled(machine, found)
@@ -203,7 +219,8 @@ def changed(machine: Machine, value: StandardObject, change: Callable[[Any], Obj
     from copy import deepcopy
 
     try:
-        copy = deepcopy(held(value))
+        former = held(value)
+        copy = former.copy() if _kind(former) in HASHES else deepcopy(former)
         found = change(copy)
         machine.put(value, HELD, _checked(copy))
     except NotKnown:
@@ -233,6 +250,8 @@ def lose(machine: Machine, value: StandardObject) -> None:
 
 def _checked(parser: Any) -> Any:
     """Return a parser whose values cannot grow much by interpolation. Raises NotKnown for others."""
+    if _kind(parser) in HASHES:
+        return parser
     values = [text for section in parser.values() for _, text in parser.items(section.name, raw=True)]
     references = max((text.count("%(") + text.count("${") for text in values if text), default=0)
     if references > 1 and references**_DEEPEST * max(map(len, filter(None, values))) > MOST_GROWN:
@@ -298,6 +317,17 @@ def compared(machine: Machine, ask: Callable[[Any, Any], Any], left: Object, rig
     return None
 
 
+def is_instance(value: StandardObject, cls: str) -> bool | None:
+    """Tell whether a held object is of the class with this dotted name; None where that is not known."""
+    with suppress(NotKnown):
+        owner = held(value)
+        if any(f"{each.__module__}.{each.__qualname__}" == cls for each in type(owner).__mro__):
+            return True
+        # (It may go by another name, or be taken for one of an abstract class.)
+        return False if cls.startswith("builtins.") else None
+    return None
+
+
 def text(value: StandardObject) -> str | None:
     """Return `str(value)`; None where Python's own text names an address, or the object is not known."""
     try:
@@ -308,7 +338,11 @@ def text(value: StandardObject) -> str | None:
 
 
 _WITH_TEXT = frozenset(
-    (*(f"datetime.{name}" for name in ("date", "datetime", "time", "timedelta", "timezone")), "decimal.Decimal")
+    (
+        *(f"datetime.{name}" for name in ("date", "datetime", "time", "timedelta", "timezone")),
+        "decimal.Decimal",
+        "packaging.version.Version",
+    )
 )
 
 
@@ -382,12 +416,14 @@ CONSTANTS_OF: dict[str, Callable[[], Any]] = {}
 
 def _modelled(machine: Machine, value: Any) -> Object:
     """Turn an answer of the standard library into a value. Raises NotKnown for a large one, or one of another type."""
-    if value is None or isinstance(value, (bool, int, float, str, bytes, complex)):
+    if value is None or type(value) in (bool, int, float, str, bytes, complex):
         if not is_small(value):
             raise NotKnown
         found: Object = value
         return found
     if _kind(value) in ANSWERS:
+        if _kind(value) == "decimal.Decimal" and abs(value.adjusted()) > MOST_DIGITS:
+            raise NotKnown
         return hold(machine, value)
     if isinstance(value, Mapping):
         made = DictObject({}, machine.tick())
@@ -395,7 +431,7 @@ def _modelled(machine: Machine, value: Any) -> Object:
         return made
     if isinstance(value, (list, Iterator)) or _kind(value).startswith("builtins.dict_"):
         return ListObject([_modelled(machine, each) for each in _bounded(value)], machine.tick())
-    if isinstance(value, tuple):
+    if type(value) is tuple:
         return tuple(_modelled(machine, each) for each in value)
     raise NotKnown
 

@@ -1,12 +1,15 @@
 """Models of the standard library, written in Python: the evaluator follows them like any other function.
 
-`library/written` has a file for each module. It gives a function's effects on its arguments, and the order in which it
-calls the functions among them, but not its ways of being fast. Nobody imports these files.
+A file of `library/written` has modules of the standard library, each behind an assignment of its `__name__`. It gives a
+function's effects on its arguments, and the order in which it calls the functions among them, but not its ways of being
+fast. A function of one statement stands on one line. Nobody imports these files.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -52,18 +55,18 @@ def _find(machine: Machine, name: str) -> Object:
     parts = name.split(".")
     for length in range(len(parts) - 1, 0, -1):
         top = ".".join(parts[:length])
-        tree = _parsed(SAME_AS.get(top, top))
-        if tree is not None:
-            module = _module(machine, SAME_AS.get(top, top), tree)
-            found = resolve_global(machine, module, "_".join(parts[length:]))
-            return MISSING if isinstance(found, External) else found
+        top = SAME_AS.get(top, top)
+        if top not in _modules():
+            continue
+        found = resolve_global(machine, _module(machine, top), "_".join(parts[length:]))
+        return MISSING if isinstance(found, External) else found
     return MISSING
 
 
-def _module(machine: Machine, name: str, tree: ast.Module) -> Module:
+def _module(machine: Machine, name: str) -> Module:
     key = ("written module", name)
     if key not in machine.memo:
-        module = Module(f"<{name}>", name, tree)
+        module = Module(f"<{name}>", name, ast.parse(_modules()[name]))
         module.written = True
         module.stars.append(StarOut(name))
         machine.memo[key] = module
@@ -72,9 +75,13 @@ def _module(machine: Machine, name: str, tree: ast.Module) -> Module:
 
 
 @cache
-def _parsed(name: str) -> ast.Module | None:
-    path = WRITTEN.joinpath(*name.split(".")).with_suffix(".py")
-    return ast.parse(files.read(path)) if path.is_file() else None
+def _modules() -> Mapping[str, str]:
+    """Return the text of each module that is written."""
+    found: dict[str, str] = {}
+    for path in sorted(WRITTEN.glob("*.py")):
+        _, *parts = re.split(r'^__name__ = "(.+)"\n', files.read(path).decode(), flags=re.MULTILINE)
+        found |= zip(parts[::2], parts[1::2], strict=True)
+    return found
 
 
 classes.WRITTEN[0] = written

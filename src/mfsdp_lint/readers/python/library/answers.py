@@ -7,6 +7,7 @@ may take exponential time.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import warnings
 from collections.abc import Callable, Mapping
@@ -22,43 +23,72 @@ from mfsdp_lint.readers.python.eval.standard_objects import (
     answer,
     changed,
 )
-from mfsdp_lint.readers.python.library.files import read
+from mfsdp_lint.readers.python.library.environment import read
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.objects import ListObject, Object, PathObject, StandardObject, Unknown
 
-_LISTED: Mapping[str, str] = {
-    "base64": "b64decode b64encode",
+LISTED: Mapping[str, str] = {
+    "base64": (
+        "b16decode b16encode b32decode b32encode b64decode b64encode b85decode b85encode standard_b64decode "
+        "standard_b64encode urlsafe_b64decode urlsafe_b64encode"
+    ),
+    "binascii": "crc32 hexlify unhexlify",
+    "builtins.bytes": "fromhex maketrans",
+    "builtins.float": "fromhex",
+    "builtins.int": "from_bytes",
+    "builtins.str": "maketrans",
+    "calendar": "isleap leapdays timegm",
     "configparser": "BasicInterpolation ConfigParser ExtendedInterpolation RawConfigParser",
     "datetime": "date datetime time timedelta timezone",
-    "datetime.date": "fromisoformat fromordinal",
-    "datetime.datetime": "combine fromisoformat strptime",
+    "datetime.date": "fromisocalendar fromisoformat fromordinal",
+    "datetime.datetime": "combine fromisocalendar fromisoformat fromordinal strptime",
     "datetime.time": "fromisoformat",
     "decimal": "Decimal",
     "difflib": "get_close_matches",
-    "fnmatch": "filter fnmatchcase",
+    "fnmatch": "filter fnmatchcase translate",
+    "hashlib": "blake2b blake2s sha1 sha224 sha256 sha384 sha512",
     "html": "escape unescape",
+    "keyword": "iskeyword",
     "math": (
-        "ceil cos degrees erf exp expm1 fabs floor fmod fsum gcd hypot isclose isfinite isinf isnan isqrt lcm log "
-        "log10 log1p log2 modf pow radians remainder sin sqrt tan tanh trunc"
+        "acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh degrees dist erf erfc exp expm1 fabs floor fmod "
+        "frexp fsum gamma gcd hypot isclose isfinite isinf isnan isqrt lcm ldexp lgamma log log10 log1p log2 modf "
+        "nextafter pow radians remainder sin sinh sqrt tan tanh trunc ulp"
     ),
+    "re": "escape",
     "shlex": "join quote",
-    "statistics": "fmean mean median mode",
+    "statistics": (
+        "fmean geometric_mean harmonic_mean mean median median_high median_low mode multimode pstdev pvariance stdev "
+        "variance"
+    ),
     "string": "Template capwords",
     "textwrap": "dedent fill shorten wrap",
     "urllib.parse": (
-        "parse_qs parse_qsl quote quote_plus unquote unquote_plus urlencode urljoin urlparse urlsplit urlunparse"
+        "parse_qs parse_qsl quote quote_from_bytes quote_plus unquote unquote_plus unquote_to_bytes urldefrag "
+        "urlencode urljoin urlparse urlsplit urlunparse urlunsplit"
     ),
+    "zlib": "adler32 crc32",
 }
-_MULTIPLYING: Mapping[str, str] = {"json": "dumps", "textwrap": "indent"}
-"""Functions whose result may be as large as one argument times another."""
+MULTIPLYING: Mapping[str, str] = {
+    "json": "dumps",
+    "math": "comb factorial perm",
+    "statistics": "quantiles",
+    "textwrap": "indent",
+}
+"""Functions whose result may be as large as one argument times another, or as the product of many."""
+
+_OF_POSIX: Mapping[str, str] = {
+    "fnmatch.fnmatch": "fnmatch.fnmatchcase",
+    "os.path.commonpath": "posixpath.commonpath",
+    "os.path.commonprefix": "posixpath.commonprefix",
+}
+"""Functions that depend on the machine, by what they are where training runs."""
 
 _CONSTANTS: Mapping[str, str] = {
     "re": "A ASCII DOTALL I IGNORECASE M MULTILINE S VERBOSE X",
     "datetime.timezone": "utc",
-    "math": "e inf nan pi tau",
 }
 _MATCHING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("findall", "finditer", "fullmatch", "match", "search"), ("string", "flags")),
@@ -74,30 +104,32 @@ TIRED = "a regular expression took too long"
 
 
 @cache
-def _named(dotted: str) -> Any:
+def named(dotted: str) -> Any:
     """Find a function by its dotted name; the module is imported when it is first asked."""
     owner, _, name = dotted.rpartition(".")
     try:
         module: Any = import_module(owner)
     except ModuleNotFoundError:
-        module = _named(owner)
+        module = named(owner)
     return getattr(module, name)
 
 
 def _answers(dotted: str, largest: int) -> Model:
     def model(machine: Machine, call: Call) -> Object:
-        return answer(machine, _named(dotted), call.arguments, call.keywords, largest)
+        return answer(machine, named(dotted), call.arguments, call.keywords, largest)
 
     return model
 
 
-for _table, _size in ((_LISTED, LARGEST), (_MULTIPLYING, LARGEST_FACTOR)):
+for _table, _size in ((LISTED, LARGEST), (MULTIPLYING, LARGEST_FACTOR)):
     for _module, _names in _table.items():
         for _name in _names.split():
             models(f"{_module}.{_name}")(_answers(f"{_module}.{_name}", _size))
+for _name, _same in _OF_POSIX.items():
+    models(_name)(_answers(_same, LARGEST))
 for _module, _names in _CONSTANTS.items():
     for _name in _names.split():
-        CONSTANTS_OF[f"{_module}.{_name}"] = partial(_named, f"{_module}.{_name}")
+        CONSTANTS_OF[f"{_module}.{_name}"] = partial(named, f"{_module}.{_name}")
 
 
 def compiled(pattern: str | bytes, flags: int = 0) -> Any:
@@ -178,28 +210,35 @@ for _name in _MATCHING:
     models(f"_regex.Pattern.{_name}")(_in_time(_of_pattern(_name), _size))
 
 
-@models("re.compile")
-def _compile(machine: Machine, call: Call) -> Object:
-    return answer(machine, compiled, call.arguments, call.keywords)
+models("re.compile")(lambda machine, call: answer(machine, compiled, call.arguments, call.keywords))
+models("hashlib.md5")(
+    lambda machine, call: answer(machine, partial(hashlib.md5, usedforsecurity=False), call.arguments, call.keywords)
+)
 
 
-@models("re.escape")
-def _escape(machine: Machine, call: Call) -> Object:
-    return answer(machine, re.escape, call.arguments, call.keywords)
+@models("shlex.split")
+def _split(machine: Machine, call: Call) -> Object:
+    """Split the words of a command; of a text that is not known they are some list."""
+    if not isinstance(machine.settle(call.argument(0, "s")), str):
+        return ListObject(None, machine.tick())
+    try:
+        return answer(machine, named("shlex.split"), call.arguments, call.keywords)
+    except NotKnown:
+        return ListObject(None, machine.tick())
 
 
-def _lines(machine: Machine, source: Object, node: Any, frame: Frame) -> Object:
+def _lines(machine: Machine, source: Object, call: Call) -> Object:
     """List the lines of a file of the tree that was opened; any other value is given back."""
     readlines = source.fields.get("readlines") if type(source) is Unknown else None
-    return source if readlines is None else invoke(machine, readlines, Call([], {}, node, frame))
+    return source if readlines is None else invoke(machine, readlines, call.passing([]))
 
 
 def _rows(reader: str) -> Model:
     def read_rows(*arguments: Any, **keywords: Any) -> list[Any]:
-        return list(_named(f"csv.{reader}")(*arguments, **keywords))
+        return list(named(f"csv.{reader}")(*arguments, **keywords))
 
     def model(machine: Machine, call: Call) -> Object:
-        lines = [_lines(machine, each, call.node, call.frame) for each in call.arguments[:1]]
+        lines = [_lines(machine, each, call) for each in call.arguments[:1]]
         return answer(machine, read_rows, [*lines, *call.arguments[1:]], call.keywords)
 
     return model
@@ -212,10 +251,7 @@ models("csv.DictReader")(_rows("DictReader"))
 @models("configparser.ConfigParser.read", "configparser.RawConfigParser.read")
 def _read(machine: Machine, call: Call) -> Object:
     """Read files of the tree. Python passes over a missing one, which may be there when the program runs."""
-    parser, paths = (
-        call.arguments[0],
-        machine.settle(call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("filenames")),
-    )
+    parser, paths = call.arguments[0], machine.settle(call.argument(1, "filenames"))
     assert type(parser) is StandardObject
     several = paths.items if type(paths) is ListObject else [paths]
     texts = [read(machine, each, call.frame) for each in several or ()]
@@ -232,6 +268,6 @@ def _read(machine: Machine, call: Call) -> Object:
 
 @models("configparser.ConfigParser.read_file", "configparser.RawConfigParser.read_file")
 def _read_file(machine: Machine, call: Call) -> Object:
-    parser, lines = call.arguments[0], _lines(machine, call.arguments[1], call.node, call.frame)
+    parser, lines = call.arguments[0], _lines(machine, call.arguments[1], call)
     assert type(parser) is StandardObject
     return changed(machine, parser, lambda copy: answer(machine, copy.read_file, [lines], {}))

@@ -7,14 +7,12 @@ modelled.
 
 from __future__ import annotations
 
-from typing import Any
-
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.library.command_line import said_in
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -33,7 +31,7 @@ def _program(machine: Machine, call: Call) -> Object:
     starts = getattr(name, "attr", getattr(name, "id", "")) in ("run", "Fire")
     function = call.arguments[0] if call.arguments and isinstance(call.arguments[0], (Function, Partial)) else None
     if starts:
-        return machine.unknown("run") if function is None else _started(machine, function, call.node, call.frame)
+        return machine.unknown("run") if function is None else _started(machine, function, call)
     if function is not None:
         return _made(function)
     return Native(f"{MODELLED}command", lambda machine, call: _made(call.arguments[0]))
@@ -42,12 +40,12 @@ def _program(machine: Machine, call: Call) -> Object:
 def _made(function: Object) -> Object:
     def start(machine: Machine, call: Call) -> Object:
         known = not call.arguments or call.arguments[0] is None
-        return _started(machine, function, call.node, call.frame, known)
+        return _started(machine, function, call, known)
 
     return Native("a program", start) if isinstance(function, (Function, Partial)) else function
 
 
-def _started(machine: Machine, function: Object, node: Any, frame: Frame, known: bool = True) -> Object:
+def _started(machine: Machine, function: Object, call: Call, known: bool = True) -> Object:
     """Call the function with the defaults of its options; with unknown values where options are given (not `known`)."""
     known = known and not machine.started_with()
     inner = function.function if isinstance(function, Partial) else function
@@ -64,7 +62,7 @@ def _started(machine: Machine, function: Object, node: Any, frame: Frame, known:
         for name in (*names, *(each.arg for each in parameters.kwonlyargs)):
             if name not in given and (name not in inner.defaults or not known):
                 given[name] = machine.unknown(name)
-    return invoke(machine, inner, Call(positional, given, node, frame))
+    return invoke(machine, inner, call.passing(positional, given))
 
 
 @models("click.option", "click.argument", "rich_click.option", "rich_click.argument")
@@ -77,7 +75,7 @@ def _option(machine: Machine, call: Call) -> Object:
         function = decorated.arguments[0]
         if destination is None or not isinstance(function, (Function, Partial)):
             return function
-        value = said_in(machine, click_option(machine, known, call.keywords), "default", call.node, call.frame)
+        value = said_in(machine, click_option(machine, known, call.keywords), "default", call)
         if isinstance(value, Option) and value.default is False:
             machine.switch(call.frame.module.path, value.text)
         if isinstance(function, Partial):
@@ -118,7 +116,7 @@ def click_option(machine: Machine, names: list[str], options: dict[str, Object])
 
 @models("click.pass_context", "click.pass_obj")
 def _with_context(machine: Machine, call: Call) -> Object:
-    function = call.arguments[0] if call.arguments else None
+    function = call.argument(0)
     if not isinstance(function, (Function, Partial)):
         return function
     context = machine.unknown("context", not_none=True)
@@ -129,9 +127,9 @@ def _with_context(machine: Machine, call: Call) -> Object:
 
 @models("typer.Option", "typer.Argument")
 def _typer_option(machine: Machine, call: Call) -> Object:
-    default = call.arguments[0] if call.arguments else call.keywords.get("default", ...)
+    default = call.argument(0, "default", ...)
     names = [name for name in call.arguments[1:] if isinstance(name, str)]
     text = names[0].partition("/")[0] if names else "an option"
     if default is ... or not isinstance(default, CONSTANTS) or {"prompt", "callback"} & call.keywords.keys():
         return Option(machine.tick(), text)
-    return said_in(machine, Option(machine.tick(), text, default), "default", call.node, call.frame, first=True)
+    return said_in(machine, Option(machine.tick(), text, default), "default", call, first=True)

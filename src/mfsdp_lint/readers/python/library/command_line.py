@@ -1,19 +1,19 @@
 """argparse: a script's options as they are when it is started without any, or with the words that it is given.
 
 A value that comes from an option is the option's default; the command line may change it, which the value knows
-(objects.Option). Where the command line is known, the value knows the word that says it.
-
-Values of argparse's options where the command line is known.
+(objects.Option). Where the command line is known, the value knows the word that says it. Words are assigned to options
+as `_parse_known_args` of CPython 3.12 does.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.readers.given_words import GivenWord
-from mfsdp_lint.readers.python.library.argument_words import NotFollowed, Number, Spec, Use, take
+from mfsdp_lint.core.records import dataclass, field, replace
+from mfsdp_lint.readers.given_words import HOLE, GivenWord
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
@@ -33,6 +33,155 @@ from mfsdp_lint.readers.python.values.objects import (
     Option,
     Unknown,
 )
+
+Number = int | str | None
+"""How many words an option takes: so many, "?", "*", "+", "..." (all that follow), or None: one."""
+
+_NEGATIVE = re.compile(r"-\d+$|-\d*\.\d+$")
+
+
+class NotFollowed(Exception):
+    """A command line whose words cannot be assigned to options with certainty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """An option, or a positional argument (without names): where it goes and how many words it takes."""
+
+    names: tuple[str, ...]
+    destination: str
+    number: Number = None
+    action: str = "store"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An option as it is given, by which name, with its words. `flag` is the word that names it."""
+
+    spec: Spec
+    name: str
+    words: tuple[GivenWord, ...]
+    flag: GivenWord | None = None
+
+
+@dataclass(slots=True)
+class Taken:
+    """The uses that were read from the words, in their order, and the words that nothing takes."""
+
+    uses: list[Use] = field(default_factory=list)
+    rest: list[GivenWord] = field(default_factory=list)
+
+
+def take(specs: Sequence[Spec], words: Sequence[GivenWord], abbreviated: bool = True) -> Taken:
+    """Give each word to an option or argument. Raises NotFollowed, and Raised where argparse refuses them."""
+    return _Taking(specs, words, abbreviated).all()
+
+
+class _Taking:
+    def __init__(self, specs: Sequence[Spec], words: Sequence[GivenWord], abbreviated: bool) -> None:
+        self.options: Mapping[str, Spec] = {name: spec for spec in specs for name in spec.names}
+        self.positional = [spec for spec in specs if not spec.names]
+        self.words = words
+        self.abbreviated = abbreviated
+        self.taken = Taken()
+        self.at = 0
+        self.began = False
+
+    def all(self) -> Taken:
+        if self.positional and any(word.text == "--" for word in self.words):
+            raise NotFollowed  # releases of Python differ in who has the dashes
+        while self.at < len(self.words):
+            word = self.words[self.at]
+            if word.nothing:
+                self.at += 1
+                continue
+            found = None if self._is_argument(self.at) else self._named(word)
+            if found is not None:
+                self.at += 1
+                self._option(*found, word)
+            elif self._is_argument(self.at):
+                self._arguments()
+            else:
+                self.at += 1
+                self.taken.rest.append(word)
+        return self.taken
+
+    def _is_argument(self, at: int) -> bool:
+        """Tell whether a word is no option, known or not (`_parse_optional`)."""
+        text = self.words[at].text
+        if any(word.text == "--" for word in self.words[:at]) or not text.startswith("-") or text == "-":
+            return True
+        if text == "--" or self._named(self.words[at]) is not None:
+            return False
+        numbers = _NEGATIVE.match(text) and not any(_NEGATIVE.match(name) for name in self.options)
+        return bool(numbers) or " " in text
+
+    def _named(self, word: GivenWord) -> tuple[Spec, str, GivenWord | None] | None:
+        """Return the option that a word names, and the value within the word."""
+        name, equals, _ = word.text.partition("=")
+        if HOLE in name:
+            raise NotFollowed
+        if word.text in self.options:
+            return self.options[word.text], word.text, None
+        value = _cut(word, len(name) + 1) if equals else None
+        if name in self.options:
+            return self.options[name], name, value
+        if name.startswith("--"):
+            meant = [each for each in self.options if self.abbreviated and each.startswith(name) and name != "--"]
+            if len({id(self.options[each]) for each in meant}) > 1:
+                raise Raised("SystemExit", f"ambiguous option: {name}")
+            return (self.options[meant[0]], meant[0], value) if meant else None
+        short = word.text[:2]
+        return (self.options[short], short, _cut(word, 2)) if short in self.options and len(word.text) > 2 else None
+
+    def _option(self, spec: Spec, name: str, value: GivenWord | None, flag: GivenWord) -> None:
+        if value is not None:
+            self.taken.uses.append(Use(spec, name, (value,), flag))
+            return
+        found = list(self._following(spec.number))
+        if (spec.number in (None, "+") and not found) or (isinstance(spec.number, int) and len(found) < spec.number):
+            raise Raised("SystemExit", f"argument {name}: expected an argument")
+        self.taken.uses.append(Use(spec, name, tuple(found), flag))
+
+    def _following(self, number: Number) -> Iterator[GivenWord]:
+        most = 1 if number in (None, "?") else number if isinstance(number, int) else len(self.words)
+        for _ in range(most):
+            if self.at >= len(self.words) or (number != "..." and not self._is_value(self.at)):
+                return
+            word = self.words[self.at]
+            if number in (None, "?") or isinstance(number, int) or not word.nothing:
+                self._is_one(word, number)
+                yield word
+            self.at += 1
+
+    def _is_one(self, word: GivenWord, number: Number) -> None:
+        """Check that a word that may be several fills a single place. Raises NotFollowed where it does not."""
+        if word.several and number is not None:
+            raise NotFollowed
+
+    def _is_value(self, at: int) -> bool:
+        return self.words[at].text != "--" and self._is_argument(at)
+
+    def _arguments(self) -> None:
+        """Give the next words that are no options to the positional arguments, in their order."""
+        if self.positional and self.began and self.positional[0].number in ("*", "?", "..."):
+            raise NotFollowed  # releases of Python differ in whether the words before were all that it takes
+        self.began = True
+        while self.positional and self.at < len(self.words) and self._is_argument(self.at):
+            spec = self.positional.pop(0)
+            found = tuple(self._following(spec.number))
+            self.taken.uses.append(Use(spec, spec.destination, found))
+        while self.at < len(self.words) and self._is_argument(self.at):
+            word = self.words[self.at]
+            self._is_one(word, 0)
+            self.taken.rest += [] if word.nothing else [word]
+            self.at += 1
+
+
+def _cut(word: GivenWord, start: int) -> GivenWord:
+    """Return the part of a word behind an offset."""
+    return replace(word, text=word.text[start:])
+
 
 _WITHOUT_WORDS = ("store_true", "store_false", "store_const", "append_const", "count", "help", "version")
 _KNOWN = (*_WITHOUT_WORDS, "store", "append", "extend")
@@ -64,17 +213,8 @@ def declaration(names: list[Object], options: dict[str, Object], destination: st
     return Declaration(Spec(texts, destination, taken, str(action)), options.get("type"), options.get("const"))
 
 
-def words_given(machine: Machine, given: list[Object]) -> tuple[GivenWord, ...] | None:
-    """Return the words that a parser reads: the command line's, or those of a list. None where they are not known."""
-    if not given or given[0] is None:
-        return machine.started_with()
-    items = given[0].items if isinstance(given[0], ListObject) else None
-    found = tuple(map(word_of, items or ()))
-    return tuple(each for each in found if each is not None) if items and None not in found else None
-
-
 def from_words(
-    machine: Machine, specs: DictObject, said: tuple[GivenWord, ...], abbreviated: bool, node: Any, frame: Frame
+    machine: Machine, specs: DictObject, said: Sequence[Any], abbreviated: bool, call: Call
 ) -> tuple[dict[str, Object], list[GivenWord]] | None:
     """Return the values of the given options, by their attributes, and the words that no option takes.
 
@@ -89,27 +229,27 @@ def from_words(
     values: dict[str, Object] = {}
     for use in taken.uses:
         place = use.spec.destination
-        values[place] = _value(machine, declared[use.spec], use, values.get(place, MISSING), node, frame)
+        values[place] = _value(machine, declared[use.spec], use, values.get(place, MISSING), call)
     return values, taken.rest
 
 
-def _value(machine: Machine, declared: Declaration, use: Use, former: Object, node: Any, frame: Frame) -> Object:
+def _value(machine: Machine, declared: Declaration, use: Use, former: Object, call: Call) -> Object:
     match use.spec.action:
         case "store_true":
-            return _flag(machine, use, True, frame)
+            return _flag(machine, use, True, call.frame)
         case "store_false":
-            return _flag(machine, use, False, frame)
+            return _flag(machine, use, False, call.frame)
         case action if action == _EITHER:
-            return _flag(machine, use, not use.name.startswith("--no-"), frame)
+            return _flag(machine, use, not use.name.startswith("--no-"), call.frame)
         case "store_const":
             return declared.const
         case "store":
-            made = [_converted(machine, declared.type, each, node, frame) for each in use.words]
+            made = [_converted(machine, declared.type, each, call) for each in use.words]
             if use.spec.number in (None, "?"):
                 return made[0] if made else declared.const
             return ListObject(made, machine.tick())
         case "append" | "extend" if use.spec.action == "extend" or use.spec.number is None:
-            made = [_converted(machine, declared.type, each, node, frame) for each in use.words]
+            made = [_converted(machine, declared.type, each, call) for each in use.words]
             before = former.items if isinstance(former, ListObject) and former.items is not None else []
             return ListObject([*before, *made], machine.tick())
     return machine.unknown(use.name)
@@ -119,18 +259,18 @@ def _flag(machine: Machine, use: Use, value: bool, frame: Frame) -> Object:
     return value if use.flag is None else word(machine, use.flag, frame, value)
 
 
-def _converted(machine: Machine, kind: Object, said: GivenWord, node: Any, frame: Frame) -> Object:
+def _converted(machine: Machine, kind: Object, said: GivenWord, call: Call) -> Object:
     """Convert a word with the option's type."""
-    plain = word(machine, said, frame)
+    plain = word(machine, said, call.frame)
     if kind is None or said.known is None or getattr(kind, "name", "") == "builtins.str":
         return plain
     try:
-        made = machine.settle(invoke(machine, kind, Call([said.known], {}, node, frame)))
+        made = machine.settle(invoke(machine, kind, call.passing([said.known])))
     except Raised as error:
         if error.name in ("ValueError", "TypeError", "ArgumentTypeError"):
             raise Raised("SystemExit", f"invalid value: {said.known!r}") from None
         raise
-    return word(machine, said, frame, made) if isinstance(made, CONSTANTS) and made is not None else made
+    return word(machine, said, call.frame, made) if isinstance(made, CONSTANTS) and made is not None else made
 
 
 WITHOUT_VALUE = {"store_true": False, "store_false": True}
@@ -200,7 +340,7 @@ def _adding_to(
         return _adding_to(machine, defaults, specs, True)
 
     def add(machine: Machine, call: Call) -> Object:
-        names, options, node, frame = call.arguments, call.keywords, call.node, call.frame
+        names, options, frame = call.arguments, call.keywords, call.frame
         destination = _destination(names, options)
         machine.switches.setdefault(frame.module.path, {})
         if destination is None or "**" in options or options.get("default") == SUPPRESS:
@@ -213,18 +353,15 @@ def _adding_to(
         if destination is not None and options.get("action") not in NOT_STORED:
             former = defaults.fields.get(destination, MISSING)
             option = _option(machine, names, options)
-            if (
-                isinstance(option, Option)
-                and option.default is False
-                and machine.switch(frame.module.path, option.text)
-            ):
-                option = Option(machine.tick(), option.text, True)
+            text, is_off = getattr(option, "text", ""), isinstance(option, Option) and option.default is False
+            if is_off and machine.switch(frame.module.path, text):
+                option = Option(machine.tick(), text, True)
             if one_of:
-                option = Option(machine.tick(), getattr(option, "text", ""))
-            option = said_in(machine, option, "default", node, frame)
+                option = Option(machine.tick(), text)
+            option = said_in(machine, option, "default", call)
             if command and former is not MISSING:
                 # Which of the two gives the default depends on the command.
-                option = former = Option(machine.tick(), getattr(option, "text", ""))
+                option = former = Option(machine.tick(), text)
             machine.put(defaults, destination, _shared(machine, former, option))
         return machine.unknown("option", not_none=True)
 
@@ -234,7 +371,7 @@ def _adding_to(
                 value = machine.unknown(name)
             former = defaults.fields.get(name)
             if isinstance(former, Option) and isinstance(value, CONSTANTS):
-                value = said_in(machine, Option(machine.tick(), former.text, value), name, call.node, call.frame)
+                value = said_in(machine, Option(machine.tick(), former.text, value), name, call)
             machine.put(defaults, name, value)
         return None
 
@@ -242,18 +379,18 @@ def _adding_to(
         return parse_known(machine, call)[0]
 
     def parse_known(machine: Machine, call: Call) -> tuple[Unknown, ListObject]:
-        given = call.arguments
-        said = words_given(machine, given)
-        if said is None:
-            rest: Any = None if given and given[0] is not None else []
-            return _namespace(machine, defaults, given), ListObject(rest, machine.tick())
+        given = machine.settle(call.argument(0, "args"))
+        items = given.items if isinstance(given, ListObject) else None
+        said = machine.started_with() if given is None else None if items is None else [*map(word_of, items)]
+        if not said and machine.started_with() is None and (given is None or items is not None):
+            return _namespace(machine, defaults), ListObject([], machine.tick())
         # (What a module holds is for every start of the program.)
         unclear = specs.writes.get(HAZY) or machine.module_level
-        found = None if unclear else from_words(machine, specs, said, abbreviated, call.node, call.frame)
+        found = None if unclear or said is None or None in said else from_words(machine, specs, said, abbreviated, call)
         if found is None:
             return machine.unknown("args", not_none=True), ListObject(None, machine.tick())
         values, over = found
-        made = _namespace(machine, defaults, [])
+        made = _namespace(machine, defaults)
         made.fields.update(values)
         return made, words(machine, over, call.frame)
 
@@ -305,17 +442,17 @@ def _option(machine: Machine, names: list[Object], options: dict[str, Object]) -
     return Option(machine.tick(), text, default) if isinstance(default, CONSTANTS) else default
 
 
-def said_in(machine: Machine, option: Object, keyword: str, node: Any, frame: Frame, first: bool = False) -> Object:
+def said_in(machine: Machine, option: Object, keyword: str, call: Call, first: bool = False) -> Object:
     """Make an option know where its default is written: the argument of this name, or the whole call.
 
     With `first`, the first positional argument can give it as well.
     """
-    if isinstance(option, Option) and isinstance(node, ast.Call):
-        whole = node.args[0] if first and node.args else node
-        argument = next((each for each in node.keywords if each.arg == keyword), whole)
+    if isinstance(option, Option) and isinstance(call.node, ast.Call):
+        whole = call.node.args[0] if first and call.node.args else call.node
+        argument = next((each for each in call.node.keywords if each.arg == keyword), whole)
         machine.looks = LOOKS
-        text = Text(argument, frame)
-        option.said = place(text) if argument is node else behind(machine, text)[-1]
+        text = Text(argument, call.frame)
+        option.said = place(text) if argument is call.node else behind(machine, text)[-1]
     return option
 
 
@@ -326,10 +463,8 @@ def _shared(machine: Machine, former: Object, option: Object) -> Object:
     return Option(machine.tick(), f"{former.text}, {option.text}", former.default, former.not_none, former.said)
 
 
-def _namespace(machine: Machine, defaults: DictObject, given: list[Object]) -> Unknown:
+def _namespace(machine: Machine, defaults: DictObject) -> Unknown:
     made = machine.unknown("args", not_none=True)
-    if given and given[0] is not None:
-        return made
     made.fields.update(defaults.fields)
     if not defaults.writes.get(HAZY):
         made.fields[WHOLE] = True

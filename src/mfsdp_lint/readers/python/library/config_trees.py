@@ -19,7 +19,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, LACKED, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     DTYPES,
@@ -95,15 +95,17 @@ def _is_open(value: Object) -> bool:
     return isinstance(value, str) and ("${" in value or value == "???")
 
 
-def merge(machine: Machine, tree: ConfigTree, source: Object, node: Any, frame: Frame, struct: bool = False) -> None:
+def merge(machine: Machine, tree: ConfigTree, source: Object, call: Call, struct: bool = False) -> None:
     """Merge a tree or dictionary into a tree. With `struct`, a key that the tree does not have is refused."""
     if isinstance(source, Instance):
         source = tree_of(machine, source)
-    if not isinstance(source, (ConfigTree, DictObject)) or not is_whole(source) or _has_other_keys(source):
+    if isinstance(source, DictObject) and not all(isinstance(key, str) for key in source.fields):
+        source = None  # trees do not hold other keys here, as `on:` in YAML
+    if not isinstance(source, (ConfigTree, DictObject)) or not is_whole(source):
         havoc(machine, tree)
         return
     for key, value in entries(source):
-        put(machine, tree, key, value, source.writes.get(key), node, frame, struct)
+        put(machine, tree, key, value, source.writes.get(key), call, struct)
 
 
 def lacked_by(owner: Object) -> tuple[Lacked, ...]:
@@ -137,20 +139,8 @@ def _lacks(machine: Machine, owner: ConfigTree | Instance, *more: Lacked) -> Non
         machine.put(owner, LACKED, (*lacked_by(owner), *more))
 
 
-def _has_other_keys(source: ConfigTree | DictObject) -> bool:
-    """Tell whether a dictionary has keys that are no text, as `on:` in YAML: trees do not hold them here."""
-    return isinstance(source, DictObject) and not all(isinstance(key, str) for key in source.fields)
-
-
 def put(
-    machine: Machine,
-    tree: ConfigTree,
-    key: str,
-    value: Object,
-    write: Any,
-    node: Any,
-    frame: Frame,
-    struct: bool = False,
+    machine: Machine, tree: ConfigTree, key: str, value: Object, write: Any, call: Call, struct: bool = False
 ) -> None:
     """Change one entry of a tree; dictionaries are merged. `write` is the write to record, None: this call.
 
@@ -160,19 +150,19 @@ def put(
     former = tree.fields.get(key, MISSING)
     if _is_open(value):
         value = machine.unknown(key)
-    write = write if isinstance(write, Write) else machine.note(node, frame, None, "assigned", value, None)
+    write = write if isinstance(write, Write) else machine.note(call.node, call.frame, None, "assigned", value, None)
     if former is MISSING and struct and tree.fields.get(WHOLE) is True:
         _lacks(machine, tree, Lacked(key, "", write, refused=True))
         return
     if isinstance(value, (ConfigTree, DictObject)):
         if isinstance(former, ConfigTree):
-            merge(machine, former, value, node, frame, struct)
+            merge(machine, former, value, call, struct)
             return
         if isinstance(former, (Unknown, Choice)):
             value = machine.unknown(key)
         else:
             made = make_tree(machine, f"{tree.text}.{key}")
-            merge(machine, made, value, node, frame)
+            merge(machine, made, value, call)
             value = made
     elif uncertain(value):
         value = join(machine, [former if option is MISSING else option for option in value.options])
@@ -186,8 +176,7 @@ def put_below(
     path: str,
     value: Object,
     write: Any,
-    node: Any,
-    frame: Frame,
+    call: Call,
     struct: bool = False,
     force: bool = False,
 ) -> None:
@@ -205,7 +194,7 @@ def put_below(
             return
         if not isinstance(here, ConfigTree):
             if isinstance(here, (Unknown, Choice, Instance)):
-                put(machine, tree, part, machine.unknown(part), write, node, frame)
+                put(machine, tree, part, machine.unknown(part), write, call)
                 return
             if struct and here is not MISSING:
                 raise Refused(f"Could not override '{path}'", name="OverridesError")
@@ -214,7 +203,7 @@ def put_below(
             machine.put(tree, part, inner)
             here = inner
         tree = here
-    put(machine, tree, last, value, write, node, frame, struct)
+    put(machine, tree, last, value, write, call, struct)
 
 
 def as_dictionary(machine: Machine, tree: Object) -> Object:
@@ -233,7 +222,7 @@ def as_dictionary(machine: Machine, tree: Object) -> Object:
     return made
 
 
-def apply(machine: Machine, config: Object, changes: Object, node: Any, frame: Frame) -> None:
+def apply(machine: Machine, config: Object, changes: Object, call: Call) -> None:
     """Set the values of the entries, section by section, as upstream's `apply_overrides` does.
 
     An entry that the object does not have is left out, for rules to report; so is an entry that it refuses.
@@ -247,34 +236,34 @@ def apply(machine: Machine, config: Object, changes: Object, node: Any, frame: F
     if isinstance(config, Instance):
         _lacks(machine, config, *lacked_by(changes))
     for key, value in entries(changes):
-        if has_attribute(machine, config, key, node, frame) is False:
+        if has_attribute(machine, config, key, call.node, call.frame) is False:
             write = changes.writes.get(key)
             if isinstance(config, Instance) and isinstance(write, Write):
                 _lacks(machine, config, Lacked(key, "", write, refused=False))
             continue
         try:
-            _apply_one(machine, config, key, machine.settle(value), changes.writes.get(key), node, frame)
+            _apply_one(machine, config, key, machine.settle(value), changes.writes.get(key), call)
         except Raised:
             machine.doubts += 1
 
 
-def _apply_one(machine: Machine, config: Object, key: str, value: Object, write: Any, node: Any, frame: Frame) -> None:
-    current = machine.settle(get_attribute(machine, config, key, node, frame))
+def _apply_one(machine: Machine, config: Object, key: str, value: Object, write: Any, call: Call) -> None:
+    current = machine.settle(get_attribute(machine, config, key, call.node, call.frame))
     if isinstance(value, (DictObject, ConfigTree)):
         if isinstance(current, (Instance, Choice)) or (isinstance(current, Unknown) and _is_changed(value)):
             if "_target_" in value.fields:
-                _set(machine, config, key, machine.unknown(key, not_none=True), write, node, frame)
+                _set(machine, config, key, machine.unknown(key, not_none=True), write, call)
             else:
-                apply(machine, current, value, node, frame)
+                apply(machine, current, value, call)
         elif not isinstance(current, Unknown) and (write is not None or _is_changed(value)):
-            _set(machine, config, key, as_dictionary(machine, value), write, node, frame)
+            _set(machine, config, key, as_dictionary(machine, value), write, call)
         return
     if not isinstance(write, Write) and (identical(current, value) or equal(machine, current, value) is True):
         return
     if isinstance(current, External) and current.name.startswith("torch.") and isinstance(value, str):
         dtype = value.rpartition(".")[2]
         value = External(f"torch.{dtype}") if dtype in DTYPES else machine.unknown(key, not_none=True)
-    _set(machine, config, key, value, write, node, frame)
+    _set(machine, config, key, value, write, call)
 
 
 def _is_changed(tree: ConfigTree | DictObject) -> bool:
@@ -285,10 +274,10 @@ def _is_changed(tree: ConfigTree | DictObject) -> bool:
     )
 
 
-def _set(machine: Machine, config: Object, key: str, value: Object, write: Any, node: Any, frame: Frame) -> None:
+def _set(machine: Machine, config: Object, key: str, value: Object, write: Any, call: Call) -> None:
     """Set an attribute as `setattr(config, key, value)`, recorded at the place that states the value."""
     if not isinstance(write, Write) or write.module is None:
-        set_attribute(machine, config, key, value, node, frame)
+        set_attribute(machine, config, key, value, call.node, call.frame)
         return
-    said = Frame(write.module, write.function, None, frame, node)
+    said = Frame(write.module, write.function, None, call.frame, call.node)
     set_attribute(machine, config, key, value, write.node, said, write.focus)

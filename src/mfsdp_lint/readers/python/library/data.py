@@ -1,17 +1,30 @@
-"""Data that a program loads from files of the tree or from texts: `yaml.safe_load`, `json.load`, `literal_eval`."""
+"""Data that a program loads from files of the tree or from texts: `yaml.safe_load`, `json.load`, `literal_eval`.
+
+Each value keeps its place: in the file, or in a literal of the program's own text. Nothing is ever constructed. The
+parser of a format is imported for the first text of it.
+"""
 
 from __future__ import annotations
 
+import ast
+import json
+import re
+import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from mfsdp_lint.readers.python.library.data_formats import from_json, from_literal, from_toml, from_yaml
-from mfsdp_lint.readers.python.library.data_places import Read, in_place
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.state.texts import LOOKS, Text, place, trace
+from mfsdp_lint.readers.python.values.frames import Call
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     ListObject,
@@ -21,10 +34,174 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     is_symbolic,
 )
-from mfsdp_lint.readers.python.values.places import NoData, Placed
+from mfsdp_lint.readers.python.values.places import NOT_KNOWN, NoData, Placed
+
+Read = Callable[[str, str], list[Placed]]
+"""From the path and the text of a file to the documents in it. Raises NoData."""
+
+_QUOTES = re.compile("[rRuU]?(\"\"\"|'''|[\"'])")
+"""The beginning of a literal that holds its text as it is, or nearly."""
 
 
-def to_object(machine: Machine, placed: Placed, option: Option | None, node: Any, frame: Frame) -> Object:
+def in_place(machine: Machine, read: Read, text: str, call: Call) -> list[Placed]:
+    """Load the documents of a text with their places: in the file that has it, or in a literal of the program.
+
+    Raises NoData where the loader refuses the text.
+    """
+    path = machine.finder.texts.get(text)
+    if path is not None:
+        return read(path, text)
+    start = _start_in_code(machine, text, call)
+    if start is None:
+        return [moved(each, lambda _: None) for each in read("", text)]
+    return [moved(each, partial(_from, start)) for each in read(start.path, text)]
+
+
+def moved(placed: Placed, move: Callable[[Origin], Origin | None]) -> Placed:
+    """Return a value with other places."""
+    value = placed.value
+    if isinstance(value, dict):
+        value = {key: moved(item, move) for key, item in value.items()}
+    elif isinstance(value, list):
+        value = [moved(item, move) for item in value]
+    return Placed(value, placed.origin and move(placed.origin), placed.open)
+
+
+def _start_in_code(machine: Machine, text: str, call: Call) -> Span | None:
+    """Return where in the program's own text a loaded text begins; None where it is not written there as it is."""
+    for given in call.node.args if isinstance(call.node, ast.Call) else ():
+        machine.looks = LOOKS
+        for module, said, _ in reversed((place(Text(given, call.frame)), *trace(machine, Text(given, call.frame)))):
+            if isinstance(said, ast.Constant) and said.value == text and module.upstream is None:
+                return _written_out(machine, module, said, text)
+    return None
+
+
+def _written_out(machine: Machine, module: Module, literal: ast.Constant, text: str) -> Span | None:
+    """Return where behind the opening quotes of a literal its text begins; None where the text has escapes."""
+    try:
+        lines = Lines(machine.finder.sources.text(module.path))
+    except Unreadable:
+        return None
+    span = lines.of_node(module.path, literal)
+    opening = _QUOTES.match(lines.cut(span))
+    if opening is None:
+        return None
+    start = lines.offset(span.line, span.column) + opening.end()
+    return lines.span(module.path, start, start) if lines.text.startswith(text, start) else None
+
+
+def _from(start: Span, origin: Origin) -> Origin:
+    """Convert a place in a text to a place in the file that holds the text from `start` on."""
+
+    def point(line: int, column: int) -> tuple[int, int]:
+        return line + start.line - 1, column + (start.column - 1 if line == 1 else 0)
+
+    def there(span: Span) -> Span:
+        return Span(start.path, *point(span.line, span.column), *point(span.end_line, span.end_column))
+
+    return replace(origin, span=there(origin.span), focus=origin.focus and there(origin.focus))
+
+
+def from_yaml(path: str, text: str) -> list[Placed]:
+    """Load the documents of a YAML text as PyYAML's `safe_load` does. Raises NoData."""
+    from mfsdp_lint.readers.python.library.yaml_data import YamlData
+
+    return YamlData(path, text, omegaconf=False).documents()
+
+
+def from_omegaconf(path: str, text: str) -> list[Placed]:
+    """Load the documents of a YAML text as `OmegaConf.load` does: interpolations are open. Raises NoData."""
+    from mfsdp_lint.readers.python.library.yaml_data import YamlData
+
+    return YamlData(path, text, omegaconf=True).documents()
+
+
+def from_json(path: str, text: str) -> Placed:
+    """Load a JSON text as `json.loads` does. Raises NoData."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise NoData(str(error)) from None
+    try:
+        # Places are only known of JSON that is YAML as well, as nearly all is.
+        placed = from_yaml(path, text)[0]
+    except (NoData, IndexError):
+        return _without_places(value)
+    return _with_places(value, placed)
+
+
+def from_toml(path: str, text: str) -> Placed:
+    """Load a TOML text as `tomllib.loads` does, without places. Raises NoData."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        return _without_places(tomllib.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise NoData(str(error)) from None
+
+
+def from_literal(path: str, text: str) -> Placed:
+    """Load a literal as `ast.literal_eval` does. Raises NoData."""
+    try:
+        stripped = text.lstrip(" \t")
+        node = ast.parse(stripped, mode="eval").body
+        ast.literal_eval(node)
+        _indent(node, len(text) - len(stripped))
+        return _literal(path, Lines(text), node)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+        raise NoData(str(error)) from None
+
+
+def _indent(node: ast.expr, blanks: int) -> None:
+    """Put what stands in the first line behind the blanks that were taken away in front of it."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.expr):
+            part.col_offset += blanks if part.lineno == 1 else 0
+            part.end_col_offset = (part.end_col_offset or 0) + (blanks if part.end_lineno == 1 else 0)
+
+
+def _literal(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None = None) -> Placed:
+    origin = _of_node(path, lines, node, pair)
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            entries = zip(keys, values, strict=True)
+            return Placed({ast.literal_eval(k): _literal(path, lines, v, k) for k, v in entries if k}, origin)
+        case ast.List(elts=items):
+            return Placed([_literal(path, lines, item) for item in items], origin)
+        case _:
+            return Placed(ast.literal_eval(node), origin)
+
+
+def _of_node(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None) -> Origin:
+    focus = lines.of_node(path, node)
+    first = focus if pair is None else lines.of_node(path, pair)
+    return Origin(replace(focus, line=first.line, column=first.column), "assigned", focus)
+
+
+def _without_places(value: Any) -> Placed:
+    if isinstance(value, dict):
+        return Placed({key: _without_places(item) for key, item in value.items()})
+    if isinstance(value, list):
+        return Placed([_without_places(item) for item in value])
+    return Placed(value) if isinstance(value, (str, int, float, bool, type(None))) else NOT_KNOWN
+
+
+def _with_places(value: Any, placed: Placed) -> Placed:
+    if isinstance(value, dict) and isinstance(placed.value, dict):
+        texts = {str(key): item for key, item in placed.value.items()}
+        entries = {key: _with_places(item, texts.get(key, NOT_KNOWN)) for key, item in value.items()}
+        return Placed(entries, placed.origin)
+    if isinstance(value, list) and isinstance(placed.value, list) and len(value) == len(placed.value):
+        items = [_with_places(item, known) for item, known in zip(value, placed.value, strict=True)]
+        return Placed(items, placed.origin)
+    found = _without_places(value)
+    return Placed(found.value, placed.origin, found.open)
+
+
+def to_object(machine: Machine, placed: Placed, option: Option | None, call: Call) -> Object:
     """Convert loaded data to the evaluator's object; entries of dictionaries keep their places in the data.
 
     `option` is the option that the text came from, if whoever starts the program may change it.
@@ -32,52 +209,50 @@ def to_object(machine: Machine, placed: Placed, option: Option | None, node: Any
     if placed.open:
         return machine.unknown("data")
     if isinstance(placed.value, list):
-        items = [to_object(machine, item, option, node, frame) for item in placed.value]
+        items = [to_object(machine, item, option, call) for item in placed.value]
         listed = ListObject(items, machine.tick())
         if all(item.origin for item in placed.value):
-            listed.loaded_from([(frame.module, item.origin, frame.function) for item in placed.value])
+            listed.loaded_from([(call.frame.module, item.origin, call.frame.function) for item in placed.value])
         return listed
     if isinstance(placed.value, dict):
         made = DictObject({}, machine.tick())
-        said: Any = placed.origin or node
-        made.made = machine.note(said, frame, None, "default", None, None)
+        said: Any = placed.origin or call.node
+        made.made = machine.note(said, call.frame, None, "default", None, None)
         for key, item in placed.value.items():
-            value = to_object(machine, item, option, node, frame)
+            value = to_object(machine, item, option, call)
             made.fields[key] = value
-            made.writes[key] = machine.note(item.origin or node, frame, None, "assigned", value, None)
+            made.writes[key] = machine.note(item.origin or call.node, call.frame, None, "assigned", value, None)
         return made
     return placed.value if option is None else Option(machine.tick(), option.text, placed.value)
 
 
-def loaded(machine: Machine, source: Object, read: Read, node: Any, frame: Frame) -> list[Object] | None:
+def loaded(machine: Machine, source: Object, read: Read, call: Call) -> list[Object] | None:
     """Return the documents of a text or of a file that was opened; None where they are not known.
 
     Raises Raised where the loader refuses the text.
     """
     stream = source.fields.get("read") if isinstance(source, Unknown) else None
     if isinstance(stream, Native):
-        source = invoke(machine, stream, Call([], {}, node, frame))
+        source = invoke(machine, stream, call.passing([]))
     text = machine.settle(source)
     if isinstance(text, bytes):
         text = text.decode(errors="replace")
     if not isinstance(text, str) or is_symbolic(text):
         return None
     try:
-        found = in_place(machine, read, text, node, frame)
+        found = in_place(machine, read, text, call)
     except NoData as error:
         raise Raised("ValueError", str(error)) from None
     option = source if type(source) is Option else None
     machine.charge(len(text))
-    return [to_object(machine, each, option, node, frame) for each in found]
+    return [to_object(machine, each, option, call) for each in found]
 
 
 def _loader(read: Callable[[str, str], Placed]) -> Model:
     def model(machine: Machine, call: Call) -> Object:
         source = call.arguments[0] if call.arguments else next(iter(call.keywords.values()), None)
         hooked = any("hook" in name or name == "cls" for name in call.keywords)
-        found = (
-            None if hooked else loaded(machine, source, lambda path, text: [read(path, text)], call.node, call.frame)
-        )
+        found = None if hooked else loaded(machine, source, lambda path, text: [read(path, text)], call)
         return machine.unknown("data") if found is None else found[0]
 
     return model
@@ -99,12 +274,12 @@ models("yaml.safe_load", "yaml.full_load")(_loader(_yaml))
 @models("yaml.load")
 def _yaml_load(machine: Machine, call: Call) -> Object:
     """Load YAML with a safe loader; with any other loader, data can be anything."""
-    loader = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("Loader")
+    loader = call.argument(1, "Loader")
     if getattr(loader, "name", "").rpartition(".")[2] not in ("SafeLoader", "CSafeLoader", "FullLoader", "CFullLoader"):
         return machine.unknown("data")
     return _loader(_yaml)(machine, call.passing(call.arguments[:1]))
 
 
-@models("yaml.safe_load_all")
-def _yaml_documents(machine: Machine, call: Call) -> Object:
-    return ListObject(loaded(machine, call.arguments[0], from_yaml, call.node, call.frame), machine.tick())
+models("yaml.safe_load_all")(
+    lambda machine, call: ListObject(loaded(machine, call.arguments[0], from_yaml, call), machine.tick())
+)

@@ -17,17 +17,16 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.hydra_defaults import Composer, ConfigFile, Default, NotComposed, Options, Part, package_of
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
-from mfsdp_lint.readers.python.library.argument_words import NotFollowed, Spec, take
+from mfsdp_lint.readers.python.library.command_line import NotFollowed, Spec, take
 from mfsdp_lint.readers.python.library.config_trees import all_lacked, make_tree, meant, merge
-from mfsdp_lint.readers.python.library.data import to_object
-from mfsdp_lint.readers.python.library.data_formats import from_omegaconf
+from mfsdp_lint.readers.python.library.data import from_omegaconf, to_object
 from mfsdp_lint.readers.python.library.omegaconf import Said, override
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.folders import folder_of, located, normal, symbol, text_of
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.paths import Refused
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -49,7 +48,7 @@ _OPTIONS = re.compile(r"\[(?P<several>[\w/., -]*)\]\Z|(?P<one>[\w/.-]+)\Z")
 
 @models("hydra.main")
 def _main(machine: Machine, call: Call) -> Object:
-    path, name = _given(call.arguments, call.keywords)
+    path, name = call.argument(0, "config_path", MISSING), call.argument(1, "config_name")
 
     def decorate(machine: Machine, decorated: Call) -> Object:
         function = decorated.arguments[0]
@@ -58,12 +57,6 @@ def _main(machine: Machine, call: Call) -> Object:
         return function
 
     return Native(f"{MODELLED}command", decorate)
-
-
-def _given(arguments: list[Object], keywords: dict[str, Object]) -> tuple[Object, Object]:
-    """Return the folder and the file that `@hydra.main` is given."""
-    given = {**dict(zip(("config_path", "config_name"), arguments, strict=False)), **keywords}
-    return given.get("config_path", MISSING), given.get("config_name")
 
 
 def _program(function: Object, path: Object, name: Object, module: Module) -> Object:
@@ -76,7 +69,7 @@ def _program(function: Object, path: Object, name: Object, module: Module) -> Ob
             tree: Object = machine.unknown("what hydra composes", not_none=True)
         else:
             folder = _folder(machine, found.path, module)
-            tree = _tree(machine, folder, found.name, found.overrides, module, call.node, call.frame, started=True)
+            tree = _tree(machine, folder, found.name, found.overrides, module, call, started=True)
         return invoke(machine, function, call.passing([tree]))
 
     return Native("a program", start)
@@ -132,20 +125,19 @@ def _folder(machine: Machine, path: Object, module: Module) -> str | None:
 
 @models("hydra.initialize", "hydra.experimental.initialize")
 def _initialize(machine: Machine, call: Call) -> Object:
-    path = call.arguments[0] if call.arguments else call.keywords.get("config_path")
-    return _initialized(machine, _folder(machine, path, call.frame.module))
+    return _initialized(machine, _folder(machine, call.argument(0, "config_path"), call.frame.module))
 
 
 @models("hydra.initialize_config_dir", "hydra.experimental.initialize_config_dir")
 def _initialize_folder(machine: Machine, call: Call) -> Object:
-    text = text_of_path(machine.settle(call.arguments[0] if call.arguments else call.keywords.get("config_dir")))
+    text = text_of_path(machine.settle(call.argument(0, "config_dir")))
     inside = text is not None and folder_of(machine, text) is not None
     return _initialized(machine, _folder(machine, text, call.frame.module) if inside else None)
 
 
-@models("hydra.initialize_config_module", "hydra.experimental.initialize_config_module")
-def _initialize_module(machine: Machine, call: Call) -> Object:
-    return _initialized(machine, None)
+models("hydra.initialize_config_module", "hydra.experimental.initialize_config_module")(
+    lambda machine, call: _initialized(machine, None)
+)
 
 
 def _initialized(machine: Machine, folder: str | None) -> Object:
@@ -160,8 +152,7 @@ def _state(machine: Machine) -> DictObject:
 
 @models("hydra.compose", "hydra.experimental.compose")
 def _compose(machine: Machine, call: Call) -> Object:
-    given = {**dict(zip(("config_name", "overrides"), call.arguments, strict=False)), **call.keywords}
-    overrides = machine.settle(given.get("overrides", ()))
+    overrides = machine.settle(call.argument(1, "overrides", ()))
     items = overrides.items if isinstance(overrides, ListObject) else overrides
     folder = _state(machine).fields.get("folder")
     # (What depends on a folder that was set before is remembered for no other call.)
@@ -169,7 +160,7 @@ def _compose(machine: Machine, call: Call) -> Object:
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
         return machine.unknown("config", not_none=True)
     said = [Said(item) for item in items]
-    return _tree(machine, folder, given.get("config_name"), said, call.frame.module, call.node, call.frame)
+    return _tree(machine, folder, call.argument(0, "config_name"), said, call.frame.module, call)
 
 
 def _tree(
@@ -178,8 +169,7 @@ def _tree(
     name: Object,
     overrides: list[Said],
     module: Module,
-    node: Any,
-    frame: Frame,
+    call: Call,
     *,
     started: bool = False,
 ) -> Object:
@@ -198,10 +188,10 @@ def _tree(
         return machine.unknown(f"what hydra composes: {error}", not_none=True)
     tree = make_tree(machine)
     for part in parts:
-        data = to_object(machine, _under(part), None, node, frame)
-        merge(machine, tree, data, node, frame)
+        data = to_object(machine, _under(part), None, call)
+        merge(machine, tree, data, call)
     machine.drop(tree, "hydra")
-    override(machine, tree, values, node, frame)
+    override(machine, tree, values, call)
     for path, _ in all_lacked(tree):
         raise Refused(f"Could not override '{path}'", nearest=meant(tree, path), name="ConfigCompositionException")
     if started:

@@ -6,6 +6,7 @@ After hydra-core 1.3.2, OverrideLexer.g4 and OverrideParser.g4.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.core.records import dataclass
@@ -156,20 +157,17 @@ class _Value:
 
 
 def _single(kind: str, text: str) -> Placed:
-    match kind:
-        case "int":
-            return Placed(int(text))
-        case "float":
-            return Placed(float(text))
-        case "bool":
-            return Placed(text.lower() == "true")
-        case "null":
-            return Placed(None)
-        case "quoted":
-            inner = text[1:-1]
-            return Placed(None, open=True) if "\\" in inner or "${" in inner else Placed(inner)
-        case "open":
-            return Placed(None, open=True)
-        case "escaped":
-            return Placed(re.sub(r"\\(.)", r"\1", text))
-    return Placed(text)
+    if kind == "open" or (kind == "quoted" and ("\\" in text or "${" in text)):
+        return Placed(None, open=True)
+    convert = _CONVERTED.get(kind)
+    return Placed(convert(text) if convert else text)
+
+
+_CONVERTED: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": float,
+    "bool": lambda text: text.lower() == "true",
+    "null": lambda text: None,
+    "quoted": lambda text: text[1:-1],
+    "escaped": lambda text: re.sub(r"\\(.)", r"\1", text),
+}

@@ -1,31 +1,41 @@
-"""Attributes by name, identity, names in scope."""
+"""Objects: attributes by name, copies, names in scope, and the smaller parts of the standard library."""
 
 from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write, write_around
 from mfsdp_lint.readers.python.eval.attributes import attributes_of, attributes_of_unknown, get_attribute, has_attribute
+from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.eval.iteration import called, special
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke, run_block
-from mfsdp_lint.readers.python.state.forgetting import havoc, is_part, part_of
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.deciding import inside
+from mfsdp_lint.readers.python.state.forgetting import havoc, is_part, part_of, shallow_copy
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
     MISSING,
     Choice,
     DictObject,
     External,
+    Function,
     Instance,
     ListObject,
     Object,
+    Partial,
     Unknown,
     obstacle_of,
 )
@@ -38,22 +48,16 @@ LONGEST_PROGRAM = 10_000
 def _getattr(machine: Machine, call: Call) -> Object:
     name = machine.settle(call.arguments[1])
     if isinstance(name, Choice) and all(isinstance(option, str) for option in name.options):
-        return join(
-            machine,
-            [
-                _getattr(machine, call.passing([call.arguments[0], option, *call.arguments[2:]]))
-                for option in name.options
-            ],
-        )
+        given = ([call.arguments[0], option, *call.arguments[2:]] for option in name.options)
+        return join(machine, [_getattr(machine, call.passing(each)) for each in given])
     if not isinstance(name, str):
         return join(machine, [*_parts(machine, call.arguments[0]), *call.arguments[2:], machine.unknown()])
     if len(call.arguments) < 3:
         return get_attribute(machine, call.arguments[0], name, call.node, call.frame)
     owner = machine.settle(call.arguments[0])
     if isinstance(owner, Choice):
-        return join(
-            machine, [_getattr(machine, call.passing([option, name, call.arguments[2]])) for option in owner.options]
-        )
+        given = ([option, name, call.arguments[2]] for option in owner.options)
+        return join(machine, [_getattr(machine, call.passing(each)) for each in given])
     if has_attribute(machine, owner, name, call.node, call.frame) is None and not isinstance(owner, Unknown):
         try:
             return join(machine, [get_attribute(machine, owner, name, call.node, call.frame), call.arguments[2]])
@@ -83,8 +87,7 @@ def _setattr(machine: Machine, call: Call) -> Object:
     owner, name, value = call.arguments
     name = machine.settle(name)
     if isinstance(name, str):
-        focus = call.node.args[2] if isinstance(call.node, ast.Call) and len(call.node.args) == 3 else None
-        set_attribute(machine, owner, name, value, call.node, call.frame, focus)
+        set_attribute(machine, owner, name, value, call.node, call.frame, call.expression(2))
     else:
         outer, machine.obstacle = machine.obstacle, obstacle_of(name)
         havoc(machine, owner)
@@ -129,25 +132,18 @@ def _delattr(machine: Machine, call: Call) -> Object:
 
 @models("builtins.hasattr")
 def _hasattr(machine: Machine, call: Call) -> Object:
-    name = machine.settle(call.arguments[1])
-    known = (
-        has_attribute(machine, machine.settle(call.arguments[0]), name, call.node, call.frame)
-        if isinstance(name, str)
-        else None
-    )
-    if known is None and isinstance(call.arguments[0], Unknown) and isinstance(name, str):
-        return part_of(machine, call.arguments[0], ("has", name), f"hasattr({call.arguments[0].text}, {name!r})")
+    owner, name = call.arguments[0], machine.settle(call.arguments[1])
+    if not isinstance(name, str):
+        return machine.unknown("", not_none=True)
+    known = has_attribute(machine, machine.settle(owner), name, call.node, call.frame)
+    if known is None and isinstance(owner, Unknown):
+        return part_of(machine, owner, ("has", name), f"hasattr({owner.text}, {name!r})")
     return machine.unknown("", not_none=True) if known is None else known
-
-
-@models("builtins.id", "builtins.hash")
-def _identity(machine: Machine, call: Call) -> Object:
-    return machine.unknown("", not_none=True)
 
 
 @models("builtins.vars")
 def _vars(machine: Machine, call: Call) -> Object:
-    owner = machine.settle(call.arguments[0]) if call.arguments else None
+    owner = machine.settle(call.argument(0))
     if isinstance(owner, Instance):
         return attributes_of(machine, owner)
     if isinstance(owner, Unknown):
@@ -192,39 +188,121 @@ def _run_text(machine: Machine, call: Call) -> Object:
         for value in list(here.fields.values()):
             havoc(machine, value)
         here = here.enclosing
-    for value in [
-        *call.arguments,
-        *call.keywords.values(),
-        machine.path.environment,
-        *call.frame.module.fields.values(),
-    ]:
+    given = (*call.arguments, *call.keywords.values())
+    for value in (*given, machine.path.environment, *call.frame.module.fields.values()):
         havoc(machine, value)
     return machine.unknown("eval()")
 
 
-@models("builtins.dir")
-def _names(machine: Machine, call: Call) -> Object:
-    return machine.unknown("", not_none=True)
+models("builtins.dir", "builtins.hash", "builtins.id")(lambda machine, call: machine.unknown("", not_none=True))
+models("object")(lambda machine, call: machine.unknown("object()", not_none=True))
+models("builtins.print")(lambda machine, call: None)
 
 
-@models("object")
-def _object(machine: Machine, call: Call) -> Object:
-    return machine.unknown("object()", not_none=True)
+_ERRORS = [name for name, each in vars(builtins).items() if isinstance(each, type) and issubclass(each, BaseException)]
+BUILTINS.update({name: External(name) for name in ("object", "super", "NotImplemented", *_ERRORS)})
+BUILTINS.update({name: External(f"builtins.{name}") for name in ("open", "input")})
+BUILTINS.update({"Ellipsis": ..., "__debug__": True})
 
 
-@models("builtins.print")
-def _nothing(machine: Machine, call: Call) -> Object:
-    return None
+@models("copy.deepcopy")
+def _deepcopy(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0])
+    own = special(machine, value, "__deepcopy__")
+    if own is not None:
+        return invoke(machine, own, call.passing([value, DictObject({}, machine.tick())]))
+    copies: dict[int, Object] = {}
+    for part in _copied_parts(machine, value, set()):
+        if _is_copied_by_another(machine, part, call):
+            copies[id(part)] = machine.unknown("copy", not_none=True)
+    return deep_copy(machine, value, copies)
 
 
-BUILTINS["object"] = External("object")
-BUILTINS["super"] = External("super")
-BUILTINS["NotImplemented"] = External("NotImplemented")
-BUILTINS["Ellipsis"] = ...
-BUILTINS["__debug__"] = True
-for _error in [
-    name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
-]:
-    BUILTINS[_error] = External(_error)
-BUILTINS["open"] = External("builtins.open")
-BUILTINS["input"] = External("builtins.input")
+def _copied_parts(machine: Machine, value: Object, seen: set[int]) -> Iterator[Instance]:
+    """Yield the objects that a deep copy reaches."""
+    value = machine.settle(value)
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, Instance):
+        yield value
+    inner: Iterable[Object] = ()
+    if isinstance(value, (Instance, DictObject)):
+        inner = value.fields.values()
+    elif isinstance(value, ListObject):
+        inner = value.items or ()
+    elif isinstance(value, (tuple, Choice)):
+        inner = value.options if isinstance(value, Choice) else value
+    for each in inner:
+        yield from _copied_parts(machine, each, seen)
+
+
+def _is_copied_by_another(machine: Machine, value: Instance, call: Call) -> bool:
+    """Tell whether `copy` finds `__deepcopy__` by a `__getattr__` that asks another object: it then copies that one.
+
+    At head the model is such an object (GPTModelConfig in megatron-core's training/models/gpt.py): its copy is of the
+    class of the TransformerConfig in it.
+    """
+    if not isinstance(lookup(machine, value.cls, "__getattr__")[0], Function):
+        return False
+    if isinstance(value.cls, ClassObject) and value.cls.data is not None:
+        return True  # a snapshot does not tell special methods
+    try:
+        found = isolated(machine, lambda: get_attribute(machine, value, "__deepcopy__", call.node, call.frame))
+    except Raised:
+        return False
+    return found is not MISSING
+
+
+@models("copy.copy")
+def _copy(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0])
+    own = called(machine, value, "__copy__", call.node, call.frame)
+    if own is not MISSING:
+        return own
+    if isinstance(value, (Instance, DictObject)):
+        copied: Instance | DictObject
+        born = machine.tick()
+        copied = Instance(value.cls, born, value.made) if isinstance(value, Instance) else DictObject({}, born)
+        copied.fields, copied.writes = dict(value.fields), dict(value.writes)
+        return copied
+    if isinstance(value, ListObject):
+        return type(value)(value.items, machine.tick())
+    if isinstance(value, Choice):
+        return join(machine, [_copy(machine, call.passing([option])) for option in value.options])
+    if type(value) is Unknown:
+        made = shallow_copy(machine, value)
+        made.fields[COPY_OF] = value
+        return made
+    return value if isinstance(value, (*CONSTANTS, tuple, frozenset)) else machine.unknown()
+
+
+models("typing.cast", "typing_extensions.cast")(lambda machine, call: call.arguments[1])
+models("typing.TypeVar", "typing.NewType", "typing.TypedDict")(
+    lambda machine, call: machine.unknown("type", not_none=True)
+)
+models("enum.auto")(lambda machine, call: External("enum.auto()"))
+
+
+@models("types.SimpleNamespace")
+def _namespace(machine: Machine, call: Call) -> Object:
+    if call.arguments or "**" in call.keywords:
+        return machine.unknown("namespace", not_none=True)
+    given: list[ast.keyword] = getattr(call.node, "keywords", [])
+    unpacked = [each.value for each in given if not each.arg]
+    focus: dict[str, Any] = {name: inside(each, (name,)) for each in unpacked for name in call.keywords}
+    focus |= {each.arg: each for each in given if each.arg}
+    return invoke(machine, written(machine, "types.SimpleNamespace"), call._replace(focus=focus))
+
+
+@models("argparse.Namespace")
+def _simple_namespace(machine: Machine, call: Call) -> Object:
+    made = machine.unknown("namespace", not_none=True)
+    made.fields.update({name: value for name, value in call.keywords.items() if name != "**"})
+    return made
+
+
+models("contextlib.suppress")(lambda machine, call: Partial(External("contextlib.suppress"), call.arguments, {}))
+models("contextlib.redirect_stdout", "contextlib.redirect_stderr")(
+    lambda machine, call: machine.unknown("context", not_none=True)
+)

@@ -6,7 +6,7 @@ Upstream's functions are those of megatron/bridge/training/utils/omegaconf_utils
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -25,21 +25,19 @@ from mfsdp_lint.readers.python.library.config_trees import (
     put_below,
     tree_of,
 )
-from mfsdp_lint.readers.python.library.data import loaded, to_object
-from mfsdp_lint.readers.python.library.data_formats import from_omegaconf
-from mfsdp_lint.readers.python.library.data_places import in_place
-from mfsdp_lint.readers.python.library.files import read
+from mfsdp_lint.readers.python.library.data import from_omegaconf, in_place, loaded, to_object
+from mfsdp_lint.readers.python.library.environment import read
 from mfsdp_lint.readers.python.library.hydra_overrides import NoOverride, Override, parse
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import Model, models
+from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.started import word_of, words
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.markers import HAZY, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -54,27 +52,8 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 from mfsdp_lint.readers.python.values.places import NOT_KNOWN, NoData
 
-Arguments = dict[str, Object]
 
-
-def _takes(*names: str) -> Callable[[Callable[[Machine, Arguments, Any, Frame], Object]], Model]:
-    """Make a model whose function takes its arguments by name; arguments that were not given are left out."""
-
-    def wrap(function: Callable[[Machine, Arguments, Any, Frame], Object]) -> Model:
-        def model(machine: Machine, call: Call) -> Object:
-            if len(call.arguments) > len(names):
-                raise Raised("TypeError", "too many arguments")
-            given = {**dict(zip(names, call.arguments, strict=False)), **call.keywords}
-            return function(
-                machine, {name: machine.settle(value) for name, value in given.items()}, call.node, call.frame
-            )
-
-        return model
-
-    return wrap
-
-
-def _fresh(machine: Machine, source: Object, node: Any, frame: Frame) -> Object:
+def _fresh(machine: Machine, source: Object, call: Call) -> Object:
     """Make a new tree with the entries of an object, a dictionary, or another tree."""
     if isinstance(source, ConfigTree):
         return deep_copy(machine, source)
@@ -83,107 +62,100 @@ def _fresh(machine: Machine, source: Object, node: Any, frame: Frame) -> Object:
 
 
 @models("omegaconf.OmegaConf.create", "omegaconf.OmegaConf.structured", "omegaconf.DictConfig")
-@_takes("obj", "parent", "flags")
-def _create(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    source = given.get("obj", given.get("content", MISSING))
+def _create(machine: Machine, call: Call) -> Object:
+    source = machine.settle(call.argument(0, "obj", call.keywords.get("content", MISSING)))
     if source is MISSING:
         return make_tree(machine)
     if isinstance(source, str):
-        found = _from_text(machine, source, node, frame)
+        found = _from_text(machine, source, call)
         return found if isinstance(found, ConfigTree) else make_tree(machine) if found is None else machine.unknown()
     if isinstance(source, ClassObject):
         try:
-            source = invoke(machine, source, Call([], {}, node, frame))
+            source = invoke(machine, source, call.passing([]))
         except Raised:  # fields without a default are missing in the tree, and no error
             return machine.unknown("config", not_none=True)
-    return _fresh(machine, source, node, frame)
+    return _fresh(machine, source, call)
 
 
 @models("omegaconf.OmegaConf.merge", "omegaconf.OmegaConf.unsafe_merge")
 def _merge(machine: Machine, call: Call) -> Object:
     sources = [machine.settle(argument) for argument in call.arguments]
-    made = _fresh(machine, sources[0], call.node, call.frame) if sources else machine.unknown("config")
+    made = _fresh(machine, sources[0], call) if sources else machine.unknown("config")
     for source in sources[1:]:
         if isinstance(made, ConfigTree):
-            merge(machine, made, source, call.node, call.frame)
+            merge(machine, made, source, call)
     return made
 
 
 @models("omegaconf.OmegaConf.from_dotlist")
-@_takes("dotlist")
-def _from_dotlist(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    texts = _texts(machine, given.get("dotlist"))
-    return machine.unknown("config", not_none=True) if texts is None else _of_dotlist(machine, texts, node, frame)
+def _from_dotlist(machine: Machine, call: Call) -> Object:
+    texts = _texts(machine, call.argument(0, "dotlist"))
+    return machine.unknown("config", not_none=True) if texts is None else _of_dotlist(machine, texts, call)
 
 
 @models("omegaconf.OmegaConf.from_cli")
-@_takes("args_list")
-def _from_cli(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+def _from_cli(machine: Machine, call: Call) -> Object:
     """Read the overrides of the command line: none, unless the call gives some or the program starts with some."""
     words_given = machine.started_with() or ()
-    here = given.get("args_list")
-    texts = _texts(machine, words(machine, words_given, frame) if here is None else here)
-    return machine.unknown("config", not_none=True) if texts is None else _of_dotlist(machine, texts, node, frame)
+    here = machine.settle(call.argument(0, "args_list"))
+    texts = _texts(machine, words(machine, words_given, call.frame) if here is None else here)
+    return machine.unknown("config", not_none=True) if texts is None else _of_dotlist(machine, texts, call)
 
 
-def _of_dotlist(machine: Machine, texts: list[Said], node: Any, frame: Frame) -> ConfigTree:
+def _of_dotlist(machine: Machine, texts: list[Said], call: Call) -> ConfigTree:
     made = make_tree(machine)
     for each in texts:
         if isinstance(each.text, str):
             key, equals, written = each.text.partition("=")
-            value = _from_text(machine, written, node, frame) if equals else None
+            value = _from_text(machine, written, call) if equals else None
         else:
             key, value = each.key, machine.unknown(each.key)
-        put_below(machine, made, key, value, _said(machine, each, value, node, frame), node, frame)
+        put_below(machine, made, key, value, _said(machine, each, value, call), call)
     return made
 
 
-def _from_text(machine: Machine, text: str, node: Any, frame: Frame) -> Object:
+def _from_text(machine: Machine, text: str, call: Call) -> Object:
     try:
-        documents = in_place(machine, from_omegaconf, text, node, frame)
+        documents = in_place(machine, from_omegaconf, text, call)
     except NoData as error:
         raise Raised("ValueError", str(error)) from None
-    return tree_of(machine, to_object(machine, documents[0], None, node, frame)) if documents else None
+    return tree_of(machine, to_object(machine, documents[0], None, call)) if documents else None
 
 
 @models("omegaconf.OmegaConf.load")
-@_takes("file_")
-def _load(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    source = given.get("file_")
+def _load(machine: Machine, call: Call) -> Object:
+    source = machine.settle(call.argument(0, "file_"))
     text: Object = source
     if text_of_path(source) is not None:
-        text = read(machine, source, frame)
-    found = None if text is None else loaded(machine, text, from_omegaconf, node, frame)
+        text = read(machine, source, call.frame)
+    found = None if text is None else loaded(machine, text, from_omegaconf, call)
     if found is None:
         return machine.unknown("config", not_none=True)
     return tree_of(machine, found[0]) if found else make_tree(machine)
 
 
 @models("omegaconf.OmegaConf.to_container", "omegaconf.OmegaConf.to_object")
-@_takes("cfg", "resolve", "throw_on_missing", "enum_to_str", "structured_config_mode")
-def _to_container(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    tree = given.get("cfg")
+def _to_container(machine: Machine, call: Call) -> Object:
+    tree = machine.settle(call.argument(0, "cfg"))
     return as_dictionary(machine, tree) if isinstance(tree, ConfigTree) else machine.unknown("config")
 
 
 @models("omegaconf.OmegaConf.update")
-@_takes("cfg", "key", "value", "merge", "force_add")
-def _update(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    tree, key = given.get("cfg"), given.get("key")
+def _update(machine: Machine, call: Call) -> Object:
+    tree, key = machine.settle(call.argument(0, "cfg")), machine.settle(call.argument(1, "key"))
     if isinstance(tree, ConfigTree) and isinstance(key, str):
-        value = given.get("value")
-        focus = node.args[2] if isinstance(node, ast.Call) and len(node.args) > 2 else None
-        write = machine.note(node, frame, focus, "assigned", value, None)
-        put_below(machine, tree, key, tree_of(machine, value), write, node, frame)
+        value = machine.settle(call.argument(2, "value"))
+        write = machine.note(call.node, call.frame, call.expression(2), "assigned", value, None)
+        put_below(machine, tree, key, tree_of(machine, value), write, call)
     else:
         havoc(machine, tree)
     return None
 
 
-@models("omegaconf.OmegaConf.select")
-@_takes("cfg", "key", "default", "throw_on_resolution_failure", "throw_on_missing")
-def _select(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    tree, key = given.get("cfg"), given.get("key")
+@models("omegaconf.OmegaConf.select", "omegaconf.DictConfig.get")
+def _select(machine: Machine, call: Call) -> Object:
+    tree, key = machine.settle(call.argument(0, "cfg")), machine.settle(call.argument(1, "key"))
+    default = machine.settle(call.argument(2, "default", call.keywords.get("default_value")))
     if not isinstance(tree, ConfigTree) or not isinstance(key, str):
         return machine.unknown("config")
     found: Object = tree
@@ -192,21 +164,15 @@ def _select(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Obje
             return machine.unknown(key)
         whole, found = is_whole(found), machine.settle(found.fields.get(part, MISSING))
         if found is MISSING:
-            return given.get("default") if whole else machine.unknown(key)
-    return given.get("default") if found is None else found
+            return default if whole else machine.unknown(key)
+    return default if found is None else found
 
 
-@models(
-    "omegaconf.OmegaConf.set_struct", "omegaconf.OmegaConf.set_readonly", "omegaconf.OmegaConf.resolve",
-    "omegaconf.OmegaConf.register_new_resolver", "omegaconf.OmegaConf.save",
-)  # fmt: skip
-def _nothing(machine: Machine, call: Call) -> Object:
-    return None
-
-
-@models("omegaconf.OmegaConf.to_yaml", "omegaconf.open_dict", "omegaconf.read_write", "omegaconf.OmegaConf.is_config")
-def _unknown(machine: Machine, call: Call) -> Object:
-    return machine.unknown("", not_none=True)
+for _name in ("set_struct", "set_readonly", "resolve", "register_new_resolver", "save"):
+    models(f"omegaconf.OmegaConf.{_name}")(lambda machine, call: None)
+models("omegaconf.OmegaConf.to_yaml", "omegaconf.open_dict", "omegaconf.read_write", "omegaconf.OmegaConf.is_config")(
+    lambda machine, call: machine.unknown("", not_none=True)
+)
 
 
 def _method(machine: Machine, call: Call) -> Object:
@@ -224,19 +190,11 @@ def _merge_with(machine: Machine, call: Call) -> Object:
     if not isinstance(tree, ConfigTree):
         return unfollowed(machine, "omegaconf.DictConfig.merge_with", call)
     for source in sources:
-        merge(machine, tree, machine.settle(source), call.node, call.frame)
+        merge(machine, tree, machine.settle(source), call)
     return None
 
 
-@models("omegaconf.DictConfig.get")
-def _get(machine: Machine, call: Call) -> Object:
-    tree, key, *default = call.arguments
-    return _select(machine, call.passing([tree, key, *default]))
-
-
-@models("omegaconf.DictConfig.copy")
-def _copy(machine: Machine, call: Call) -> Object:
-    return deep_copy(machine, call.arguments[0])
+models("omegaconf.DictConfig.copy")(lambda machine, call: deep_copy(machine, call.arguments[0]))
 
 
 @models("omegaconf.DictConfig.items", "omegaconf.DictConfig.keys", "omegaconf.DictConfig.values")
@@ -262,72 +220,68 @@ def _config_tree(machine: Machine, config: Object) -> ConfigTree:
 
 
 @models(f"{UPSTREAM}create_omegaconf_dict_config")
-@_takes("config_container")
-def _create_config(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+def _create_config(machine: Machine, call: Call) -> Object:
     excluded = DictObject({}, machine.tick())
     excluded.writes[HAZY] = True
-    return (_config_tree(machine, given.get("config_container")), excluded)
+    return (_config_tree(machine, machine.settle(call.argument(0, "config_container"))), excluded)
 
 
 @models(f"{UPSTREAM}apply_overrides")
-@_takes("config_obj", "overrides_dict", "excluded_fields")
-def _apply_overrides(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    apply(machine, given.get("config_obj"), given.get("overrides_dict"), node, frame)
+def _apply_overrides(machine: Machine, call: Call) -> Object:
+    apply(machine, machine.settle(call.argument(0, "config_obj")), call.argument(1, "overrides_dict"), call)
     return None
 
 
 @models(f"{UPSTREAM}parse_hydra_overrides")
-@_takes("cfg", "overrides")
-def _parse_hydra(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    tree, texts = given.get("cfg"), _texts(machine, given.get("overrides"))
+def _parse_hydra(machine: Machine, call: Call) -> Object:
+    tree, texts = machine.settle(call.argument(0, "cfg")), _texts(machine, call.argument(1, "overrides"))
     if not isinstance(tree, ConfigTree):
         return machine.unknown("config", not_none=True)
     if texts is None:
         havoc(machine, tree)
     else:
-        override(machine, tree, texts, node, frame)
+        override(machine, tree, texts, call)
     return tree
 
 
 @models(f"{UPSTREAM}process_config_with_overrides")
-@_takes("config", "config_filepath", "cli_overrides")
-def _process(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    config = given.get("config")
+def _process(machine: Machine, call: Call) -> Object:
+    config = machine.settle(call.argument(0, "config"))
     tree = _config_tree(machine, config)
-    path, overrides = given.get("config_filepath"), given.get("cli_overrides")
+    path, overrides = call.argument(1, "config_filepath"), call.argument(2, "cli_overrides")
     if truth(machine, path) is not False:
-        merge(machine, tree, _load(machine, Call([path], {}, node, frame)), node, frame)
+        merge(machine, tree, _load(machine, call.passing([path])), call)
     if truth(machine, overrides) is not False:
-        _parse_hydra(machine, Call([tree, overrides], {}, node, frame))
+        _parse_hydra(machine, call.passing([tree, overrides]))
     if WHOLE in tree.fields:
-        apply(machine, config, tree, node, frame)
+        apply(machine, config, tree, call)
     else:
         havoc(machine, config)
     return config
 
 
-def override(machine: Machine, tree: ConfigTree, texts: list[Said], node: Any, frame: Frame) -> None:
+def override(machine: Machine, tree: ConfigTree, texts: list[Said], call: Call) -> None:
     """Change a tree as overrides in Hydra's grammar say. Raises Refused where Hydra refuses one."""
     for said in texts:
         try:
-            _override(machine, tree, said, node, frame)
+            _override(machine, tree, said, call)
         except Refused as error:
             error.place = said.place
             raise
 
 
-def _override(machine: Machine, tree: ConfigTree, said: Said, node: Any, frame: Frame) -> None:
+def _override(machine: Machine, tree: ConfigTree, said: Said, call: Call) -> None:
     """Change a tree as one override says. Raises Refused."""
     each = _parsed(said)
-    value = tree_of(machine, to_object(machine, each.value, None, node, frame))
-    write = _said(machine, said, value, node, frame)
+    value = tree_of(machine, to_object(machine, each.value, None, call))
+    write = _said(machine, said, value, call)
     mergeable = isinstance(value, (ConfigTree, ListObject))
     if each.sign == "+" and not mergeable and _is_there(machine, tree, each.key):
         raise _refused(f"Could not append to config. An item is already at '{each.key}'")
     if each.sign == "~":
         _delete(machine, tree, each.key, value)
     else:
-        put_below(machine, tree, each.key, value, write, node, frame, struct=True, force=bool(each.sign))
+        put_below(machine, tree, each.key, value, write, call, struct=True, force=bool(each.sign))
 
 
 def _parsed(said: Said) -> Override:
@@ -370,6 +324,7 @@ def _is_there(machine: Machine, tree: ConfigTree, key: str) -> bool:
 
 def _texts(machine: Machine, value: Object) -> list[Said] | None:
     """Return the texts in a list; None where they are not known, but for the values of words of the command line."""
+    value = machine.settle(value)
     items = value.items if isinstance(value, ListObject) else value if isinstance(value, tuple) else None
     if items is None:
         return None
@@ -402,13 +357,13 @@ class Said:
         return (self.word.text if self.word else str(self.text)).partition("=")[0]
 
 
-def _said(machine: Machine, said: Said, value: Object, node: Any, frame: Frame) -> Write:
+def _said(machine: Machine, said: Said, value: Object, call: Call) -> Write:
     """Return the write of an override: at the word, or at the text where only one place has it, else at the call."""
     if said.place is not None:
-        return Write(frame.module, said.place, None, frame.function, "override", value, machine.tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
+        return Write(call.frame.module, said.place, None, call.frame.function, "override", value, machine.tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
     text = str(said.text)
-    place = _place(node, text) or _place(frame.module.tree, text)
-    return machine.note(place or node, frame, None, "assigned", value, None)
+    place = _place(call.node, text) or _place(call.frame.module.tree, text)
+    return machine.note(place or call.node, call.frame, None, "assigned", value, None)
 
 
 def _place(above: Any, text: str) -> ast.AST | None:

@@ -1,18 +1,24 @@
-"""Content of packages: `pkgutil` over packages of the tree, and `importlib`."""
+"""Packages: their modules (`importlib`, `pkgutil` over packages of the tree), and the versions of those that the target
+says are installed (PEP 440).
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import re
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import total_ordering
 
 from mfsdp_lint.readers.python.eval.imports import import_module, is_there, resolve_global
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
+from mfsdp_lint.readers.python.eval.standard_objects import NotKnown, answer
 from mfsdp_lint.readers.python.state.folders import folder_of, located, spelled
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import External, ListObject, Object, Unknown
 
@@ -23,11 +29,9 @@ class _OutOfSight(Exception):
 
 @models("builtins.__import__", "importlib.import_module")
 def _import_module(machine: Machine, call: Call) -> Object:
-    name = machine.settle(call.arguments[0]) if call.arguments else None
+    name = machine.settle(call.argument(0))
     if isinstance(name, str) and name.startswith("."):
-        name = _absolute(
-            name, machine.settle(call.keywords["package"] if "package" in call.keywords else [*call.arguments, None][1])
-        )
+        name = _absolute(name, machine.settle(call.argument(1, "package")))
     if not isinstance(name, str):
         return machine.unknown("module")
     found = import_module(machine, name, call.frame.module)
@@ -51,16 +55,17 @@ def _absolute(name: str, package: Object) -> str | None:
 @models("importlib.util.spec_from_file_location")
 def _spec_from_file(machine: Machine, call: Call) -> Object:
     made = machine.unknown("spec", not_none=True)
-    given = dict(zip(("name", "location"), call.arguments, strict=False)) | call.keywords
     made.fields.update(
-        name=given.get("name"), origin=given.get("location"), loader=External("importlib.machinery.SourceFileLoader")
+        name=call.argument(0, "name"),
+        origin=call.argument(1, "location"),
+        loader=External("importlib.machinery.SourceFileLoader"),
     )
     return made
 
 
 @models("importlib.util.module_from_spec")
 def _module_from_spec(machine: Machine, call: Call) -> Object:
-    spec = machine.settle(call.arguments[0] if call.arguments else call.keywords.get("spec"))
+    spec = machine.settle(call.argument(0, "spec"))
     location = text_of_path(machine.settle(spec.fields.get("origin"))) if isinstance(spec, Unknown) else None
     places = () if location is None else located(machine, location, call.frame.module)
     files = [place for place in places if machine.finder.sources.exists(place)]
@@ -74,7 +79,7 @@ def _module_from_spec(machine: Machine, call: Call) -> Object:
 
 @models("importlib.util.find_spec")
 def _find_spec(machine: Machine, call: Call) -> Object:
-    name = machine.settle(call.arguments[0]) if call.arguments else machine.settle(call.keywords.get("name"))
+    name = machine.settle(call.argument(0, "name"))
     if not isinstance(name, str) or name.startswith("."):
         return machine.unknown("module specification")
     above = name.rpartition(".")[0]
@@ -115,28 +120,21 @@ def _not_found(machine: Machine, name: str) -> Raised:
     return error
 
 
-@models("pkgutil.iter_modules")
-def _iter_modules(machine: Machine, call: Call) -> Object:
-    return _listed(machine, call.arguments, call.keywords, call.frame, deep=False)
+def _lists(deep: bool) -> Model:
+    def model(machine: Machine, call: Call) -> Object:
+        path, prefix = machine.settle(call.argument(0, "path")), machine.settle(call.argument(1, "prefix", ""))
+        try:
+            if not isinstance(prefix, str):
+                raise _OutOfSight
+            return ListObject(list(_modules(machine, path, prefix, call.frame.module, deep)), machine.tick())
+        except _OutOfSight:
+            return machine.unknown("modules", not_none=True)
+
+    return model
 
 
-@models("pkgutil.walk_packages")
-def _walk_packages(machine: Machine, call: Call) -> Object:
-    return _listed(machine, call.arguments, call.keywords, call.frame, deep=True)
-
-
-def _listed(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, *, deep: bool
-) -> Object:
-    given = [machine.settle(each) for each in (*arguments, None, "")][:2]
-    path = machine.settle(keywords["path"]) if "path" in keywords else given[0]
-    prefix = machine.settle(keywords["prefix"]) if "prefix" in keywords else given[1] or ""
-    try:
-        if not isinstance(prefix, str):
-            raise _OutOfSight
-        return ListObject(list(_modules(machine, path, prefix, frame.module, deep)), machine.tick())
-    except _OutOfSight:
-        return machine.unknown("modules", not_none=True)
+models("pkgutil.iter_modules")(_lists(deep=False))
+models("pkgutil.walk_packages")(_lists(deep=True))
 
 
 def _modules(machine: Machine, path: Object, prefix: str, importer: Module, deep: bool) -> Iterator[Object]:
@@ -153,7 +151,9 @@ def _modules(machine: Machine, path: Object, prefix: str, importer: Module, deep
             if not name or name in seen:
                 continue
             seen.add(name)
-            yield _info(machine, prefix + name, is_package)
+            made = Unknown(machine.tick(), f"module {prefix}{name}", True)
+            made.fields.update(name=prefix + name, ispkg=is_package)
+            yield made
             if deep and is_package:
                 yield from _below(machine, prefix + name, importer)
 
@@ -174,7 +174,119 @@ def _below(machine: Machine, name: str, importer: Module) -> Iterator[Object]:
     yield from _modules(machine, resolve_global(machine, found, "__path__"), f"{name}.", importer, True)
 
 
-def _info(machine: Machine, name: str, is_package: bool) -> Object:
-    made = Unknown(machine.tick(), f"module {name}", True)
-    made.fields.update(name=name, ispkg=is_package)
+_LONGEST = 200
+_PATTERN = re.compile(
+    r"""\s*v?(?:(?P<epoch>\d+)!)?(?P<release>\d+(?:\.\d+)*)
+    (?:[-_.]?(?P<pre>alpha|a|beta|b|preview|pre|c|rc)[-_.]?(?P<pre_number>\d+)?)?
+    (?P<post>-(?P<post_alone>\d+)|[-_.]?(?:post|rev|r)[-_.]?(?P<post_number>\d+)?)?
+    (?P<dev>[-_.]?dev[-_.]?(?P<dev_number>\d+)?)?
+    (?:\+(?P<local>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?\s*""",
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+"""A version as PEP 440 has it, appendix B."""
+_PRE = {"alpha": "a", "beta": "b", "c": "rc", "pre": "rc", "preview": "rc"}
+_LEAST, _MOST = (0,), (2,)
+
+
+class InvalidVersion(ValueError):
+    """A text that is no version."""
+
+
+@total_ordering
+class Version:
+    """A version with the attributes of packaging's own. Raises InvalidVersion."""
+
+    __module__ = "packaging.version"
+
+    def __init__(self, text: str) -> None:
+        found = _PATTERN.fullmatch(text) if len(text) < _LONGEST else None
+        if found is None:
+            raise InvalidVersion(f"Invalid version: '{text}'")
+        said = found.group
+        letter, post = (said("pre") or "").lower(), said("post_alone") or said("post_number") or 0
+        self.epoch, self.release = int(said("epoch") or 0), tuple(map(int, said("release").split(".")))
+        self.pre = (_PRE.get(letter, letter), int(said("pre_number") or 0)) if letter else None
+        self.post = int(post) if said("post") else None
+        self.dev = int(said("dev_number") or 0) if said("dev") else None
+        parts = [int(each) if each.isdigit() else each for each in re.split(r"[-_.]", (said("local") or "").lower())]
+        self.local = ".".join(map(str, parts)) or None
+        self.major, self.minor, self.micro = (*self.release, 0, 0)[:3]
+        self.is_prerelease = self.dev is not None or self.pre is not None
+        self.is_postrelease, self.is_devrelease = self.post is not None, self.dev is not None
+        self.base_version = f"{self.epoch}!" * bool(self.epoch) + ".".join(map(str, self.release))
+        self.public = self.base_version + "".join(map(str, self.pre or ()))
+        self.public += f".post{self.post}" * self.is_postrelease + f".dev{self.dev}" * self.is_devrelease
+        significant = len(self.release)
+        while significant and not self.release[significant - 1]:
+            significant -= 1
+        self.key = (
+            self.epoch,
+            self.release[:significant],
+            (1, *self.pre) if self.pre else _LEAST if self.is_devrelease and not self.is_postrelease else _MOST,
+            (1, self.post) if self.is_postrelease else _LEAST,
+            (1, self.dev) if self.is_devrelease else _MOST,
+            (1, *((1, each, "") if isinstance(each, int) else (0, 0, each) for each in parts))
+            if self.local
+            else _LEAST,
+        )
+
+    def __str__(self) -> str:
+        return self.public if self.local is None else f"{self.public}+{self.local}"
+
+    def __eq__(self, other: object) -> bool:
+        return self.key == other.key if isinstance(other, Version) else NotImplemented
+
+    def __lt__(self, other: Version) -> bool:
+        return self.key < other.key if isinstance(other, Version) else NotImplemented
+
+
+@models("packaging.version.Version", "packaging.version.parse", "pkg_resources.parse_version")
+def _version(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.argument(0, "version"))
+    try:
+        text = version_of(machine, "torch") if value == External("torch.__version__") else value
+        return answer(machine, Version, [text], {})
+    except NotKnown:
+        return machine.unknown("version", not_none=True)
+
+
+def version_of(machine: Machine, package: Object) -> Object:
+    """Return the version of an installed package, as a text; unknown where the target does not say it."""
+    package = package if isinstance(package, str) else "a package"
+    found = machine.knowledge.version_of(package) if machine.knowledge is not None else None
+    return machine.unknown(f"the version of {package}", not_none=True) if found is None else found
+
+
+@models("importlib.metadata.version", "importlib_metadata.version")
+def _installed_version(machine: Machine, call: Call) -> Object:
+    return version_of(machine, machine.settle(call.argument(0, "distribution_name")))
+
+
+@models("importlib.metadata.distribution", "importlib_metadata.distribution", "pkg_resources.get_distribution")
+def _distribution(machine: Machine, call: Call) -> Object:
+    made = Unknown(machine.tick(), "distribution", True)
+    made.fields["version"] = _installed_version(machine, call)
     return made
+
+
+def _get_version(package: str) -> Model:
+    return lambda machine, call: _version(machine, call.passing([version_of(machine, package)]))
+
+
+def _is_min_version(package: str) -> Model:
+    def model(machine: Machine, call: Call) -> Object:
+        installed = version_of(machine, package)
+        wanted = machine.settle(call.argument(0, "version"))
+        equality = machine.settle(call.argument(1, "check_equality", True))
+        if isinstance(installed, str) and isinstance(wanted, str) and isinstance(equality, bool):
+            with suppress(InvalidVersion):
+                there, least = Version(installed), Version(wanted)
+                return there > least or (equality and there == least)
+        return machine.unknown(f"the version of {package}", not_none=True)
+
+    return model
+
+
+for _package_name, _short in (("torch", "torch"), ("transformer-engine", "te")):
+    models(f"megatron.core.utils.get_{_short}_version")(_get_version(_package_name))
+    models(f"megatron.core.utils.is_{_short}_min_version")(_is_min_version(_package_name))

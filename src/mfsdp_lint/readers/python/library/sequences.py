@@ -1,10 +1,12 @@
-"""Lists, tuples, sets, dictionaries and functions that walk over them."""
+"""Lists, tuples, sets, dictionaries; functions that walk over them, and that reduce them to one value."""
 
 from __future__ import annotations
 
+import ast
 import itertools
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import known_truth
@@ -20,11 +22,12 @@ from mfsdp_lint.readers.python.eval.iteration import (
     walked,
 )
 from mfsdp_lint.readers.python.eval.methods import method, sort
-from mfsdp_lint.readers.python.library.computing import settled
+from mfsdp_lint.readers.python.eval.operators import binary
+from mfsdp_lint.readers.python.library.text import settled
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.truth import join, truth
 from mfsdp_lint.readers.python.values.frames import Call, Frame
@@ -42,27 +45,16 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def _elements(machine: Machine, arguments: list[Object], frame: Frame) -> list[Object] | None:
-    return iterate(machine, arguments[0], frame) if arguments else []
-
-
-def _perhaps_missing(machine: Machine, arguments: list[Object], frame: Frame) -> list[Object] | None:
-    return elements(machine, arguments[0], frame) if arguments else []
-
-
 @models("builtins.list")
 def _list(machine: Machine, call: Call) -> Object:
-    items = _perhaps_missing(machine, call.arguments, call.frame)
+    items = elements(machine, call.argument(0, default=()), call.frame)
     return ListObject(None if items is None else list(items), machine.tick())
 
 
 @models("builtins.sorted")
 def _sorted(machine: Machine, call: Call) -> Object:
-    items = _elements(machine, call.arguments, call.frame)
-    return ListObject(
-        None if items is None else sort(machine, items, call.keywords, call.frame),
-        machine.tick(),
-    )
+    items = iterate(machine, call.argument(0, default=()), call.frame)
+    return ListObject(None if items is None else sort(machine, items, call.keywords, call.frame), machine.tick())
 
 
 def _iterator(machine: Machine, items: list[Object] | None, walked: list[Object]) -> IteratorObject:
@@ -73,7 +65,7 @@ def _iterator(machine: Machine, items: list[Object] | None, walked: list[Object]
 
 @models("builtins.reversed")
 def _reversed(machine: Machine, call: Call) -> Object:
-    items = _perhaps_missing(machine, call.arguments, call.frame)
+    items = elements(machine, call.argument(0, default=()), call.frame)
     return _iterator(machine, None if items is None else items[::-1], call.arguments)
 
 
@@ -88,17 +80,15 @@ def _iter(machine: Machine, call: Call) -> Object:
             return own
     if len(call.arguments) > 1:
         return machine.unknown("iter()", not_none=True)
-    return _iterator(machine, _perhaps_missing(machine, call.arguments, call.frame), call.arguments)
+    return _iterator(machine, elements(machine, call.argument(0, default=()), call.frame), call.arguments)
 
 
-@models("builtins.tuple")
-def _tuple(machine: Machine, call: Call) -> Object:
-    return make_tuple(machine, _perhaps_missing(machine, call.arguments, call.frame))
-
-
-@models("builtins.set", "builtins.frozenset")
-def _set(machine: Machine, call: Call) -> Object:
-    return make_set(machine, _elements(machine, call.arguments, call.frame))
+models("builtins.tuple")(
+    lambda machine, call: make_tuple(machine, elements(machine, call.argument(0, default=()), call.frame))
+)
+models("builtins.set", "builtins.frozenset")(
+    lambda machine, call: make_set(machine, iterate(machine, call.argument(0, default=()), call.frame))
+)
 
 
 @models("builtins.dict", "collections.OrderedDict", "types.MappingProxyType")
@@ -121,7 +111,7 @@ def _dict(machine: Machine, call: Call) -> Object:
 def _defaultdict(machine: Machine, call: Call) -> Object:
     made = _dict(machine, call.passing(call.arguments[1:], call.keywords))
     assert isinstance(made, DictObject)
-    factory = machine.settle(call.arguments[0]) if call.arguments else None
+    factory = machine.settle(call.argument(0))
     if factory is not None:
         made.writes[FACTORY] = factory
     return made
@@ -129,8 +119,7 @@ def _defaultdict(machine: Machine, call: Call) -> Object:
 
 @models("builtins.range")
 def _range(machine: Machine, call: Call) -> Object:
-    arguments = call.arguments
-    arguments = settled(machine, arguments)
+    arguments = settled(machine, call.arguments)
     if not all_are(arguments, int):
         return machine.unknown("range", not_none=True)
     try:
@@ -157,13 +146,10 @@ def _len(machine: Machine, call: Call) -> Object:
 
 @models("builtins.enumerate")
 def _enumerate(machine: Machine, call: Call) -> Object:
-    items = _elements(machine, call.arguments[:1], call.frame)
-    start = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("start", 0)
-    return _iterator(
-        machine,
-        None if items is None or not isinstance(start, int) else list(enumerate(items, start)),
-        call.arguments[:1],
-    )
+    items = iterate(machine, call.argument(0, default=()), call.frame)
+    start = call.argument(1, "start", 0)
+    found = None if items is None or not isinstance(start, int) else list[Object](enumerate(items, start))
+    return _iterator(machine, found, call.arguments[:1])
 
 
 def _columns(machine: Machine, arguments: list[Object], frame: Frame) -> list[list[Object]] | None:
@@ -203,30 +189,43 @@ def _zip(machine: Machine, call: Call) -> Object:
         return _iterator(machine, None, call.arguments)
     if truth(machine, call.keywords.get("strict", False)) is True and len({len(column) for column in columns}) > 1:
         raise Raised("ValueError", "zip() arguments have different lengths")
-    heavy = any(type(item) is tuple and not weighs_little(item) for column in columns for item in column)
-    return _iterator(machine, None if heavy else list(zip(*columns, strict=False)), call.arguments)
+    return _iterator(machine, None if _is_heavy(columns) else list(zip(*columns, strict=False)), call.arguments)
 
 
-@models("itertools.zip_longest")
-def _zip_longest(machine: Machine, call: Call) -> Object:
-    columns = _columns(machine, call.arguments, call.frame)
-    if columns is None:
-        return _iterator(machine, None, call.arguments)
-    return _iterator(
-        machine, list(itertools.zip_longest(*columns, fillvalue=call.keywords.get("fillvalue"))), call.arguments
-    )
+def _is_heavy(rows: Iterable[Iterable[Object]]) -> bool:
+    """Tell whether one of the elements is a tuple that holds very much."""
+    return any(type(item) is tuple and not weighs_little(item) for row in rows for item in row)
 
 
-@models("itertools.product")
-def _product(machine: Machine, call: Call) -> Object:
-    keywords = call.keywords
-    columns = _columns(machine, call.arguments, call.frame)
-    repeat = machine.settle(keywords.get("repeat", 1))
-    if columns is not None and isinstance(repeat, int) and keywords.keys() <= {"repeat"} and 0 <= repeat < 16:
-        columns, keywords = columns * repeat, {}
-    if columns is None or keywords or math.prod(map(len, columns)) > LONGEST:
-        return _iterator(machine, None, [])
-    return _iterator(machine, list(itertools.product(*columns)), [])
+_MOST_TIMES = 64
+"""The largest number that such a function may be given."""
+
+
+def _rearranges(function: Callable[..., Iterator[Any]], all_walked: bool) -> Model:
+    """Return the model of a function that rearranges the elements of all its arguments, or of the first."""
+
+    def model(machine: Machine, call: Call) -> Object:
+        walked = call.arguments if all_walked else call.arguments[:1]
+        columns = _columns(machine, walked, call.frame)
+        numbers = settled(machine, call.arguments[len(walked) :])
+        keywords = {name: machine.settle(value) for name, value in call.keywords.items()}
+        times = [*numbers, *(value for name, value in keywords.items() if name != "fillvalue")]
+        if columns is None or not all(isinstance(each, int | None) and (each or 0) <= _MOST_TIMES for each in times):
+            return _iterator(machine, None, walked)
+        try:
+            found = list(itertools.islice(function(*columns, *numbers, **keywords), LONGEST + 1))
+        except (TypeError, ValueError) as error:
+            raise Raised(type(error).__name__, str(error)) from None
+        machine.charge(sum(map(len, found)))
+        return _iterator(machine, found if len(found) <= LONGEST and not _is_heavy(found) else None, walked)
+
+    return model
+
+
+for _name in ("product", "zip_longest"):
+    models(f"itertools.{_name}")(_rearranges(getattr(itertools, _name), all_walked=True))
+for _name in ("combinations", "combinations_with_replacement", "pairwise", "permutations"):
+    models(f"itertools.{_name}")(_rearranges(getattr(itertools, _name), all_walked=False))
 
 
 @models("itertools.chain")
@@ -247,12 +246,10 @@ def _map(machine: Machine, call: Call) -> Object:
         for row in rows:
             found(invoke(machine, call.arguments[0], call.passing(list(row))))
 
-    return _lazily(machine, make, call.arguments, call.frame)
+    return _lazily(machine, make, call)
 
 
-def _lazily(
-    machine: Machine, make: Callable[[Callable[[Object], Object]], None], given: list[Object], frame: Frame
-) -> Object:
+def _lazily(machine: Machine, make: Callable[[Callable[[Object], Object]], None], call: Call) -> Object:
     # Python makes each element when it is asked for: one that raises, or changes something, does so only then.
     found: list[Object] = []
     mark, born = len(machine.path.journal), machine.clock + 1
@@ -263,12 +260,13 @@ def _lazily(
         error = kept(raised)
     if machine.touched_older(mark, born) and not any(map(uncertain, found)):
         machine.rollback(mark)
+        frame = call.frame
         inner = Frame(frame.module, "<lazy>", frame, frame, frame.node, machine.tick())
-        inner.fields = dict(enumerate(given))
+        inner.fields = dict(enumerate(call.arguments))
         return GeneratorCall(machine, inner, make)
     if error is not None:
         return IteratorObject(found, machine.tick(), error)
-    return _iterator(machine, found, given[1:])
+    return _iterator(machine, found, call.arguments[1:])
 
 
 @models("builtins.filter")
@@ -284,7 +282,7 @@ def _filter(machine: Machine, call: Call) -> Object:
             if known is not False:
                 kept(item if known else join(machine, [item, MISSING]))
 
-    return _lazily(machine, make, call.arguments, call.frame)
+    return _lazily(machine, make, call)
 
 
 @models("builtins.next")
@@ -317,10 +315,99 @@ def _next(machine: Machine, call: Call) -> Object:
     raise Raised("StopIteration", "")
 
 
-@models("builtins.slice")
-def _slice(machine: Machine, call: Call) -> Object:
-    return (
+models("builtins.slice")(
+    lambda machine, call: (
         slice(*call.arguments)
         if all(isinstance(part, (int, type(None))) for part in call.arguments)
         else machine.unknown("slice")
     )
+)
+models("builtins.any")(lambda machine, call: _any_all(machine, call.arguments[0], True, call))
+
+
+@models("builtins.all")
+def _all(machine: Machine, call: Call) -> Object:
+    return _any_all(machine, call.arguments[0], False, call)
+
+
+def _any_all(machine: Machine, iterable: Object, wanted: bool, call: Call) -> Object:
+    iterable = machine.settle(iterable)
+    if isinstance(iterable, GeneratorCall) and iterable.state == "new":
+        return _any_all_made(machine, iterable, wanted, call)
+    error = None
+    items: list[Object] | None
+    if isinstance(iterable, IteratorObject) and iterable.error is not None:
+        items, error = iterable.items, iterable.error
+    else:
+        items = iterate(machine, iterable, call.frame)
+    if items is None:
+        return machine.unknown("", not_none=True)
+    answers = [known_truth(machine, item, call.node, call.frame) for item in items]
+    if wanted in answers:
+        return wanted
+    if None in answers:
+        return machine.unknown("", not_none=True)
+    if error is not None:
+        raise error
+    return not wanted
+
+
+class _Decided(BaseException):
+    pass
+
+
+def _any_all_made(machine: Machine, generator: GeneratorCall, wanted: bool, call: Call) -> Object:
+    answers: list[bool | None] = []
+
+    def look(item: Object) -> Object:
+        answers.append(known_truth(machine, item, call.node, call.frame))
+        if answers[-1] is wanted:
+            raise _Decided
+        return None
+
+    with suppress(_Decided):
+        generator.run(look)
+    if None not in answers:
+        return wanted in answers if wanted else False not in answers
+    # It may have stopped before what it did.
+    forget_rest(machine, generator)
+    return machine.unknown("", not_none=True)
+
+
+def _folds(operator: type, start: int) -> Model:
+    """Return the model of a function that puts an operator between all elements."""
+
+    def model(machine: Machine, call: Call) -> Object:
+        items = iterate(machine, call.arguments[0], call.frame)
+        if items is None:
+            return machine.unknown("", not_none=True)
+        total = call.argument(1, "start", start)
+        for item in items:
+            machine.step()
+            total = binary(machine, operator, total, item)
+        return total
+
+    return model
+
+
+models("builtins.sum")(_folds(ast.Add, 0))
+models("math.prod")(_folds(ast.Mult, 1))
+
+
+models("builtins.min")(lambda machine, call: _extreme(machine, False, call))
+models("builtins.max")(lambda machine, call: _extreme(machine, True, call))
+
+
+def _extreme(machine: Machine, largest: bool, call: Call) -> Object:
+    arguments, keywords = settled(machine, call.arguments), call.keywords
+    items = iterate(machine, arguments[0], call.frame) if len(arguments) == 1 else arguments
+    if items is None:
+        return machine.unknown("", not_none=True)
+    if not items:
+        if "default" in keywords:
+            return keywords["default"]
+        raise Raised("ValueError", "the sequence is empty")
+    # Sorting keeps the order of equals: the first of the largest is the first of the reversed order.
+    given = {key: value for key, value in keywords.items() if key == "key"}
+    ordered = sort(machine, items, {**given, "reverse": largest}, call.frame)
+    return machine.unknown("", not_none=True) if ordered is None else ordered[0]

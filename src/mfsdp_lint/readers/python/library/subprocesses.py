@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ast
-import shlex
-from collections.abc import Sequence
 from itertools import takewhile
-from typing import Any
 
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
@@ -27,22 +24,17 @@ def _subprocess(name: str) -> Model:
     """Return the model of a function that takes the arguments of `Popen`."""
 
     def model(machine: Machine, call: Call) -> Object:
-        given = call.arguments[0] if call.arguments else call.keywords.get("args")
-        text = _argument(call.node, 0, "args", call.frame)
+        given, text = call.argument(0, "args"), _argument(call, 0, "args")
         shell = machine.settle(call.keywords.get("shell", False))
         environment = _environment(machine, call.keywords.get("env"))
         if "**" not in call.keywords and isinstance(shell, bool) and isinstance(environment, DictObject | None):
             folder = machine.settle(call.keywords.get("cwd"))
             words = _words(machine, given, text, call.frame)
-            script = (words[0] if words else None) if shell else None
-            _start(
-                machine,
-                [] if shell else words,
-                script,
-                environment,
-                folder,
-                *_told_at(machine, text, call.node, call.frame),
-            )
+            stated = _stated_at(machine, text, call)
+            if shell and words:
+                _start(machine, stated, [], words[0], environment, folder)
+            elif not shell:
+                _start(machine, stated, words, None, environment, folder)
         return unfollowed(machine, name, call)
 
     return model
@@ -57,8 +49,7 @@ def _system(name: str) -> Model:
 
     def model(machine: Machine, call: Call) -> Object:
         if call.arguments:
-            script = Said(machine.settle(call.arguments[0]), _argument(call.node, 0, "command", call.frame))
-            _start(machine, [], script, None, None, call.node, call.frame)
+            _start(machine, call, [], Said(machine.settle(call.arguments[0]), _argument(call, 0, "command")))
         return unfollowed(machine, name, call)
 
     return model
@@ -72,14 +63,12 @@ def _exec(name: str) -> Model:
     """Return the model of a function that replaces the program by another: `os.execv` takes a list of words."""
 
     def model(machine: Machine, call: Call) -> Object:
-        environment = _environment(
-            machine, call.arguments[2] if name.endswith("e") and len(call.arguments) > 2 else None
-        )
+        environment = _environment(machine, call.argument(2) if name.endswith("e") else None)
         if len(call.arguments) > 1 and isinstance(environment, DictObject | None):
-            program = Said(machine.settle(call.arguments[0]), _argument(call.node, 0, "file", call.frame))
-            words = _words(machine, call.arguments[1], _argument(call.node, 1, "args", call.frame), call.frame)
+            program = Said(machine.settle(call.arguments[0]), _argument(call, 0, "file"))
+            words = _words(machine, call.arguments[1], _argument(call, 1, "args"), call.frame)
             # The first word is the name that the program goes by.
-            _start(machine, [program, *words[1:]] if words else [], None, environment, None, call.node, call.frame)
+            _start(machine, call, [program, *words[1:]] if words else [], None, environment)
         return unfollowed(machine, name, call)
 
     return model
@@ -89,17 +78,6 @@ for _name in ("os.execv", "os.execvp", "os.execve", "os.execvpe"):
     models(_name)(_exec(_name))
 
 
-@models("shlex.split")
-def _split(machine: Machine, call: Call) -> Object:
-    text = machine.settle(call.arguments[0])
-    if not isinstance(text, str) or len(call.arguments) > 1 or call.keywords:
-        return ListObject(None, machine.tick())
-    try:
-        return ListObject(list(shlex.split(text)), machine.tick())
-    except ValueError:
-        return ListObject(None, machine.tick())
-
-
 def _environment(machine: Machine, value: Object) -> Object:
     """Return the environment that a program is given; None for that of the program which starts it."""
     value = machine.settle(value)
@@ -107,42 +85,36 @@ def _environment(machine: Machine, value: Object) -> Object:
 
 
 def _start(
-    machine: Machine,
-    words: Sequence[Said],
-    script: Said | None,
-    environment: DictObject | None,
-    folder: Object,
-    node: Any,
-    frame: Frame,
+    machine: Machine, call: Call, words: list[Said], line: Said | None, variables: Object = None, folder: Object = None
 ) -> None:
-    """Report a program that is started, with everything as it is now."""
-    if not words and script is None:
+    """Report a program that is started, with everything as it is now: by words, or by a line for a shell."""
+    if not words and line is None:
         return
-    seen = machine.path.environment if environment is None else environment
+    seen = variables if isinstance(variables, DictObject) else machine.path.environment
     copied = DictObject({name: machine.settle(value) for name, value in seen.fields.items()}, machine.tick())
     copied.writes = dict(seen.writes)
-    calls = ((frame.module, node, frame.function), *calls_to(frame))
+    calls = ((call.frame.module, call.node, call.frame.function), *calls_to(call.frame))
     when = tuple(words for _, words in machine.path.taken)
-    machine.starting(Command(words, script, copied, folder, calls, when))
+    machine.starting(Command(words, line, copied, folder, calls, when))
 
 
-def _told_at(machine: Machine, text: Text | None, node: Any, frame: Frame) -> tuple[Any, Frame]:
+def _stated_at(machine: Machine, text: Text | None, call: Call) -> Call:
     """Return the call that states the command: the caller's, where a function only hands on its argument."""
-    while text is not None and isinstance(text.node, ast.Name) and holder(frame, text.node.id) is frame:
-        text = argument(machine, frame, text.node.id)
-        if text is None or frame.caller is None or text.frame is not frame.caller:
+    while text is not None and isinstance(text.node, ast.Name) and holder(call.frame, text.node.id) is call.frame:
+        text = argument(machine, call.frame, text.node.id)
+        if text is None or call.frame.caller is None or text.frame is not call.frame.caller:
             break
-        node, frame = frame.node, frame.caller
-    return node, frame
+        call = call._replace(node=call.frame.node, frame=call.frame.caller)
+    return call
 
 
-def _argument(node: Any, position: int, name: str, frame: Frame) -> Text | None:
+def _argument(call: Call, position: int, name: str) -> Text | None:
     """Return the expression of an argument."""
-    if not isinstance(node, ast.Call):
+    if not isinstance(call.node, ast.Call) or any(isinstance(each, ast.Starred) for each in call.node.args):
         return None
-    by_name = next((each.value for each in node.keywords if each.arg == name), None)
-    found = node.args[position] if position < len(node.args) else by_name
-    return None if found is None or any(isinstance(each, ast.Starred) for each in node.args) else Text(found, frame)
+    by_name = next((each.value for each in call.node.keywords if each.arg == name), None)
+    found = call.expression(position) or by_name
+    return None if found is None else Text(found, call.frame)
 
 
 def _words(machine: Machine, given: Object, text: Text | None, frame: Frame) -> list[Said]:

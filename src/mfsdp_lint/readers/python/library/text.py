@@ -1,4 +1,4 @@
-"""Text, numbers and truth: `str`, `int`, `math`, …"""
+"""Texts, numbers and truth: functions that compute on constants."""
 
 from __future__ import annotations
 
@@ -8,26 +8,50 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.expressions import as_text
-from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.operators import binary
-from mfsdp_lint.readers.python.library.computing import computes
+from mfsdp_lint.readers.python.eval.standard_objects import MOST_DIGITS, NotKnown, answer
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.state.truth import negated
+from mfsdp_lint.readers.python.state.models import Model, models
+from mfsdp_lint.readers.python.state.truth import join, negated
 from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.limits import is_small, is_wide
 from mfsdp_lint.readers.python.values.objects import (
+    Choice,
     Object,
     is_constant,
     is_symbolic,
 )
 
-_NUMBERS: dict[str, Callable[..., Any]] = {
-    "int": int, "float": float, "abs": abs, "round": round, "chr": chr, "ord": ord, "hex": hex, "oct": oct, "bin": bin,
-    "divmod": divmod, "complex": complex, "ascii": ascii,
-}  # fmt: skip
-for _name, _function in _NUMBERS.items():
-    models(f"builtins.{_name}")(computes(_function))
+
+def settled(machine: Machine, arguments: list[Object]) -> list[Object]:
+    """Settle the arguments as far as they were decided on this path."""
+    return [machine.settle(argument) for argument in arguments]
+
+
+def computes(function: Callable[..., Any]) -> Model:
+    """Return the model of a function that Python answers for; unknown where an argument is not known."""
+
+    def model(machine: Machine, call: Call) -> Object:
+        arguments = settled(machine, call.arguments)
+        if len(arguments) == 1 and isinstance(arguments[0], Choice):
+            return join(machine, [model(machine, call.passing([one], call.keywords)) for one in arguments[0].options])
+        try:
+            return answer(machine, function, arguments, call.keywords)
+        except NotKnown:
+            return machine.unknown("", not_none=True)
+
+    return model
+
+
+def _round(number: Any, ndigits: Any = None) -> Any:
+    if isinstance(ndigits, int) and abs(ndigits) > MOST_DIGITS:
+        raise NotKnown
+    return round(number, ndigits)
+
+
+models("builtins.round")(computes(_round))
+for _function in (abs, ascii, bin, chr, complex, divmod, float, hex, int, oct, ord):
+    models(f"builtins.{_function.__name__}")(computes(_function))
 
 
 _TRUE, _FALSE = ("y", "yes", "t", "true", "on", "1"), ("n", "no", "f", "false", "off", "0")
@@ -43,36 +67,25 @@ def _strtobool(text: str) -> int:
 models("distutils.util.strtobool", "setuptools._distutils.util.strtobool")(computes(_strtobool))
 
 
-@models("builtins.pow")
-def _pow(machine: Machine, call: Call) -> Object:
-    return binary(machine, ast.Pow, *call.arguments) if len(call.arguments) == 2 else machine.unknown("", not_none=True)
+models("builtins.pow")(
+    lambda machine, call: (
+        binary(machine, ast.Pow, *call.arguments) if len(call.arguments) == 2 else machine.unknown("", not_none=True)
+    )
+)
 
 
 @models("builtins.bytes")
 def _bytes(machine: Machine, call: Call) -> Object:
     if any(isinstance(argument, int) for argument in call.arguments):
         return machine.unknown("", not_none=True)
-    found: Object = computes(bytes)(machine, call)
-    return found
+    return computes(bytes)(machine, call)
 
 
 @models("builtins.format")
 def _format(machine: Machine, call: Call) -> Object:
     if any(isinstance(argument, str) and is_wide(argument) for argument in call.arguments[1:]):
         return machine.unknown("", not_none=True)
-    found: Object = computes(format)(machine, call)
-    return found
-
-
-@models("math.prod")
-def _prod(machine: Machine, call: Call) -> Object:
-    items = iterate(machine, call.arguments[0], call.frame) if call.arguments else []
-    if items is None:
-        return machine.unknown("", not_none=True)
-    total: Object = call.keywords.get("start", 1)
-    for item in items:
-        total = binary(machine, ast.Mult, total, item)
-    return total
+    return computes(format)(machine, call)
 
 
 @models("builtins.str")
@@ -85,7 +98,7 @@ def _str(machine: Machine, call: Call) -> Object:
 
 @models("builtins.repr")
 def _repr(machine: Machine, call: Call) -> Object:
-    value = machine.settle(call.arguments[0]) if call.arguments else None
+    value = machine.settle(call.argument(0))
     known = is_constant(value) and is_small(value) and not is_symbolic(value)
     return repr(value) if known else machine.unknown("", not_none=True)
 

@@ -1,24 +1,34 @@
-"""Types of values: `isinstance`, `issubclass`, `type`, `callable`."""
+"""Types: questions about them, dataclasses, and classes that a call makes (`namedtuple`, `Enum`, `type`)."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.classes import is_subclass
+from mfsdp_lint.readers.python.eval.attribute_writes import write
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_subclass, opaque
 from mfsdp_lint.readers.python.eval.instance_of import is_instance
-from mfsdp_lint.readers.python.library.made_classes import class_of
-from mfsdp_lint.readers.python.state.forgetting import part_of
+from mfsdp_lint.readers.python.eval.iteration import iterate
+from mfsdp_lint.readers.python.eval.written import written
+from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.forgetting import forget_methods, havoc, part_of, shallow_copy
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import BUILTINS, models
+from mfsdp_lint.readers.python.state.models import BUILTINS, Model, models
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call
-from mfsdp_lint.readers.python.values.markers import FACTORY
+from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.markers import FACTORY, HAZY
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
+    MISSING,
     Bound,
+    Choice,
     DictObject,
     EnumMember,
+    External,
     Function,
     Instance,
     ListObject,
@@ -27,19 +37,110 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     SetObject,
     Unknown,
+    all_are,
+    is_constant,
 )
+
+
+def _made(name: str, bases: list[Object], fields: list[str], values: dict[str, Object], frame: Frame) -> ClassObject:
+    body: list[ast.stmt] = [
+        ast.AnnAssign(ast.Name(field, ast.Store()), ast.Name("object", ast.Load()), None, 1) for field in fields
+    ]
+    node = ast.ClassDef(name, [], [], body, [])  # type: ignore[call-arg, unused-ignore]
+    cls = ClassObject(name, frame.module, node, None)
+    cls.bases_of, cls.fields, cls.ran = bases, dict(values), True
+    return cls
+
+
+def _names(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
+    value = machine.settle(value)
+    return list(value.replace(",", " ").split()) if isinstance(value, str) else iterate(machine, value, frame)
+
+
+def _unknown_class(machine: Machine) -> Object:
+    return machine.unknown("type", not_none=True)
+
+
+@models("collections.namedtuple", "typing.NamedTuple")
+def _named_tuple(machine: Machine, call: Call) -> Object:
+    name = machine.settle(call.argument(0))
+    given = call.argument(1, "field_names")
+    fields = None if given is None else _names(machine, given, call.frame)
+    if not isinstance(name, str) or fields is None or call.keywords.keys() - {"field_names", "defaults"}:
+        return _unknown_class(machine)
+    names = [field[0] if isinstance(field, tuple) and field else field for field in fields]
+    said = call.keywords.get("defaults")
+    defaults = [] if said is None else iterate(machine, said, call.frame)
+    if defaults is None or not all_are(names, str):
+        return _unknown_class(machine)
+    values = dict(zip(names[len(names) - len(defaults) :], defaults, strict=False))
+    return _made(name, [written(machine, "typing.NamedTuple")], list(names), values, call.frame)
+
+
+@models("dataclasses.make_dataclass")
+def _make_dataclass(machine: Machine, call: Call) -> Object:
+    name = machine.settle(call.argument(0))
+    entries = iterate(machine, call.arguments[1], call.frame) if len(call.arguments) == 2 else None
+    if not isinstance(name, str) or entries is None or call.keywords:
+        return _unknown_class(machine)
+    rows = [entry if isinstance(entry, tuple) else (entry,) for entry in entries]
+    names = [row[0] for row in rows if row]
+    if len(names) < len(rows) or not all_are(names, str):
+        return _unknown_class(machine)
+    values = {name: row[2] for name, row in zip(names, rows, strict=True) if len(row) == 3}
+    made = _made(name, [], list(names), values, call.frame)
+    made.decorator = ast.Name("dataclass", ast.Load())
+    return made
+
+
+def _enumeration(kind: str) -> Model:
+    def model(machine: Machine, call: Call) -> Object:
+        name = machine.settle(call.argument(0))
+        given = machine.settle(call.arguments[1]) if len(call.arguments) > 1 else None
+        if not isinstance(name, str) or given is None or call.keywords:
+            return _unknown_class(machine)
+        members = _members(machine, given, kind, call.frame)
+        return _unknown_class(machine) if members is None else _made(name, [External(kind)], [], members, call.frame)
+
+    return model
+
+
+def _members(machine: Machine, given: Object, kind: str, frame: Frame) -> dict[str, Object] | None:
+    if isinstance(given, DictObject):
+        pairs: list[Object] | None = None if iterate(machine, given, frame) is None else list(given.fields.items())
+    else:
+        pairs = _names(machine, given, frame)
+    if pairs is None:
+        return None
+    members = {}
+    for pair in pairs:
+        name, value = pair if isinstance(pair, tuple) and len(pair) == 2 else (pair, External("enum.auto()"))
+        if not isinstance(name, str) or not (is_constant(value) or isinstance(value, External)):
+            return None
+        members[name] = value
+    return members
+
+
+for _kind in ("enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"):
+    models(_kind)(_enumeration(_kind))
+
+
+def class_of(machine: Machine, arguments: list[Object], frame: Frame) -> Object:
+    """Make a class as `type(name, bases, namespace)` does."""
+    name, bases, namespace = (machine.settle(argument) for argument in arguments)
+    if not isinstance(name, str) or not isinstance(bases, tuple) or not isinstance(namespace, DictObject):
+        return _unknown_class(machine)
+    if iterate(machine, namespace, frame) is None or MISSING in bases:
+        return _unknown_class(machine)
+    return _made(name, list(bases), [], namespace.fields, frame)
 
 
 @models("builtins.isinstance")
 def _isinstance(machine: Machine, call: Call) -> Object:
     known = is_instance(machine, call.arguments[0], call.arguments[1])
     if known is None and isinstance(call.arguments[0], Unknown):
-        return part_of(
-            machine,
-            call.arguments[0],
-            ("isinstance", ast.unparse(call.node) if isinstance(call.node, ast.AST) else ""),
-            "isinstance",
-        )
+        asked = ast.unparse(call.node) if isinstance(call.node, ast.AST) else ""
+        return part_of(machine, call.arguments[0], ("isinstance", asked), "isinstance")
     return machine.unknown("", not_none=True) if known is None else known
 
 
@@ -78,3 +179,121 @@ def _type(machine: Machine, call: Call) -> Object:
     if len(call.arguments) == 1 and name and not (isinstance(value, DictObject) and FACTORY in value.writes):
         return BUILTINS[name]
     return machine.unknown("type", not_none=True)
+
+
+@models("dataclasses.replace", "copy.replace")
+def _replace(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0])
+    if isinstance(value, Choice):
+        return join(machine, [_replace(machine, call.passing([option], call.keywords)) for option in value.options])
+    if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
+        return _of_class(machine, value, value.cls, call)
+    if isinstance(value, Instance) or type(value) is Unknown:
+        return _of_unknown_class(machine, value, call)
+    return machine.unknown("replace()", not_none=True)
+
+
+def _of_class(machine: Machine, value: Instance, cls: ClassObject, call: Call) -> Object:
+    specs, keywords = fields_of(machine, cls), call.keywords
+    if any(name not in {spec.name for spec in specs} and name != "**" for name in keywords):
+        raise Raised("TypeError", "replace() got an unexpected field name")
+    given = {spec.name: value.fields[spec.name] for spec in specs if spec.init and spec.name in value.fields}
+    if "**" in keywords:
+        given = {name: join(machine, [part, machine.unknown(name)]) for name, part in given.items()}
+    given |= {name: item for name, item in keywords.items() if name != "**"}
+    made = invoke(machine, cls, Call([], given, call.node, call.frame, _said(call.node)))
+    if not isinstance(made, Instance):
+        return made
+    for name in given.keys() - keywords.keys():
+        # What replace() only hands on keeps the origin it had.
+        if name in value.writes and name in made.writes:
+            made.writes[name] = value.writes[name]
+        elif name in made.writes:
+            made.writes.pop(name)
+    return made
+
+
+def _said(node: Any) -> dict[str, Any]:
+    """Return the keyword arguments of a call, as they are written."""
+    return {keyword.arg: keyword for keyword in getattr(node, "keywords", ()) if keyword.arg}
+
+
+def _of_unknown_class(machine: Machine, value: Unknown | Instance, call: Call) -> Object:
+    """Model `replace` of an object of unknown class: it may have a `__post_init__`, one of the program's own too."""
+    said = _said(call.node)
+    made = shallow_copy(machine, value)
+    made.not_none = True
+    for name, item in call.keywords.items():
+        if name != "**":
+            write(machine, made, name, item, call.node, call.frame, said.get(name), "argument")
+    havoc(machine, made)
+    forget_methods(machine, "__post_init__")
+    return made
+
+
+@models("dataclasses.fields")
+def _fields(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0])
+    cls = value.cls if isinstance(value, Instance) else value
+    if not isinstance(cls, ClassObject) or opaque(machine, cls):
+        return machine.unknown("fields", not_none=True)
+    found = []
+    for spec in fields_of(machine, cls):
+        described = machine.unknown(spec.name, not_none=True)
+        described.fields |= {"name": spec.name, "init": spec.init, "kw_only": spec.keyword_only}
+        if spec.default is not MISSING:
+            described.fields["default"] = spec.default
+        found.append(described)
+    return tuple(found)
+
+
+@models("dataclasses.is_dataclass")
+def _is_dataclass(machine: Machine, call: Call) -> Object:
+    value = machine.settle(call.arguments[0])
+    cls = value.cls if isinstance(value, Instance) else value
+    if isinstance(cls, ClassObject):
+        return has_fields(machine, cls)
+    known = isinstance(value, (*CONSTANTS, tuple, ListObject, DictObject))
+    return False if known else machine.unknown("", not_none=True)
+
+
+Shape = Callable[[Machine, dict[str, Object]], Object]
+
+
+def _copies_fields(name: str, shape: Shape) -> Model:
+    def model(machine: Machine, call: Call) -> Object:
+        found = None if call.keywords else _field_values(machine, call.arguments[0], shape)
+        return machine.unknown(name, not_none=True) if found is None else shape(machine, found)
+
+    return model
+
+
+models("dataclasses.asdict")(_copies_fields("asdict", lambda machine, values: DictObject(values, machine.tick())))
+models("dataclasses.astuple")(_copies_fields("astuple", lambda machine, values: tuple(values.values())))
+
+
+def _field_values(machine: Machine, value: Object, shape: Shape) -> dict[str, Object] | None:
+    value = machine.settle(value)
+    if not isinstance(value, Instance) or not isinstance(value.cls, ClassObject):
+        return None
+    names = [spec.name for spec in fields_of(machine, value.cls) if spec.name in value.fields]
+    return {name: _plain_copy(machine, value.fields[name], shape) for name in names}
+
+
+def _plain_copy(machine: Machine, value: Object, shape: Shape) -> Object:
+    value = machine.settle(value)
+    if isinstance(value, Instance) and isinstance(value.cls, ClassObject) and has_fields(machine, value.cls):
+        return shape(machine, _field_values(machine, value, shape) or {})
+    if type(value) is ListObject and value.items is not None:
+        return ListObject([_plain_copy(machine, item, shape) for item in value.items], machine.tick())
+    if type(value) is tuple:
+        return tuple(_plain_copy(machine, item, shape) for item in value)
+    if isinstance(value, DictObject) and not value.writes.get(HAZY):
+        found = {key: _plain_copy(machine, item, shape) for key, item in value.fields.items()}
+        return DictObject(found, machine.tick())
+    return deep_copy(machine, value)
+
+
+models("dataclasses.field", "pydantic.Field")(
+    lambda machine, call: Partial(External("dataclasses.field"), [], call.keywords)
+)

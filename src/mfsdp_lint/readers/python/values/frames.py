@@ -98,6 +98,15 @@ class Call(NamedTuple):
     frame: Frame
     focus: Focus = NO_FOCUS
 
+    def argument(self, place: int, name: str = "", default: Object = None) -> Object:
+        """Return the argument that is given by place or by name; the default where it is not given."""
+        return self.arguments[place] if place < len(self.arguments) else self.keywords.get(name, default)
+
+    def expression(self, place: int) -> ast.expr | None:
+        """Return the expression of the argument at a place; None where no text of the program gives it."""
+        given = self.node.args if isinstance(self.node, ast.Call) else ()
+        return given[place] if place < len(given) else None
+
     def passing(self, arguments: list[Object], keywords: dict[str, Object] | None = None) -> Call:
         """Return a call at the same place with other arguments."""
         return Call(arguments, {} if keywords is None else keywords, self.node, self.frame)

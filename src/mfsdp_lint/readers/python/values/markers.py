@@ -80,7 +80,7 @@ another task. Its keyword arguments are the other fields."""
 OPTIONS: Final = Marker("options")
 """A parser of a command line: what its options come to, by their attributes."""
 SPECS: Final = Marker("specs")
-"""A parser of a command line: how its options and arguments take words (library/argument_words.py), by their names."""
+"""A parser of a command line: how its options and arguments take words (library/command_line.py), by their names."""
 WORD: Final = Marker("word")
 """A word of the command line that the program is started with: the word, as whoever starts it wrote it."""
 

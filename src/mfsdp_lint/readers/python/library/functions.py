@@ -1,0 +1,224 @@
+"""Functions as values: decorators, `functools`, and their parameters as `inspect` reports them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dataclass, lookup, mro, opaque
+from mfsdp_lint.readers.python.eval.definitions import MODELLED
+from mfsdp_lint.readers.python.eval.iteration import iterate
+from mfsdp_lint.readers.python.state.calling import evaluate, invoke
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import BUILTINS, Model, models
+from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
+from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Bound,
+    Descriptor,
+    DictObject,
+    External,
+    Function,
+    ListObject,
+    Native,
+    Object,
+    Partial,
+    Unknown,
+)
+
+
+def _descriptor(kind: str) -> Model:
+    return lambda machine, call: Descriptor(kind, call.argument(0))
+
+
+for _name in ("property", "staticmethod", "classmethod"):
+    BUILTINS[_name] = Native(f"builtins.{_name}", _descriptor(_name))
+
+
+@models("functools.wraps")
+def _wraps(machine: Machine, call: Call) -> Object:
+    wrapped = call.argument(0, "wrapped")
+
+    def decorate(machine: Machine, call: Call) -> Object:
+        return _named_like(machine, call.argument(0), wrapped, call.frame)
+
+    return Native(f"{MODELLED}functools.wraps", decorate)
+
+
+@models("functools.update_wrapper")
+def _update_wrapper(machine: Machine, call: Call) -> Object:
+    return _named_like(machine, call.argument(0, "wrapper"), call.argument(1, "wrapped"), call.frame)
+
+
+def _named_like(machine: Machine, wrapper: Object, wrapped: Object, frame: Frame) -> Object:
+    """Give a wrapper the name of the function that it wraps, and `__wrapped__`."""
+    if isinstance(wrapper, Function):
+        wrapper.fields["__wrapped__"] = wrapped
+        wrapper.fields["__name__"] = get_attribute(machine, wrapped, "__name__", None, frame)
+    return wrapper
+
+
+@models("functools.partial")
+def _partial(machine: Machine, call: Call) -> Object:
+    keywords = call.keywords
+    if not call.arguments:
+        raise Raised("TypeError", "partial expected at least 1 argument")
+    function, *given = call.arguments
+    if isinstance(function, Partial):
+        given, keywords = [*function.arguments, *given], {**function.keywords, **keywords}
+        function = function.function
+    return Partial(function, given, keywords, (call.node, call.frame))
+
+
+models("functools.partialmethod")(
+    lambda machine, call: Partial(call.arguments[0], call.arguments[1:], call.keywords, method=True)
+)
+
+
+@models("functools.parameter_types")
+def _parameter_types(machine: Machine, call: Call) -> Object:
+    """Return the classes in the first annotation of a function: `singledispatch` registers it for them."""
+    function = call.arguments[0]
+    if not isinstance(function, Function):
+        return machine.unknown("annotation")
+    parameters: ast.arguments = function.node.args
+    noted = [each.annotation for each in [*parameters.posonlyargs, *parameters.args] if each.annotation is not None]
+    pending, found = noted[:1], []
+    while pending:
+        annotation = pending.pop()
+        if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
+            pending += [annotation.left, annotation.right]
+        else:
+            found.append(evaluate(machine, annotation, function.closure or Frame(function.module)))
+    return tuple(found)
+
+
+@models("functools.nearest")
+def _nearest(machine: Machine, call: Call) -> Object:
+    """Return, from pairs of class and function, the function of the class that comes first among a class's bases."""
+    cls, table, default = (machine.settle(argument) for argument in call.arguments)
+    pairs = table.items if isinstance(table, ListObject) else None
+    if pairs is None or not isinstance(cls, (ClassObject, Native)):
+        return machine.unknown("implementation")
+    order = mro(machine, cls) if isinstance(cls, ClassObject) else [cls]
+    if isinstance(cls, Native) and cls.name == "builtins.bool":
+        order = [cls, BUILTINS["int"]]
+    for base in order:
+        for registered, function in reversed(pairs):
+            if qualified(machine.settle(registered)) == qualified(base):
+                found: Object = function
+                return found
+    # A class out of sight may be an abstract one that this one counts among.
+    known = all(isinstance(machine.settle(registered), (ClassObject, Native)) for registered, _ in pairs)
+    return default if known else machine.unknown("implementation")
+
+
+models("functools.lru_cache")(lambda machine, call: External("functools.cache"))
+
+
+@models("functools.reduce")
+def _reduce(machine: Machine, call: Call) -> Object:
+    items = iterate(machine, call.arguments[1], call.frame)
+    if items is None:
+        return machine.unknown("reduce")
+    total = call.argument(2, default=MISSING)
+    for item in items:
+        total = item if total is MISSING else invoke(machine, call.arguments[0], call.passing([total, item]))
+    if total is MISSING:
+        raise Raised("TypeError", "reduce() of empty iterable with no initial value")
+    return total
+
+
+@models("inspect.signature")
+def _signature(machine: Machine, call: Call) -> Object:
+    parameters = _parameters_asked(machine, call)
+    if parameters is None:
+        return machine.unknown("signature", not_none=True)
+    # (It has one for sure, so nothing raises here.)
+    signature = Unknown(machine.tick(), "signature", True)
+    entries = {name: _parameter(machine, name, kind, default) for name, kind, default in parameters}
+    signature.fields["parameters"] = DictObject(dict(entries), machine.tick())
+    return signature
+
+
+@models("inspect.getfullargspec")
+def _argument_names(machine: Machine, call: Call) -> Object:
+    parameters = _parameters_asked(machine, call)
+    if parameters is None or isinstance(call.arguments[0], Bound):
+        return machine.unknown("argument names", not_none=True)
+    made = Unknown(machine.tick(), "argument names", True)
+    for field, kinds in {"args": ("POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD"), "kwonlyargs": ("KEYWORD_ONLY",)}.items():
+        named: list[Object] = [name for name, kind, _ in parameters if kind in kinds]
+        made.fields[field] = ListObject(named, machine.tick())
+    for field, kind in {"varargs": "VAR_POSITIONAL", "varkw": "VAR_KEYWORD"}.items():
+        made.fields[field] = next((name for name, its, _ in parameters if its == kind), None)
+    return made
+
+
+def _parameters_asked(machine: Machine, call: Call) -> list[tuple[str, str, Object]] | None:
+    alone = len(call.arguments) == 1 and not call.keywords
+    return _parameters_of(machine, machine.settle(call.arguments[0])) if alone else None
+
+
+def _parameters_of(machine: Machine, called: Object) -> list[tuple[str, str, Object]] | None:
+    """Return a callable's parameters: name, kind and default (MISSING where there is none); None if not known."""
+    if isinstance(called, Bound):
+        parameters = _parameters_of(machine, called.function)
+        return None if parameters is None else parameters[1:]
+    if isinstance(called, Partial):
+        parameters = _parameters_of(machine, called.function)
+        if parameters is None or called.arguments or "**" in called.keywords:
+            return None
+        return [(name, kind, called.keywords.get(name, default)) for name, kind, default in parameters]
+    if isinstance(called, ClassObject):
+        return _parameters_of_class(machine, called)
+    if not isinstance(called, Function) or "__wrapped__" in called.fields:
+        return None
+    if called.unwrapped is not None and called.module.upstream is None:
+        return None
+    said: ast.arguments = called.node.args
+    kinds: dict[str, list[Any]] = {
+        "POSITIONAL_ONLY": said.posonlyargs,
+        "POSITIONAL_OR_KEYWORD": said.args,
+        "VAR_POSITIONAL": [said.vararg],
+        "KEYWORD_ONLY": said.kwonlyargs,
+        "VAR_KEYWORD": [said.kwarg],
+    }
+    found = [
+        (one.arg, kind, called.defaults.get(one.arg, MISSING))
+        for kind, several in kinds.items()
+        for one in several
+        if one is not None
+    ]
+    # A snapshot says just this of a function that it knows nothing of.
+    open_to_all = {kind for _, kind, _ in found} == {"VAR_POSITIONAL", "VAR_KEYWORD"}
+    return None if called.unwrapped is not None and open_to_all else found
+
+
+def _parameters_of_class(machine: Machine, cls: ClassObject) -> list[tuple[str, str, Object]] | None:
+    constructor, owner = lookup(machine, cls, "__init__")
+    if isinstance(constructor, Function) and (owner is cls or not has_fields(machine, cls)):
+        parameters = _parameters_of(machine, constructor)
+        return None if parameters is None else parameters[1:]
+    if not is_dataclass(machine, cls) or opaque(machine, cls) or lookup(machine, cls, "__new__")[0] is not MISSING:
+        return None
+    return [
+        (
+            spec.name,
+            "KEYWORD_ONLY" if spec.keyword_only else "POSITIONAL_OR_KEYWORD",
+            spec.default if spec.factory is MISSING else machine.unknown(spec.name),
+        )
+        for spec in fields_of(machine, cls)
+        if spec.init
+    ]
+
+
+def _parameter(machine: Machine, name: str, kind: str, default: Object) -> Object:
+    """Make an element of `inspect.signature(…).parameters`."""
+    made = Unknown(machine.tick(), name, True)
+    default = External("inspect.Parameter.empty") if default is MISSING else default
+    made.fields.update(name=name, kind=External(f"inspect.Parameter.{kind}"), default=default)
+    return made

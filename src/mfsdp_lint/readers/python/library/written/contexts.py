@@ -1,0 +1,173 @@
+"""Contexts, patches that hold for a while, and references to objects."""
+
+
+__name__ = "contextlib"
+"""Behaviour of `contextlib`."""
+
+
+class nullcontext:
+    def __init__(self, enter_result=None): self.enter_result = enter_result
+    def __enter__(self): return self.enter_result
+    def __exit__(self, *_): return None
+
+
+class closing:
+    def __init__(self, thing): self.thing = thing
+    def __enter__(self): return self.thing
+    def __exit__(self, *_): self.thing.close()
+
+
+class ExitStack:
+    def __init__(self): self._leaving = []
+    def __enter__(self): return self
+
+    def __exit__(self, kind, error, trace):
+        swallowed = False
+        while self._leaving:
+            leave = self._leaving.pop()
+            if leave(kind, error, trace):
+                swallowed = True
+                kind = error = trace = None
+        return swallowed
+
+    def enter_context(self, manager):
+        value = manager.__enter__()
+        self._leaving.append(manager.__exit__)
+        return value
+
+    def push(self, leave):
+        if hasattr(leave, "__exit__"):
+            self._leaving.append(leave.__exit__)
+        else:
+            self._leaving.append(leave)
+        return leave
+
+    def callback(self, function, /, *arguments, **keywords):
+        def leave(kind, error, trace): function(*arguments, **keywords)
+
+        self._leaving.append(leave)
+        return function
+
+    def pop_all(self):
+        other = ExitStack()
+        other._leaving = self._leaving
+        self._leaving = []
+        return other
+
+    def close(self): self.__exit__(None, None, None)
+
+
+__name__ = "contextvars"
+"""Behaviour of `contextvars` in one context."""
+
+
+class ContextVar:
+    def __init__(self, name, *, default=None):
+        self.name = name
+        self._values = [default]
+
+    def get(self, *default): return self._values[-1]
+
+    def set(self, value):
+        self._values.append(value)
+        return value
+
+    def reset(self, token): self._values.pop()
+
+
+__name__ = "unittest.mock"
+"""Behaviour of `unittest.mock` where a patch names its target and its replacement."""
+
+
+class _Started:
+    def __enter__(self): return self.start()
+    def __exit__(self, *_): self.stop()
+
+    def __call__(self, function):
+        def patched(*arguments, **keywords):
+            with self:
+                return function(*arguments, **keywords)
+
+        return patched
+
+
+class _Patch(_Started):
+    def __init__(self, target, name, new):
+        self.target = target
+        self.name = name
+        self.new = new
+
+    def start(self):
+        self.had = hasattr(self.target, self.name)
+        self.before = getattr(self.target, self.name, None)
+        setattr(self.target, self.name, self.new)
+        return self.new
+
+    def stop(self):
+        if self.had:
+            setattr(self.target, self.name, self.before)
+        else:
+            delattr(self.target, self.name)
+
+
+class _PatchDict(_Started):
+    def __init__(self, subject, values, clear, more):
+        self.subject = subject
+        self.values = {**dict(values), **more}
+        self.clear = clear
+
+    def start(self):
+        self.before = self.subject.copy()
+        if self.clear:
+            self.subject.clear()
+        self.subject.update(self.values)
+        return self.subject
+
+    def stop(self):
+        self.subject.clear()
+        self.subject.update(self.before)
+
+
+def patch(target, new, **keywords):
+    owner, _, name = target.rpartition(".")
+    return _Patch(_named(owner), name, new)
+
+
+def _named(name):
+    try:
+        return __import__(name)
+    except ImportError:
+        owner, _, name = name.rpartition(".")
+        return getattr(_named(owner), name)
+
+
+def patch_object(target, attribute, new, **keywords): return _Patch(target, attribute, new)
+
+
+def patch_dict(in_dict, values=(), clear=False, **keywords):
+    return _PatchDict(in_dict, values, clear, keywords)
+
+
+def patch_multiple(target, **changes):
+    return _PatchAll([_Patch(target, name, new) for name, new in changes.items()])
+
+
+class _PatchAll(_Started):
+    def __init__(self, patches): self.patches = patches
+
+    def start(self):
+        for patch in self.patches:
+            patch.start()
+
+    def stop(self):
+        for patch in reversed(self.patches):
+            patch.stop()
+
+
+__name__ = "weakref"
+"""Behaviour of `weakref` while its objects live."""
+
+
+def proxy(subject, callback=None): return subject
+def ref(subject, callback=None): return lambda: subject
+def WeakMethod(method, callback=None): return lambda: method
