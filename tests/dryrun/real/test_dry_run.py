@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("dry-run")
 RECIPE = """
 from megatron.bridge.recipes.{module} import {function}
 
-def recipe():
+def {name}():
     cfg = {function}()
     cfg.dist.use_megatron_fsdp = True
     cfg.ddp.use_megatron_fsdp = True
@@ -65,9 +65,9 @@ class DryRun:
     document: Any
 
     def under(self, folder: str) -> dict[str, Any]:
-        """The recipes of the files in a folder, by the file's name."""
-        files = ((Path(recipe["path"]), recipe) for recipe in self.document["recipes"])
-        return {path.stem: recipe for path, recipe in files if path.parent.name == folder}
+        """The recipes of the files in a folder, by name."""
+        recipes = [each for each in self.document["recipes"] if Path(each["path"]).parent.name == folder]
+        return by_name({"recipes": recipes})
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +79,9 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> DryRun:
     for name, settings in SETTINGS.items():
         (folder / "settings" / f"{name}.json").write_text(json.dumps(settings))
     for name, (module, function) in FAMILIES.items():
-        (folder / "families" / f"{name}.py").write_text(RECIPE.format(module=module, function=function))
+        (folder / "families" / f"{name}.py").write_text(RECIPE.format(name=name, module=module, function=function))
     files = [str(folder / "settings" / f"{name}.json") for name in SETTINGS]
-    files += [f"{folder / 'families' / name}.py::recipe" for name in FAMILIES]
+    files += [f"{folder / 'families' / name}.py::{name}" for name in FAMILIES]
     code, document, _ = mfsdp_lint("dry-run", "examples", *files, "--timeout", "300", folder=folder)
     return DryRun(code, document)
 
