@@ -51,8 +51,8 @@ def without_collection() -> Iterator[None]:
 def _set_aside() -> None:
     """Set the live objects aside; collect garbage first once there are MOST_SET_ASIDE more than are needed.
 
-    The number that is needed grows with the project. It is counted only then: counting walks through all of them, and
-    gc's own count of new objects, which a reading begins at nearly nothing, is at hand.
+    Counting those that are set aside would walk through all of them at every reading; gc's own count of new objects is
+    at hand, and a reading begins with hardly any.
     """
     global _set_aside_since
     _set_aside_since += gc.get_count()[0]

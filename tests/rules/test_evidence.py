@@ -118,7 +118,8 @@ def statements(path: Path) -> list[tuple[int, int]]:
 
 
 def first_line(node: ast.stmt | ast.ExceptHandler) -> int:
-    return min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def statement_at(path: Path, line: int) -> tuple[int, int] | None:
