@@ -46,11 +46,12 @@ demo: $(INSTALLED)
 	@$(BIN)/mfsdp-lint --diff examples/ || [ $$? -eq 1 ]
 
 check: lint cache
-	$(BIN)/pytest -n 2 --dist loadgroup --ignore tests/dryrun/real
+	$(BIN)/pytest -n 3 --dist loadgroup --durations 10 --durations-min 5 --ignore tests/dryrun/real
 
-# Those of the dry run start processes of their own, and stay one after the other (their group).
+# Those of the dry run, of the browser and of the hooks mostly wait for processes of their own, and stay one after the other
+# (their groups): a third process has work for the two cores meanwhile.
 test: lint cache $(MEGATRON) $(if $(shell command -v npm),playground)
-	$(BIN)/pytest -n 2 --dist loadgroup --durations 30 --durations-min 5
+	$(BIN)/pytest -n 3 --dist loadgroup --durations 30 --durations-min 5
 
 # Those with the real Megatron alone, which has an environment of its own.
 test-dry-run: $(CHECKS) $(MEGATRON)

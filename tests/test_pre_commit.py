@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.xdist_group("pre-commit")
 
 CHECKOUT = Path(__file__).parents[1]
 
@@ -55,6 +58,21 @@ def product(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return committed(run, copy)
 
 
+@pytest.fixture(scope="module")
+def hook(run: Run, product: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Runs a hook of this checkout: all tests share the environment that pre-commit makes for it."""
+    config = tmp_path_factory.mktemp("config") / "pre-commit.yaml"
+    revision = run("git", "rev-parse", "HEAD", cwd=product).stdout.strip()
+    hooks = [{"id": "mfsdp-lint"}, {"id": "mfsdp-lint-fix"}]
+    config.write_text(json.dumps({"repos": [{"repo": str(product), "rev": revision, "hooks": hooks}]}))
+
+    def hook(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        pre_commit = (sys.executable, "-m", "pre_commit", "run", "--config", str(config))
+        return run(*pre_commit, *arguments, cwd=cwd)
+
+    return hook
+
+
 def committed(run: Run, directory: Path) -> Path:
     for command in ("init --quiet", "add --all", "commit --quiet --message everything"):
         result = run("git", *command.split(), cwd=directory)
@@ -62,47 +80,45 @@ def committed(run: Run, directory: Path) -> Path:
     return directory
 
 
-def test_try_repo_reports_and_fixes(run: Run, product: Path, tmp_path: Path) -> None:
+def test_it_reports_and_fixes(run: Run, hook: Run, tmp_path: Path) -> None:
     overrides = tmp_path / "overrides.yaml"
     overrides.write_text(WRONG)
     (tmp_path / "launch").write_text("#!/usr/bin/env python3\nprint('Python by its first line only')\n")
     (tmp_path / "launch").chmod(0o755)
     committed(run, tmp_path)
-    pre_commit = (sys.executable, "-m", "pre_commit", "try-repo", str(product))
 
-    check = run(*pre_commit, "mfsdp-lint", "--all-files", cwd=tmp_path)
+    check = hook("mfsdp-lint", "--all-files", cwd=tmp_path)
     assert check.returncode == 1, check.stdout
     assert "overrides.yaml:5:" in check.stdout
     assert "1 file, 1 recipe: 1 finding (1 error); 1 fixable with --fix; " in check.stdout
 
-    fix = run(*pre_commit, "mfsdp-lint-fix", "--all-files", cwd=tmp_path)
+    fix = hook("mfsdp-lint-fix", "--all-files", cwd=tmp_path)
     assert "files were modified by this hook" in fix.stdout
     assert overrides.read_text() == WRONG.replace("mapping: true", "mapping: false")
     committed_fix = run("git", "commit", "--quiet", "--all", "--message", "fixed", cwd=tmp_path)
     assert committed_fix.returncode == 0, committed_fix.stdout
 
-    again = run(*pre_commit, "mfsdp-lint", "--all-files", cwd=tmp_path)
+    again = hook("mfsdp-lint", "--all-files", cwd=tmp_path)
     assert again.returncode == 0, again.stdout
 
 
-def test_what_is_excluded_is_left_out_and_names_may_be_odd(run: Run, product: Path, tmp_path: Path) -> None:
+def test_what_is_excluded_is_left_out_and_names_may_be_odd(run: Run, hook: Run, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.mfsdp-lint]\nexclude = ["old"]\n')
     (tmp_path / "old").mkdir()
     for name in ("old/overrides.yaml", "my overrides.yaml", "-fix.yaml"):
         (tmp_path / name).write_text(WRONG)
     committed(run, tmp_path)
-    pre_commit = (sys.executable, "-m", "pre_commit", "try-repo", str(product), "mfsdp-lint")
 
-    check = run(*pre_commit, "--all-files", cwd=tmp_path)
+    check = hook("mfsdp-lint", "--all-files", cwd=tmp_path)
     assert check.returncode == 1, check.stdout
     assert "2 files, 2 recipes: 2 findings (2 errors)" in check.stdout
     assert "my overrides.yaml:5:" in check.stdout
     assert "-fix.yaml:5:" in check.stdout
 
-    excluded = run(*pre_commit, "--files", "old/overrides.yaml", cwd=tmp_path)
+    excluded = hook("mfsdp-lint", "--files", "old/overrides.yaml", cwd=tmp_path)
     assert excluded.returncode == 0, excluded.stdout
     assert "0 files, 0 recipes" in excluded.stdout or "Passed" in excluded.stdout
 
-    nothing = run(*pre_commit, "--files", "pyproject.toml", cwd=tmp_path)
+    nothing = hook("mfsdp-lint", "--files", "pyproject.toml", cwd=tmp_path)
     assert nothing.returncode == 0, nothing.stdout
     assert "no files to check" in nothing.stdout

@@ -18,8 +18,8 @@ MOST_SET_ASIDE = 1_000_000
 """Objects of earlier readings that are kept without asking whether anybody needs them (about 100 MB)."""
 
 _is_own = False
-_needed = 0
-"""Objects that were still needed when that was last asked."""
+_set_aside_since = 0
+"""Objects that were set aside since it was last asked which of them are needed."""
 
 
 def own() -> None:
@@ -51,12 +51,13 @@ def without_collection() -> Iterator[None]:
 def _set_aside() -> None:
     """Set the live objects aside; collect garbage first once there are MOST_SET_ASIDE more than are needed.
 
-    The number that is needed grows with the project.
+    Counting those that are set aside would walk through all of them at every reading; gc's own count of new objects is
+    at hand, and a reading begins with hardly any.
     """
-    global _needed
-    if gc.get_freeze_count() > MOST_SET_ASIDE + _needed:
+    global _set_aside_since
+    _set_aside_since += gc.get_count()[0]
+    if _set_aside_since > MOST_SET_ASIDE:
         gc.unfreeze()
         gc.collect()
-        gc.freeze()
-        _needed = gc.get_freeze_count()
+        _set_aside_since = 0
     gc.freeze()

@@ -250,13 +250,16 @@ def reaching(bad: str, every: list[FunctionType]) -> list[FunctionType]:
     return [each for each in every if name_of(each) in noting.reached]
 
 
-def wrong_with(function: FunctionType, bad: str, usual: Told) -> str:
-    """Return the loss by a function's fault; empty where it is told at its file, and all others are judged as usual."""
+def wrong_with(function: FunctionType, bad: str, usual: Told) -> str | None:
+    """Return the loss by a function's fault; empty where it is told at its file, and all others are judged as usual.
+
+    None where the function does not work on the file.
+    """
     injection = Injection(bad, fails=True)
     with injected(injection, [function]):
         told = run()
     if not injection.reached:
-        return ""
+        return None
     if told.code != 1 or "internal error" in told.errors.replace("MFSDP905", ""):
         return f"exit code {told.code}: {told.errors.strip()[-300:]}"
     for name in NAMES:

@@ -87,7 +87,7 @@ def guarded(folder: Path) -> Iterator[None]:
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     # What earlier tests left is not looked through again at the cost of this one, by nobody.
     gc.freeze()
-    process._needed = gc.get_freeze_count()
+    process._set_aside_since = 0
     began = time.process_time()
     try:
         yield

@@ -8,6 +8,7 @@ from itertools import product
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, Known, Plain, Value
+from mfsdp_lint.megatron.conditions.applicability import Truth
 from mfsdp_lint.megatron.conditions.nodes import Comparison, Constant, Either, Junction, Node, Not, Test
 
 Assignment = Mapping[str, Plain]
@@ -18,35 +19,51 @@ _ALWAYS: tuple[Plain, ...] = (True, False, None, 0, 1, 2, 4, "text", "1")
 
 def solutions(node: Node, wanted: bool, pool: Pool, given: Assignment) -> Iterator[Assignment]:
     """Assignments that extend `given` and make a condition what is wanted."""
-    match node:
-        case Constant(value):
-            if value is wanted:
-                yield given
-        case Not(operand):
-            yield from solutions(operand, not wanted, pool, given)
-        case Junction(arms, decisive) if decisive is wanted:
-            for arm in arms:
-                yield from solutions(arm, wanted, pool, given)
-        case Junction(arms, _):
-            yield from _all(arms, wanted, pool, given)
-        case Either(meanings):
-            yield from _all(meanings, wanted, pool, given)
-        case Test() | Comparison():
-            paths = list(dict.fromkeys(path for path, _ in node.landmarks()))
-            for values in product(*((given[path],) if path in given else pool[path] for path in paths)):
-                extended = {**given, **dict(zip(paths, values, strict=True))}
-                if node.truth(variant(extended)) is wanted:
-                    yield extended
-        case _:
-            raise AssertionError(f"{type(node).__name__} has to be taken at a site first")
+    return _Search(pool).solutions(node, wanted, given)
 
 
-def _all(arms: tuple[Node, ...], wanted: bool, pool: Pool, given: Assignment) -> Iterator[Assignment]:
-    if not arms:
-        yield given
-        return
-    for found in solutions(arms[0], wanted, pool, given):
-        yield from _all(arms[1:], wanted, pool, found)
+class _Search:
+    """A search in which each question is asked once for the same values: they are the pool's own objects."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.truths: dict[tuple[int, ...], Truth] = {}
+
+    def solutions(self, node: Node, wanted: bool, given: Assignment) -> Iterator[Assignment]:
+        match node:
+            case Constant(value):
+                if value is wanted:
+                    yield given
+            case Not(operand):
+                yield from self.solutions(operand, not wanted, given)
+            case Junction(arms, decisive) if decisive is wanted:
+                for arm in arms:
+                    yield from self.solutions(arm, wanted, given)
+            case Junction(arms, _):
+                yield from self._all(arms, wanted, given)
+            case Either(meanings):
+                yield from self._all(meanings, wanted, given)
+            case Test() | Comparison():
+                paths = list(dict.fromkeys(path for path, _ in node.landmarks()))
+                for values in product(*((given[path],) if path in given else self.pool[path] for path in paths)):
+                    settings = dict(zip(paths, values, strict=True))
+                    if self._truth(node, settings) is wanted:
+                        yield {**given, **settings}
+            case _:
+                raise AssertionError(f"{type(node).__name__} has to be taken at a site first")
+
+    def _all(self, arms: tuple[Node, ...], wanted: bool, given: Assignment) -> Iterator[Assignment]:
+        if not arms:
+            yield given
+            return
+        for found in self.solutions(arms[0], wanted, given):
+            yield from self._all(arms[1:], wanted, found)
+
+    def _truth(self, node: Test | Comparison, settings: Assignment) -> Truth:
+        key = (id(node), *map(id, settings.values()))
+        if key not in self.truths:
+            self.truths[key] = node.truth(variant(settings))
+        return self.truths[key]
 
 
 def pool_of(*nodes: Node) -> Pool:

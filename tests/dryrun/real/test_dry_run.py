@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,72 @@ import pytest
 from tests.dryrun.real.running import FSDP, PYTHON, mfsdp_lint
 
 pytestmark = pytest.mark.xdist_group("dry-run")
+
+
+RECIPE = """
+from megatron.bridge.recipes.{module} import {function}
+
+def {name}():
+    cfg = {function}()
+    cfg.dist.use_megatron_fsdp = True
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"
+    cfg.ddp.average_in_collective = False
+    cfg.model.pipeline_model_parallel_size = 1
+    cfg.model.pipeline_model_parallel_layout = None
+    cfg.checkpoint.ckpt_format = "fsdp_dtensor"
+    cfg.comm_overlap = None
+    return cfg
+"""
+FAMILIES = {
+    "experts": ("qwen.qwen3_moe", "qwen3_30b_a3b_pretrain_config"),
+    "latent": ("deepseek.deepseek_v2", "deepseek_v2_lite_pretrain_config"),
+    "mamba": ("nemotronh.nemotronh", "nemotronh_4b_pretrain_config"),
+    "mamba_experts": ("nemotronh.nemotron_3_nano", "nemotron_3_nano_pretrain_config"),
+    "gemma": ("gemma.gemma3", "gemma3_1b_pretrain_config"),
+}
+ADAPTERS = {
+    "peft.__class__": "megatron.bridge.peft.lora.LoRA",
+    "peft.dim": 8,
+    "checkpoint.pretrained_checkpoint": "/weights",
+}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "right": FSDP,
+    "added": {**FSDP, "ddp.data_parallel_sharding_strategy": "optim"},
+    "unreduced": {**FSDP, "ddp.data_parallel_sharding_strategy": "no_shard", "ddp.overlap_grad_reduce": False},
+    "neither": {**FSDP, "checkpoint.ckpt_format": "torch_dist", "checkpoint.save": None, "checkpoint.load": None},
+    "adapters": {"checkpoint.ckpt_format": "torch_dist", **ADAPTERS},
+    "sharded_adapters": {**FSDP, **ADAPTERS},
+}
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """Many recipes in one call, and its exit code: the imports of torch and Megatron are what costs."""
+
+    code: int
+    document: Any
+
+    def under(self, folder: str) -> dict[str, Any]:
+        """The recipes of the files in a folder, by name."""
+        recipes = [each for each in self.document["recipes"] if Path(each["path"]).parent.name == folder]
+        return by_name({"recipes": recipes})
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> DryRun:
+    """The examples, the settings and a recipe of each family, tried as they are."""
+    folder = tmp_path_factory.mktemp("tried")
+    for name in ("settings", "families"):
+        (folder / name).mkdir()
+    for name, settings in SETTINGS.items():
+        (folder / "settings" / f"{name}.json").write_text(json.dumps(settings))
+    for name, (module, function) in FAMILIES.items():
+        (folder / "families" / f"{name}.py").write_text(RECIPE.format(name=name, module=module, function=function))
+    files = [str(folder / "settings" / f"{name}.json") for name in SETTINGS]
+    files += [f"{folder / 'families' / name}.py::{name}" for name in FAMILIES]
+    code, document, _ = mfsdp_lint("dry-run", "examples", *files, "--timeout", "300", folder=folder)
+    return DryRun(code, document)
 
 
 def by_name(document: Any) -> dict[str, Any]:
@@ -35,10 +102,8 @@ def test_a_correct_installation_can_run() -> None:
     assert "megatron-bridge     0.3.1" in done.stdout
 
 
-def test_the_examples_do_what_the_linter_says_of_them(tmp_path: Path) -> None:
-    code, document, _ = mfsdp_lint("dry-run", "examples", "--timeout", "300", folder=tmp_path)
-    recipes = by_name(document)
-    assert code == 1
+def test_the_examples_do_what_the_linter_says_of_them(tried: DryRun) -> None:
+    recipes = tried.under("examples")
     assert {name: recipe["verdict"] for name, recipe in recipes.items()} == {
         "fsdp_overrides": "passed",  # it does not say that it saves
         "llama3_70b_offload": "confirmed",
@@ -53,7 +118,8 @@ def test_the_examples_do_what_the_linter_says_of_them(tmp_path: Path) -> None:
     ]
     assert recipes["llama3_8b_fsdp_ready"]["trained"]["reduced"] == ["model.context_parallel_size 2 → 1"]
     assert "unexpected keyword argument 'pg_collection'" in recipes["qwen25_7b_fsdp2"]["findings"][0]["seen"]
-    assert "transformer_engine" in document["stood_in"]
+    assert tried.code == 1
+    assert "transformer_engine" in tried.document["stood_in"]
 
 
 def test_without_their_mistakes_the_examples_pass_and_what_they_save_can_be_loaded(tmp_path: Path) -> None:
@@ -86,24 +152,14 @@ def test_a_check_carries_the_verdicts(tmp_path: Path) -> None:
     ]
 
 
-def test_silent_mistakes_show_beside_plain_ddp(tmp_path: Path) -> None:
+def test_silent_mistakes_show_beside_plain_ddp(tried: DryRun) -> None:
     """Up to megatron-core 0.16 these train on wrong gradients, and nothing says so."""
-    settings = {
-        "right": FSDP,
-        "added": {**FSDP, "ddp.data_parallel_sharding_strategy": "optim"},
-        "unreduced": {**FSDP, "ddp.data_parallel_sharding_strategy": "no_shard", "ddp.overlap_grad_reduce": False},
-    }
-    files = [tmp_path / f"{name}.json" for name in settings]
-    for file in files:
-        file.write_text(json.dumps(settings[file.stem]))
-    code, document, _ = mfsdp_lint("dry-run", *map(str, files), folder=tmp_path)
-    recipes = by_name(document)
-    assert code == 1
-    assert {name: recipe["verdict"] for name, recipe in recipes.items()} == {
-        "right": "passed",
-        "added": "confirmed",
-        "unreduced": "confirmed",
-    }
+    recipes = tried.under("settings")
+    assert [recipes[name]["verdict"] for name in ("right", "added", "unreduced")] == [
+        "passed",
+        "confirmed",
+        "confirmed",
+    ]
     assert recipes["right"]["trained"]["losses"] == pytest.approx([4.881298, 4.851477, 4.899878, 4.824488], rel=1e-5)
     assert "the norm of the gradients is 4.24881" in recipes["added"]["findings"][0]["seen"]
     assert "the replicas drift apart" in recipes["unreduced"]["trained"]["told"]
@@ -127,39 +183,10 @@ def test_a_load_brings_back_what_it_is_asked_to_and_the_next_step_is_that_of_pla
     assert recipes["local"]["trained"]["reduced"] == ['checkpoint.non_persistent_ckpt_type "local" → None']
 
 
-RECIPES = """
-from megatron.bridge.recipes.{module} import {function}
-
-def recipe():
-    cfg = {function}()
-    cfg.dist.use_megatron_fsdp = True
-    cfg.ddp.use_megatron_fsdp = True
-    cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"
-    cfg.ddp.average_in_collective = False
-    cfg.model.pipeline_model_parallel_size = 1
-    cfg.model.pipeline_model_parallel_layout = None
-    cfg.checkpoint.ckpt_format = "fsdp_dtensor"
-    cfg.comm_overlap = None
-    return cfg
-"""
-
-
-def test_models_of_every_family_are_tried_as_themselves_and_what_is_not_is_told(tmp_path: Path) -> None:
+def test_models_of_every_family_are_tried_as_themselves_and_what_is_not_is_told(tried: DryRun) -> None:
     """Sizes of experts that come from a hub are stood in for, and none of these is refused for want of them."""
-    families = {
-        "experts": ("qwen.qwen3_moe", "qwen3_30b_a3b_pretrain_config"),
-        "latent": ("deepseek.deepseek_v2", "deepseek_v2_lite_pretrain_config"),
-        "mamba": ("nemotronh.nemotronh", "nemotronh_4b_pretrain_config"),
-        "mamba_experts": ("nemotronh.nemotron_3_nano", "nemotron_3_nano_pretrain_config"),
-        "gemma": ("gemma.gemma3", "gemma3_1b_pretrain_config"),
-    }
-    for name, (module, function) in families.items():
-        (tmp_path / f"{name}.py").write_text(RECIPES.format(module=module, function=function))
-    files = [f"{tmp_path / name}.py::recipe" for name in families]
-    code, document, _ = mfsdp_lint("dry-run", *files, "--timeout", "300", folder=tmp_path)
-    found = {Path(recipe["path"]).stem: recipe for recipe in document["recipes"]}
-    assert {name: recipe["verdict"] for name, recipe in found.items()} == dict.fromkeys(families, "passed")
-    assert code == 0
+    found = tried.under("families")
+    assert {name: recipe["verdict"] for name, recipe in found.items()} == dict.fromkeys(FAMILIES, "passed")
     assert {name: (recipe["trained"]["ranks"], recipe["trained"]["substituted"]) for name, recipe in found.items()} == {
         "experts": (4, []),
         "latent": (4, []),
@@ -170,31 +197,16 @@ def test_models_of_every_family_are_tried_as_themselves_and_what_is_not_is_told(
     assert found["experts"]["stood_in"] == {"model.num_moe_experts": 8}
 
 
-def test_adapters_are_trained_as_such_which_core_0_16_cannot_shard(tmp_path: Path) -> None:
-    adapters = {"peft.__class__": "megatron.bridge.peft.lora.LoRA", "peft.dim": 8}
-    plain = {"checkpoint.ckpt_format": "torch_dist", "checkpoint.pretrained_checkpoint": "/weights", **adapters}
-    settings = {"plain": plain, "sharded": {**FSDP, "checkpoint.pretrained_checkpoint": "/weights", **adapters}}
-    files = [tmp_path / f"{name}.json" for name in settings]
-    for file in files:
-        file.write_text(json.dumps(settings[file.stem]))
-    _, document, _ = mfsdp_lint("dry-run", *map(str, files), "--timeout", "300", folder=tmp_path)
-    recipes = by_name(document)
-    assert recipes["plain"]["verdict"] == "passed"
-    assert "cannot register a hook on a tensor that doesn't require gradient" in recipes["sharded"]["trained"]["told"]
+def test_adapters_are_trained_as_such_which_core_0_16_cannot_shard(tried: DryRun) -> None:
+    recipes = tried.under("settings")
+    assert recipes["adapters"]["verdict"] == "passed"
+    told = recipes["sharded_adapters"]["trained"]["told"]
+    assert "cannot register a hook on a tensor that doesn't require gradient" in told
 
 
-def test_an_odd_number_of_ranks_has_a_batch_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "right.json").write_text(json.dumps(FSDP))
-    code, document, _ = mfsdp_lint("dry-run", str(tmp_path / "right.json"), "--ranks", "3", folder=tmp_path)
-    assert (code, document["recipes"][0]["trained"]["ranks"]) == (0, 3)
-
-
-def test_what_a_warning_supposes_confirms_nothing(tmp_path: Path) -> None:
-    neither = {**FSDP, "checkpoint.ckpt_format": "torch_dist", "checkpoint.save": None, "checkpoint.load": None}
-    (tmp_path / "neither.json").write_text(json.dumps(neither))
-    code, document, _ = mfsdp_lint("dry-run", str(tmp_path / "neither.json"), folder=tmp_path)
-    (recipe,) = document["recipes"]
-    assert (code, recipe["verdict"]) == (0, "passed")
+def test_what_a_warning_supposes_confirms_nothing(tried: DryRun) -> None:
+    recipe = tried.under("settings")["neither"]
+    assert recipe["verdict"] == "passed"
     assert [(each["verdict"], each["reason"]) for each in recipe["findings"]] == [
         ("hypothetical", "would be confirmed if it saved")
     ]
@@ -216,12 +228,6 @@ VERIFIED = {
 """Of every kind some; `make verify` tries all of them."""
 
 
-def test_no_rule_is_contradicted_by_its_own_examples(tmp_path: Path) -> None:
-    code, document, _ = mfsdp_lint("rules", "--verify", "--select", ",".join(sorted(VERIFIED)), folder=tmp_path)
-    assert code == 0
-    assert {rule["code"]: rule["agreement"] for rule in document["rules"]} == dict.fromkeys(VERIFIED, "agreement")
-
-
 WRONG = """
 code: TEAM{number}
 name: wrong-{number}
@@ -240,7 +246,7 @@ examples:
 """
 
 
-def test_a_rule_that_says_what_is_not_seen_is_contradicted(tmp_path: Path) -> None:
+def test_no_rule_is_contradicted_by_its_own_examples_but_those_that_say_what_is_not_seen(tmp_path: Path) -> None:
     wrong = {
         # Start-up replaces it for Megatron-FSDP alone, and the wrapper of plain data parallelism reads it.
         "001": ("introspect", "seen.after.ddp.average_in_collective != ddp.average_in_collective"),
@@ -252,11 +258,14 @@ def test_a_rule_that_says_what_is_not_seen_is_contradicted(tmp_path: Path) -> No
         (tmp_path / "lint" / f"TEAM{number}.yaml").write_text(text)
     config = tmp_path / "pyproject.toml"
     config.write_text('[tool.mfsdp-lint]\nextend-rules = ["lint"]\n')
-    _, document, _ = mfsdp_lint("rules", "--verify", "--select", "TEAM", "--config", str(config), folder=tmp_path)
+    select = ",".join([*sorted(VERIFIED), "TEAM"])
+    code, document, _ = mfsdp_lint("rules", "--verify", "--select", select, "--config", str(config), folder=tmp_path)
     assert {rule["code"]: rule["agreement"] for rule in document["rules"]} == {
+        **dict.fromkeys(VERIFIED, "agreement"),
         "TEAM001": "disagreement",
         "TEAM002": "disagreement",
     }
+    assert code == 1
 
 
 def test_nothing_is_left_when_the_linter_is_killed_while_ranks_train(tmp_path: Path) -> None:

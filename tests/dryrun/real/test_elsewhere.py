@@ -56,12 +56,13 @@ def dry_run(folder: Path, *arguments: str) -> tuple[int, Any, str]:
     return mfsdp_lint("dry-run", *arguments, folder=folder, cwd=folder, PATH=path)
 
 
-def test_slurm_may_start_the_ranks(tmp_path: Path) -> None:
+def test_slurm_may_start_the_ranks_and_an_odd_number_has_a_batch_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "right.json").write_text(json.dumps(FSDP))
-    code, document, _ = dry_run(tmp_path, "right.json", "--launcher", "srun", "--keep", "kept")
-    assert (code, document["recipes"][0]["verdict"]) == (0, "passed")
+    code, document, _ = dry_run(tmp_path, "right.json", "--launcher", "srun", "--ranks", "3", "--keep", "kept")
+    (recipe,) = document["recipes"]
+    assert (code, recipe["verdict"], recipe["trained"]["ranks"]) == (0, "passed", 3)
     log = next(tmp_path.glob("kept/*/launcher.log")).read_text()
-    assert log.startswith("srun: --nodes=1 --ntasks=2 --time=6 --kill-on-bad-exit=1\n")
+    assert log.startswith("srun: --nodes=1 --ntasks=3 --time=6 --kill-on-bad-exit=1\n")
 
 
 def test_running_a_recipes_own_code_tells_what_nobody_can_read_from_it(tmp_path: Path) -> None:
