@@ -19,8 +19,7 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.registry import kind_of, reader_of
-from mfsdp_lint.reports.by_recipe import by_recipe
-from mfsdp_lint.reports.summary import summarise
+from mfsdp_lint.reports.summary import recipe_states, summarise
 from mfsdp_lint.rules.about_files import ABOUT_FILES, STALE_ENTRY, UNDECIDED, UNREADABLE, UNUSED_COMMENT, file_finding
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
@@ -107,7 +106,9 @@ def _outcome(judgement: Judgement, problems: Sequence[Problem], this: _Run, done
             already=already,
         ),
         fixes=done.fixes,
-        recipes=by_recipe(judgement.recipes, judgement.causes, this.levels.of) if options.group_by == "recipe" else (),
+        recipes=recipe_states(judgement.recipes, judgement.causes, this.levels.of)
+        if options.group_by == "recipe"
+        else (),
         unfollowed=judgement.unfollowed,
         sources=judgement.sources,
         problems=tuple(f"{problem.path}: {problem.message}" for problem in problems if problem.kind == "usage"),
@@ -313,9 +314,9 @@ def _without_editor(judgement: Judgement) -> Iterator[str]:
 def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Linter, options: Options) -> list[Finding]:
     """Return the findings, with the confirmation of a dry run."""
     from mfsdp_lint.dryrun.run import confirmed
-    from mfsdp_lint.progress import progress
+    from mfsdp_lint.process import progress_line
 
-    show = progress()
+    show = progress_line()
     result = confirmed(findings, judgement.causes, judge.every_rule, options.python, show, options.megatron_lm)
     show("")
     return result

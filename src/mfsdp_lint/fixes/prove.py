@@ -38,7 +38,7 @@ from mfsdp_lint.fixes.judged import (
     picture,
 )
 from mfsdp_lint.fixes.plan import STRATEGIES, Plan, Texts
-from mfsdp_lint.progress import tell
+from mfsdp_lint.process import tell_progress
 
 
 @dataclass(slots=True)
@@ -499,7 +499,7 @@ class _Search:
             trial.blame |= dict.fromkeys(trial.editing(path), f"{path} could not be read any more")
         if trial.holds:
             self._left -= 1
-            tell("fixes proved", len(self._best.chosen), len(self._plans))
+            tell_progress("fixes proved", len(self._best.chosen), len(self._plans))
             trial.after = self._evaluate({**self._changed, **changed})
             self._comparison.judge(trial)
         if not trial.holds:
