@@ -7,7 +7,7 @@ from typing import Any
 
 from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, print_json, read_asked, tell
-from mfsdp_lint.core.recipe import Command, Recipe
+from mfsdp_lint.core.recipe import LaunchCommand, Recipe
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, will_run
 from mfsdp_lint.megatron.versions.target import Target
@@ -65,7 +65,7 @@ def _line(run: dict[str, Any]) -> str:
     return " → ".join([*filter(None, steps), ", ".join(ends)])
 
 
-def _document(recipe: Recipe, command: Command, target: Target) -> dict[str, Any]:
+def _document(recipe: Recipe, command: LaunchCommand, target: Target) -> dict[str, Any]:
     after, ranks = will_run(recipe, target), recipe.setting(WORLD_SIZE).value
     return {
         **recipe_document(recipe),

@@ -11,7 +11,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import Question, question, with_launchers
-from mfsdp_lint.engine.remaining import NOTHING_TRIED, Tried, possible, proved, where_it_holds
+from mfsdp_lint.engine.remaining import NOTHING_TRIED, TriedFixes, possible, proved, where_it_holds
 from mfsdp_lint.engine.silenced import Silenced
 from mfsdp_lint.engine.unused import Tidied, tidied, unused_suppressions
 from mfsdp_lint.inputs import disk
@@ -197,7 +197,7 @@ def _is_on(rule: Rule, options: Options, named: Collection[str]) -> bool:
     return (asked and (options.preview or strict or not rule.preview)) or rule.code in named
 
 
-def _remaining(judgement: Judgement, this: _Run, tried: Tried, faults: Faults) -> list[Finding]:
+def _remaining(judgement: Judgement, this: _Run, tried: TriedFixes, faults: Faults) -> list[Finding]:
     """Return the findings about recipes and about code that makes none."""
     options, judge, codes = this.options, this.judge, this.codes
     if options.fixes_are_seen:
@@ -224,7 +224,7 @@ class _Done:
     number: int = 0
     left: tuple[str, ...] = ()
     patch: bytes = b""
-    tried: Tried = NOTHING_TRIED
+    tried: TriedFixes = NOTHING_TRIED
 
 
 def _patch(judgement: Judgement, this: _Run, faults: Faults) -> _Done:
@@ -296,9 +296,9 @@ def _planned(judgement: Judgement, this: _Run, faults: Faults) -> tuple[Fixed, T
     return faults.over_files(judgement.files, planned)
 
 
-def _tried(fixed: Fixed) -> Tried:
+def _tried(fixed: Fixed) -> TriedFixes:
     holds = frozenset(each.request.key for each in fixed.fixed)
-    return Tried(holds, {each.request.key: each.reason for each in fixed.unproved})
+    return TriedFixes(holds, {each.request.key: each.reason for each in fixed.unproved})
 
 
 def _without_editor(judgement: Judgement) -> Iterator[str]:

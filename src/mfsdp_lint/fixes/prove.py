@@ -77,7 +77,7 @@ class Trial:
         return [index for index, edits in self.chosen.items() if any(edit.span.path == path for edit in edits)]
 
 
-class Comparison:
+class Unfixed:
     """A project before any fix, with which attempts are compared. `plans` are by number, as attempts choose them."""
 
     def __init__(self, plans: Sequence[Plan], before: Judged) -> None:
@@ -376,7 +376,7 @@ class _Search:
         self._overlapping: set[int] = set()
         self._failed: set[frozenset[tuple[int, int]]] = set()
         self._best = Trial({}, {}, {}, before)
-        self._comparison = Comparison(plans, before)
+        self._comparison = Unfixed(plans, before)
 
     def run(self) -> Proof:
         active = list(self._choice)

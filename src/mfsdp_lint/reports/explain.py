@@ -11,7 +11,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
 from mfsdp_lint.megatron.front_ends import KeyTarget, Profile
 from mfsdp_lint.megatron.vocabulary import COMMAND_LINE_SECTIONS
-from mfsdp_lint.megatron.vocabulary.entry import Entry
+from mfsdp_lint.megatron.vocabulary.entry import SettingEntry
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Table
 from mfsdp_lint.reports.wording import aligned
 from mfsdp_lint.rules.about_files import AboutFiles
@@ -154,7 +154,7 @@ Rows = Iterator[tuple[str, str, str]]
 """Lines of three columns; a title that stands above as well is not repeated."""
 
 
-def render_setting(entry: Entry, table: Table, rules: Mapping[str, str]) -> str:
+def render_setting(entry: SettingEntry, table: Table, rules: Mapping[str, str]) -> str:
     """Render one setting. `rules` are the codes and names of the rules that look at it."""
     meaning = fill(entry.meaning, 110, initial_indent="  ", subsequent_indent="  ")
     about_it = (("rules", code, name) for code, name in rules.items())
@@ -196,7 +196,7 @@ class _At:
     core: str
 
 
-def _defaults(entry: Entry, table: Table) -> Rows:
+def _defaults(entry: SettingEntry, table: Table) -> Rows:
     if entry.path.startswith(ENVIRONMENT):
         return
     for front_end, versions in ((BRIDGE, table.bridge_versions), (MEGATRON_LM, table.core_versions)):
@@ -220,7 +220,7 @@ def _range(run: Sequence[str]) -> str:
     return run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}"
 
 
-def _names(entry: Entry, table: Table) -> Rows:
+def _names(entry: SettingEntry, table: Table) -> Rows:
     if entry.path.startswith(ENVIRONMENT):
         yield "names", "environment", entry.name
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-from mfsdp_lint.core.recipe import Call, Origin, Recipe, Span, Variant
+from mfsdp_lint.core.recipe import CallSite, Origin, Recipe, Span, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, OneOf, Value, describe
 from mfsdp_lint.megatron.startup.resolve import Change, resolve
@@ -27,7 +27,7 @@ from mfsdp_lint.reports.wording import clipped, printable
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class SettingWrite:
     """A write of the setting itself, or of the section that it is in (`path` says which)."""
 
     path: str
@@ -45,7 +45,7 @@ class Story:
 
     path: str
     value: Value
-    writes: tuple[Write, ...]
+    writes: tuple[SettingWrite, ...]
     when: tuple[tuple[str, ...], ...] = ()
     remark: str = ""
     startup: tuple[Change, ...] = ()
@@ -83,8 +83,8 @@ def _story_of(recipe: Recipe, variant: Variant, path: str) -> Story:
     return Story(path, UNKNOWN, writes, remark=f"what {section or 'the configuration'} holds is not all known")
 
 
-def _writes(variant: Variant, path: str) -> tuple[Write, ...]:
-    writes: list[Write] = []
+def _writes(variant: Variant, path: str) -> tuple[SettingWrite, ...]:
+    writes: list[SettingWrite] = []
     for written, origin in variant.settings.history(path):
         # `cfg.ddp = DdpConfig(x=1)` writes x, and then the section: one write is enough.
         inner, outer = writes[-1].origin.span if writes else None, origin.span
@@ -92,7 +92,7 @@ def _writes(variant: Variant, path: str) -> tuple[Write, ...]:
             start, end = (outer.line, outer.column), (outer.end_line, outer.end_column)
             if start <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= end:
                 continue
-        writes.append(Write(written, origin))
+        writes.append(SettingWrite(written, origin))
     return tuple(writes)
 
 
@@ -160,7 +160,7 @@ def _story_lines(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
         yield f"{_INDENT}{'or when' if number else 'when'} {when}"
     if story.writes:
         yield ""
-    above: list[Call] = []
+    above: list[CallSite] = []
     before: Value = UNKNOWN
     for write in story.writes:
         origin, value, calls = write.origin, _value(story, write), _calls(recipe, write.origin)
@@ -190,20 +190,20 @@ def _story_lines(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
         yield f"{_INDENT}{_INDENT}→ {_NOT_KNOWN if change.after == UNKNOWN else after}"
 
 
-def _calls(recipe: Recipe, origin: Origin) -> list[Call]:
+def _calls(recipe: Recipe, origin: Origin) -> list[CallSite]:
     """Return the calls that led to a write, outermost first, without the call that started the recipe's function."""
     calls = list(reversed(origin.calls))
     started = calls and recipe.kind == "function" and calls[0].function == ""
     return calls[1:] if started else calls
 
 
-def _value(story: Story, write: Write) -> Value:
+def _value(story: Story, write: SettingWrite) -> Value:
     """Return the value that was written; if it was not recorded, the last write has the setting's final value."""
     last = story.writes[-1] is write and write.path == story.path
     return story.value if last and write.origin.value == UNKNOWN else write.origin.value
 
 
-def _outcome(story: Story, write: Write, value: Value, before: Value) -> str:
+def _outcome(story: Story, write: SettingWrite, value: Value, before: Value) -> str:
     origin = write.origin
     if origin.how == "unfollowed":
         return f"{_worded(value)}: this call cannot be followed, and may have changed it"
