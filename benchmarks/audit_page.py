@@ -25,8 +25,7 @@ from playwright.sync_api import Page, sync_playwright
 from mfsdp_lint import process
 from mfsdp_lint.engine import audited, cache
 from mfsdp_lint.inputs.options import Options
-from mfsdp_lint.reports.audit.page import render
-from mfsdp_lint.reports.audit.sides import side_document
+from mfsdp_lint.reports.audit.page import render, side_document
 from mfsdp_lint.rules.load import load_rules
 
 MOST_SECONDS, MOST_BYTES, MOST_PAINT = 5.0, 5_000_000, 1000

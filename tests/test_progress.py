@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint import progress
+from mfsdp_lint import process
 from mfsdp_lint.cli import main
 
 RECIPE = """\
@@ -25,8 +25,8 @@ def recipe():
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "recipe.py").write_text(RECIPE)
-    monkeypatch.setattr(progress, "AFTER", 0.0)
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(process, "PROGRESS_AFTER", 0.0)
+    monkeypatch.setattr(process, "PROGRESS_EVERY", 0.0)
 
 
 def test_a_pipe_sees_nothing_of_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,7 +47,7 @@ def test_a_terminal_sees_how_far_each_stage_has_come_and_then_nothing(
 
 def test_what_is_quick_needs_no_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr(progress, "AFTER", 3600.0)
+    monkeypatch.setattr(process, "PROGRESS_AFTER", 3600.0)
     main(["recipe.py"])
     assert capsys.readouterr().err == ""
 
@@ -55,7 +55,8 @@ def test_what_is_quick_needs_no_line(capsys: pytest.CaptureFixture[str], monkeyp
 def test_a_real_terminal_is_left_clean() -> None:
     ours, theirs = pty.openpty()
     code = (
-        "import sys; from mfsdp_lint import cli, progress; progress.AFTER = progress.EVERY = 0; cli.main(['recipe.py'])"
+        "import sys; from mfsdp_lint import cli, process;"
+        "process.PROGRESS_AFTER = process.PROGRESS_EVERY = 0; cli.main(['recipe.py'])"
     )
     subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=theirs, check=True)
     os.close(theirs)

@@ -34,7 +34,7 @@ FOOT = """
 and calls each on all its paths; the assignment is evaluated in `readers/python/eval` and written through
 `Machine.put` of `readers/python/state`. `readers/python/export` gives the finished configuration as a
 `core/recipe.Recipe`. `megatron/startup` works out what start-up makes of it, `rules/check` asks the rules,
-`rules/findings` joins what has one cause, and `reports/github` prints.
+`rules/findings` joins what has one cause, and `reports/forges` prints.
 
 **A flag in a launch script becomes an annotation.** `readers/shell_files` looks for scripts that may start a run.
 `readers/shell/run` follows one (words, variables, branches), `readers/shell/shapes` recognises what is started,

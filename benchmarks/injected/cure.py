@@ -10,7 +10,7 @@ from mfsdp_lint.core.recipe import Origin, Span, Variant
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.engine.judge import Linter
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.readers.overrides import OverriddenSettings, Override
+from mfsdp_lint.readers.overrides import OverriddenSettings, SettingOverride
 from mfsdp_lint.rules.check import Violation
 
 ROUNDS = 8
@@ -54,5 +54,5 @@ def _broken(violation: Violation, variant: Variant, judge: Linter, sources: Sour
 
 
 def _with(variant: Variant, values: Mapping[str, Plain]) -> Variant:
-    changed = [Override(path, Known(value), NOWHERE) for path, value in values.items()]
+    changed = [SettingOverride(path, Known(value), NOWHERE) for path, value in values.items()]
     return replace(variant, settings=OverriddenSettings(variant.settings, changed))

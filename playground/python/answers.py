@@ -26,8 +26,8 @@ from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.reports import json as findings_as_json
 from mfsdp_lint.reports import why as stories_as_text
 from mfsdp_lint.reports.audit.columns import chosen
-from mfsdp_lint.reports.snippet import Lines, lines_of, snippet
 from mfsdp_lint.reports.summary import summary_line
+from mfsdp_lint.reports.text import Lines, lines_of, snippet
 from mfsdp_lint.reports.why import stories
 from mfsdp_lint.reports.wording import WHEN
 from mfsdp_lint.rules.load import load_rules

@@ -19,7 +19,6 @@ from mfsdp_lint.megatron.front_ends import read_profile
 from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
 from mfsdp_lint.megatron.vocabulary.tables import Table
 from mfsdp_lint.rules import load as rules
-from mfsdp_lint.rules.model import Rule
 
 CHECKOUT = Path(RULES)
 """The folder of rules."""
@@ -67,50 +66,28 @@ def compiled(digest: str | None = None) -> bytes:
 
 
 def pieces() -> Iterator[tuple[str, Any]]:
-    """Yield all data of the tool except the snapshots, each piece by its name in the store."""
-    yield from _rules(rules.edited_rules(CHECKOUT))
-    yield from _startup()
-    yield from _vocabulary()
-    yield from _front_ends()
-
-
-def _rules(files: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    yield "rules", [_head(rule) for rule in rules.rules_of(files)]
-    yield from ((f"rules/{name}", data) for name, data in files.items())
-
-
-def _head(rule: Rule) -> dict[str, Any]:
-    """Return the part of a rule that every run needs."""
-    return {
-        "code": rule.code,
-        "name": rule.name,
-        "judges": rule.judges,
-        "preset": rule.preset,
-        "preview": rule.preview,
-        "groups": rule.groups,
-        "weaker_than": rule.weaker_than,
-        "file": rule.file,
-        "versions": rule.versions.text,
-        "gate": rule.gate.text,
-        "views": rule.views,
-    }
-
-
-def _startup() -> Iterator[tuple[str, Any]]:
-    raw, tables = startup(), startup_tables()
-    start_up.steps_of(raw, tables, Site(DEFAULT_TARGET))
-    yield from ((f"startup/{name}", data) for name, data in raw.items())
-    yield from ((f"startup-tables/{version}", table) for version, table in tables.items())
-
-
-def _vocabulary() -> Iterator[tuple[str, Any]]:
-    raw = vocabulary()
-    _ = Table(raw).entries
-    yield from ((f"vocabulary/{name}", data) for name, data in raw.items())
-
-
-def _front_ends() -> Iterator[tuple[str, Any]]:
-    raw = front_ends()
-    for data in raw.values():
+    """Yield all data of the tool except the snapshots, each piece by its name in the store, once it is found right."""
+    files = rules.edited_rules(CHECKOUT)
+    yield (
+        "rules",
+        [
+            {
+                **{name: getattr(rule, name) for name in _EVERY_RUN_NEEDS},
+                "versions": rule.versions.text,
+                "gate": rule.gate.text,
+                "views": rule.views,
+            }
+            for rule in rules.rules_of(files)
+        ],
+    )
+    steps, tables, words, frameworks = startup(), startup_tables(), vocabulary(), front_ends()
+    start_up.steps_of(steps, tables, Site(DEFAULT_TARGET))
+    _ = Table(words).entries
+    for data in frameworks.values():
         read_profile(data)
-    yield from ((f"front-ends/{name}", data) for name, data in raw.items())
+    kinds = {"rules": files, "startup": steps, "startup-tables": tables, "vocabulary": words, "front-ends": frameworks}
+    for kind, data in kinds.items():
+        yield from ((f"{kind}/{name}", each) for name, each in data.items())
+
+
+_EVERY_RUN_NEEDS = ("code", "name", "judges", "preset", "preview", "groups", "weaker_than", "file")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol
 
-    class Command(Protocol):
+    class CommandModule(Protocol):
         """The interface of a module under `mfsdp_lint.commands`."""
 
         SUMMARY: str
@@ -80,7 +80,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         terminal.hang_up()
         return USAGE
     except Exception as error:
-        return _internal_error(error)
+        import platform
+        import traceback
+
+        from mfsdp_lint.inputs.faults import DEBUG, described
+
+        if os.environ.get(DEBUG) == "1":
+            terminal.notes("".join(traceback.format_exception(error)))
+        else:
+            terminal.note(
+                f"internal error: {described(error)}, please report with `mfsdp-lint {__version__}`, "
+                f"Python {platform.python_version()} and the output under {DEBUG}=1"
+            )
+        return USAGE
     finally:
         with suppress(ValueError, TypeError):
             signal.signal(signal.SIGTERM, before)
@@ -104,13 +116,19 @@ def _run(arguments: list[str]) -> int:
     terminal.never_fail_to_print()
     process.own()
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else DEFAULT_COMMAND
-    if name == DEFAULT_COMMAND and arguments and (meant := _misspelt(arguments[0])):
-        terminal.note(f"error: {arguments[0]}: no such file or directory; did you mean {meant}?")
-        return USAGE
-    command: Command = import_module(f"mfsdp_lint.commands.{name.replace('-', '_')}")
-    prog = "mfsdp-lint" if name == DEFAULT_COMMAND else f"mfsdp-lint {name}"
-    commands = _every_command() if name == DEFAULT_COMMAND else ""
-    parser = parser_for(prog, command.SUMMARY + commands, command.EXAMPLES)
+    word = arguments[0] if name == DEFAULT_COMMAND and arguments else ""
+    if word.isascii() and word.replace("-", "").isalpha() and word[0] != "-" and not os.path.lexists(word):
+        from mfsdp_lint.core.nearest import nearest
+
+        if meant := nearest(word, COMMANDS, cutoff=0.7):
+            terminal.note(f"error: {word}: no such file or directory; did you mean {meant[0]}?")
+            return USAGE
+    command: CommandModule = import_module(f"mfsdp_lint.commands.{name.replace('-', '_')}")
+    prog, summary = f"mfsdp-lint {name}", command.SUMMARY
+    if name == DEFAULT_COMMAND:
+        lines = [f"  {each:12}{says}" for each, says in COMMANDS.items()]
+        prog, summary = "mfsdp-lint", "\n".join([f"{summary}\n\ncommands (each has its own --help):", *lines])
+    parser = parser_for(prog, summary, command.EXAMPLES)
     command.add_arguments(parser)
     try:
         code = command.main(parser.parse_args(word_first(arguments) if name in ABOUT_A_WORD else arguments))
@@ -121,35 +139,3 @@ def _run(arguments: list[str]) -> int:
         return USAGE
     except SystemExit as exit:  # how argparse ends --help and --version
         return int(exit.code or 0)
-
-
-def _misspelt(word: str) -> str | None:
-    """Return the command that a first argument means which is neither a command nor a path."""
-    if not word.isascii() or not word.replace("-", "").isalpha() or word.startswith("-") or os.path.lexists(word):
-        return None
-    from mfsdp_lint.core.nearest import nearest
-
-    return next(iter(nearest(word, COMMANDS, cutoff=0.7)), None)
-
-
-def _every_command() -> str:
-    """List the commands for the help, a line each."""
-    lines = [f"  {name:12}{summary}" for name, summary in COMMANDS.items()]
-    return "\n".join(["\n\ncommands (each has its own --help):", *lines])
-
-
-def _internal_error(error: Exception) -> int:
-    """Print one line with the place of the error, or the traceback if DEBUG asks for it; return the exit code."""
-    import platform
-    import traceback
-
-    from mfsdp_lint.inputs.faults import DEBUG, described
-
-    if os.environ.get(DEBUG) == "1":
-        terminal.notes("".join(traceback.format_exception(error)))
-        return USAGE
-    terminal.note(
-        f"internal error: {described(error)}, please report with `mfsdp-lint {__version__}`, "
-        f"Python {platform.python_version()} and the output under {DEBUG}=1"
-    )
-    return USAGE

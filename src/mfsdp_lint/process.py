@@ -1,15 +1,18 @@
-"""Changes of a whole process. The command line makes them, because the process is its own; a library does not.
+"""The tool's own process: its recursion limit, its garbage collection, and the progress of a run that it shows.
 
-Without them everything works: helpers that call each other very deeply are followed less far, and reading takes
-longer.
+The command line changes them, because the process is its own; a library does not. Without the changes everything
+works: helpers that call each other very deeply are followed less far, and reading takes longer.
 """
 
 from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from mfsdp_lint import terminal
 
 STACK = 20_000
 """Frames of Python's own stack: the evaluator needs about 15 for a call that it follows."""
@@ -17,9 +20,19 @@ STACK = 20_000
 MOST_SET_ASIDE = 1_000_000
 """Objects of earlier readings that are kept without asking whether anybody needs them (about 100 MB)."""
 
+PROGRESS_AFTER = 1.0
+"""Seconds before any progress is shown: a quicker run needs no line."""
+
+PROGRESS_EVERY = 0.1
+"""Seconds between two lines of progress."""
+
+_WIDTH = 100
+
 _is_own = False
 _set_aside_since = 0
 """Objects that were set aside since it was last asked which of them are needed."""
+
+_watched: Callable[[str, int, int], None] | None = None
 
 
 def own() -> None:
@@ -34,9 +47,11 @@ def without_collection() -> Iterator[None]:
     """Switch garbage collection off for a while, where the process is the tool's own.
 
     Syntax trees and recipes stay alive to the end; looking for cycles among them costs a third of the time. The
-    objects left at the end are set aside, so that they are not looked at right afterwards, but only once there are
-    many.
+    objects left at the end are set aside, so that they are not looked at right afterwards. Garbage among these is
+    collected once MOST_SET_ASIDE more were set aside. Counting them would walk through all of them at every reading;
+    gc's own count of new objects is at hand, and a reading begins with hardly any.
     """
+    global _set_aside_since
     if not (_is_own and gc.isenabled()):
         yield
         return
@@ -44,20 +59,49 @@ def without_collection() -> Iterator[None]:
     try:
         yield
     finally:
-        _set_aside()
+        _set_aside_since += gc.get_count()[0]
+        if _set_aside_since > MOST_SET_ASIDE:
+            gc.unfreeze()
+            gc.collect()
+            _set_aside_since = 0
+        gc.freeze()
         gc.enable()
 
 
-def _set_aside() -> None:
-    """Set the live objects aside; collect garbage first once there are MOST_SET_ASIDE more than are needed.
+def progress_line() -> Callable[[str], None]:
+    """Return a function that shows a line in place of the one before, if there is a terminal; "" takes it away."""
+    return (lambda text: terminal.progress(text, _WIDTH)) if sys.stderr.isatty() else (lambda _: None)
 
-    Counting those that are set aside would walk through all of them at every reading; gc's own count of new objects is
-    at hand, and a reading begins with hardly any.
+
+def tell_progress(what: str, done: int, of: int) -> None:
+    """Report how far a stage of the run has come."""
+    if _watched is not None:
+        _watched(what, done, of)
+
+
+@contextmanager
+def progress_shown() -> Iterator[None]:
+    """Show the progress that is reported meanwhile on a terminal, once it takes a while.
+
+    The line is gone before anything else is printed.
     """
-    global _set_aside_since
-    _set_aside_since += gc.get_count()[0]
-    if _set_aside_since > MOST_SET_ASIDE:
-        gc.unfreeze()
-        gc.collect()
-        _set_aside_since = 0
-    gc.freeze()
+    global _watched
+    if not sys.stderr.isatty():
+        yield
+        return
+    show, begun, last = progress_line(), time.monotonic(), 0.0
+
+    def watch(what: str, done: int, of: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - begun >= PROGRESS_AFTER and now - last >= PROGRESS_EVERY:
+            last = now
+            show(f"{what}: {done} of {of}")
+
+    _watched = watch
+    try:
+        yield
+    finally:
+        _watched = None
+        if last:
+            show("")

@@ -23,13 +23,11 @@ _COMMANDS = ("##[", "##vso[")
 
 def printable(text: str) -> str:
     r"""Return the text on one line; characters that would steer the terminal are escaped (`\x1b`, `\n`)."""
-    return text if text.isprintable() else "".join(map(_shown, text))
-
-
-def _shown(character: str) -> str:
+    if text.isprintable():
+        return text
     from unicodedata import category
 
-    return ascii(character)[1:-1] if category(character) in _STEERING else character
+    return "".join(ascii(each)[1:-1] if category(each) in _STEERING else each for each in text)
 
 
 def lines(text: str, *, colored: bool = False) -> str:

@@ -15,7 +15,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.engine import read
 from mfsdp_lint.readers.command_line_overrides import parse
-from mfsdp_lint.readers.overrides import Override
+from mfsdp_lint.readers.overrides import SettingOverride
 from mfsdp_lint.readers.trees import Leaf
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.files import tree_of
@@ -148,7 +148,7 @@ def test_a_variable_that_decides_something_else_is_not_tried(ask: Ask, monkeypat
     tried: list[str] = []
     kept = read._given
 
-    def given(question: read.Question, variable: Override, paths: frozenset[str]) -> read.Question:
+    def given(question: read.Question, variable: SettingOverride, paths: frozenset[str]) -> read.Question:
         tried.append(variable.path)
         return kept(question, variable, paths)
 

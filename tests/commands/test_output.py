@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from mfsdp_lint.cli import main
-from mfsdp_lint.reports.github import ANNOTATIONS
+from mfsdp_lint.reports.forges import ANNOTATIONS
 from tools.findings_schema import schema
 
 WRONG = "ddp:\n  use_megatron_fsdp: true\ncheckpoint:\n  ckpt_format: torch_dist\n  save: /results\n"

@@ -11,7 +11,7 @@ from mfsdp_lint.core.recipe import Origin, Setting, Settings, Span, Undeclared
 from mfsdp_lint.core.settings import Layer, WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
 from mfsdp_lint.megatron.startup.resolve import Resolved
-from mfsdp_lint.readers.overrides import OverriddenSettings, Override
+from mfsdp_lint.readers.overrides import OverriddenSettings, SettingOverride
 from mfsdp_lint.rules.judging import GivenSettings
 
 FIRST = Origin(Span("recipe.py", 3, 1, 3, 9), "argument")
@@ -35,7 +35,7 @@ class Below(WrittenSettings):
 BELOW = Below({"ddp.nccl_ub": Setting("ddp.nccl_ub", Known(True), SECOND)})
 LAYERS = {
     "a layer that changes nothing": Layer(BELOW),
-    "overrides of something else": OverriddenSettings(BELOW, [Override("train.x", Known(1), FIRST)]),
+    "overrides of something else": OverriddenSettings(BELOW, [SettingOverride("train.x", Known(1), FIRST)]),
     "start-up without steps": Resolved(BELOW, {}, ()),
 }
 

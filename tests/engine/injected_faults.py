@@ -24,7 +24,7 @@ from typing import Any
 
 import mfsdp_lint
 from mfsdp_lint.cli import main
-from mfsdp_lint.commands import output
+from mfsdp_lint.commands import check
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.engine.judge import Linter
@@ -114,7 +114,7 @@ def functions() -> list[FunctionType]:
         sys.setprofile(None)
         threading.setprofile(None)
         gc.unfreeze()  # what the command froze is not listed
-    own = (faults.__file__, output.__file__)
+    own = (faults.__file__, check.__file__)
     found = [
         each
         for each in gc.get_objects()

@@ -12,7 +12,7 @@ import pytest
 from mfsdp_lint.engine import run as running
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.inputs.options import Options
-from mfsdp_lint.reports import concise
+from mfsdp_lint.reports.text import concise
 from mfsdp_lint.rules.load import load_rules
 
 RULE = """
@@ -67,7 +67,7 @@ def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lint:
 
 
 def shown(outcome: Outcome) -> str:
-    return concise.render(outcome.findings, outcome.summary)
+    return concise(outcome.findings, outcome.summary)
 
 
 def test_a_finding_says_for_which_versions_of_a_range_it_holds(lint: Lint) -> None:

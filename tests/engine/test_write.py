@@ -15,7 +15,7 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.engine import write as writing
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.fixes.apply import Fixed
-from mfsdp_lint.fixes.prove import Comparison
+from mfsdp_lint.fixes.prove import Unfixed
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.inputs.writing import replace_file
@@ -134,7 +134,7 @@ def test_what_nobody_sees_is_not_proved_and_not_promised(
 def test_what_fixing_could_not_do_is_not_hoped_for_afterwards(
     here: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Comparison, "judge", lambda _, trial: trial.blame.update(dict.fromkeys(trial.chosen, "no")))
+    monkeypatch.setattr(Unfixed, "judge", lambda _, trial: trial.blame.update(dict.fromkeys(trial.chosen, "no")))
     assert main(["--fix", "--output-format", "concise"]) == 1
     assert "2 findings (2 errors); judged against " in capfd.readouterr().out
 

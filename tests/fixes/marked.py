@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mfsdp_lint.core.recipe import How, Origin
-from mfsdp_lint.fixes.edits import Text
+from mfsdp_lint.fixes.edits import FileText
 
 
 def marked(text: str, path: str = "recipe.py", how: How = "assigned") -> tuple[str, Origin]:
@@ -14,5 +14,5 @@ def marked(text: str, path: str = "recipe.py", how: How = "assigned") -> tuple[s
     assert closing
     assert "«" not in after
     plain = before + inside + after
-    span = Text(path, plain).lines.span(path, len(before), len(before) + len(inside))
+    span = FileText(path, plain).lines.span(path, len(before), len(before) + len(inside))
     return plain, Origin(span, how)

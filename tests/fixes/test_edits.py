@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mfsdp_lint.fixes.edits import OverlapError, Text, apply_all, apply_edits, merge
+from mfsdp_lint.fixes.edits import FileText, OverlapError, apply_all, apply_edits, merge
 
-DOCUMENT = Text("a.py", "one\r\ntwo\f2\rthree")
+DOCUMENT = FileText("a.py", "one\r\ntwo\f2\rthree")
 
 
 def test_insertions_at_one_place_keep_their_order_and_come_before_a_replacement_there() -> None:
@@ -30,7 +30,7 @@ def test_pieces_that_touch_do_not_overlap() -> None:
 
 
 def test_edits_of_several_files() -> None:
-    other = Text("b.py", "x")
+    other = FileText("b.py", "x")
     edits = [DOCUMENT.edit(0, 3, "1"), other.edit(1, 1, "y")]
     changed = apply_all({"a.py": DOCUMENT.text, "b.py": "x", "c.py": "z"}, edits)
     assert changed == {"a.py": "1\r\ntwo\f2\rthree", "b.py": "xy"}
@@ -38,6 +38,6 @@ def test_edits_of_several_files() -> None:
 
 def test_what_is_added_to_an_inner_block_stands_before_what_is_added_to_the_outer_one() -> None:
     text = "if x:\n    y = 1\nz = 2\n"
-    document = Text("a.py", text)
+    document = FileText("a.py", text)
     edits = [document.edit(16, 16, "b = 1\n"), document.edit(16, 16, "    a = 1\n")]
     assert apply_edits("a.py", text, edits) == "if x:\n    y = 1\n    a = 1\nb = 1\nz = 2\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
-from mfsdp_lint.fixes.edits import Text, apply_all
+from mfsdp_lint.fixes.edits import FileText, apply_all
 from mfsdp_lint.fixes.judged import FixRequest, Need
 from mfsdp_lint.fixes.plan import plan
 
@@ -17,7 +17,7 @@ def origin(path: str, text: str, piece: str, nth: int = 0, earlier: Origin | Non
     start = -1
     for _ in range(nth + 1):
         start = text.index(piece, start + 1)
-    return Origin(Text(path, text).lines.span(path, start, start + len(piece)), "assigned", earlier=earlier)
+    return Origin(FileText(path, text).lines.span(path, start, start + len(piece)), "assigned", earlier=earlier)
 
 
 def recipe(path: str, name: str, settings: dict[str, tuple[Plain, Origin | None]]) -> Recipe:

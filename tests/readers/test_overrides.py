@@ -9,7 +9,7 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE, misspelt, parse
-from mfsdp_lint.readers.overrides import Override, override
+from mfsdp_lint.readers.overrides import SettingOverride, override
 
 SETTINGS: dict[str, Value] = {
     "ddp": NOT_NONE,
@@ -138,7 +138,7 @@ def test_nothing_is_remarked_on_where_the_fields_are_not_all_known() -> None:
 
 def test_an_override_points_at_whatever_text_says_it() -> None:
     here = Origin(Span("launch.sh", 7, 20, 7, 42), "override", value=Known(4))
-    launched = override(recipe(), [Override("ddp.bucket_size", Known(4), here)])
+    launched = override(recipe(), [SettingOverride("ddp.bucket_size", Known(4), here)])
     again = override(launched, parse(["ddp.bucket_size=8"], []).overrides).variants[0]
     assert launched.variants[0].origin("ddp.bucket_size") == here
     assert again.value("ddp.bucket_size") == Known(8)

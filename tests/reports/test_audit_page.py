@@ -16,7 +16,7 @@ from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.reports.audit import page
-from mfsdp_lint.reports.audit.sides import family_of
+from mfsdp_lint.reports.audit.page import family_of
 from tests.browser.samples import REAL
 from tests.commands.samples import Ask, ask
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.reports import concise
+from mfsdp_lint.reports import text
 from tests.reports.samples import FORMAT, SUMMARY, SUPPRESSED, UNSHARDED
 
 SUMMARY_LINE = (
@@ -15,7 +15,7 @@ SUMMARY_LINE = (
 
 
 def test_path_line_column_severity_code_message() -> None:
-    assert concise.render([FORMAT, UNSHARDED], SUMMARY).splitlines() == [
+    assert text.concise([FORMAT, UNSHARDED], SUMMARY).splitlines() == [
         'recipes/llama.py:8:5: error MFSDP101 Megatron-FSDP with checkpoint.ckpt_format = "torch_dist"',
         'recipes/llama.py:7:5: warning MFSDP301 Megatron-FSDP with ddp.data_parallel_sharding_strategy = "no_shard"',
         SUMMARY_LINE,
@@ -23,9 +23,9 @@ def test_path_line_column_severity_code_message() -> None:
 
 
 def test_a_suppressed_finding_is_not_shown() -> None:
-    assert concise.render([SUPPRESSED], SUMMARY) == SUMMARY_LINE + "\n"
+    assert text.concise([SUPPRESSED], SUMMARY) == SUMMARY_LINE + "\n"
 
 
 def test_a_message_or_path_with_a_line_end_stays_on_one_line() -> None:
     finding = replace(FORMAT, message="one\ntwo", span=Span("a\nb.py", 1, 1, 1, 2))
-    assert concise.render([finding], SUMMARY).splitlines()[0] == "a\\nb.py:1:1: error MFSDP101 one\\ntwo"
+    assert text.concise([finding], SUMMARY).splitlines()[0] == "a\\nb.py:1:1: error MFSDP101 one\\ntwo"

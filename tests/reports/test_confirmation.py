@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from mfsdp_lint.core.finding import Confirmation
-from mfsdp_lint.reports import concise, full, github
 from mfsdp_lint.reports import json as json_report
+from mfsdp_lint.reports.forges import github, github_summary
+from mfsdp_lint.reports.text import concise, full
 from mfsdp_lint.reports.wording import verdict_text
 from tests.reports import samples
 
@@ -42,10 +43,10 @@ def test_the_verdict_in_words(confirmation: Confirmation, words: str) -> None:
 
 def test_every_format_carries_it() -> None:
     finding = replace(samples.FORMAT, confirmation=CONFIRMED)
-    assert verdict_text(CONFIRMED) in full.render([finding], samples.SUMMARY, samples.FILES.get)
-    assert concise.render([finding], samples.SUMMARY).splitlines()[0].endswith(" [confirmed]")
-    assert verdict_text(CONFIRMED) in github.render([finding], samples.SUMMARY).splitlines()[0].replace("%0A", "\n")
-    assert "\\[confirmed\\]" in github.step_summary([finding], samples.SUMMARY)
+    assert verdict_text(CONFIRMED) in full([finding], samples.SUMMARY, samples.FILES.get)
+    assert concise([finding], samples.SUMMARY).splitlines()[0].endswith(" [confirmed]")
+    assert verdict_text(CONFIRMED) in github([finding], samples.SUMMARY).splitlines()[0].replace("%0A", "\n")
+    assert "\\[confirmed\\]" in github_summary([finding], samples.SUMMARY)
     document = json.loads(json_report.render([finding], samples.SUMMARY))
     assert document["findings"][0]["confirmed"] == {
         "verdict": "confirmed",

@@ -9,16 +9,15 @@ import pytest
 
 from mfsdp_lint.core.finding import Edit, Finding, Fix
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.reports import full
-from mfsdp_lint.reports.full import MOST_LINES
 from mfsdp_lint.reports.summary import Summary, summary_line
+from mfsdp_lint.reports.text import MOST_LINES, full
 from tests.reports.samples import FILES, FORMAT, SUMMARY, SUPPRESSED, TARGET, UNSHARDED, VALUE, WITH_FIX
 
 NOTHING = Summary(TARGET, files=0, recipes=0)
 
 
 def rendered(*findings: Finding, summary: Summary = SUMMARY) -> str:
-    return full.render(findings, summary, FILES.get)
+    return full(findings, summary, FILES.get)
 
 
 def without_summary(*findings: Finding) -> str:
@@ -150,7 +149,7 @@ def test_code_that_is_not_at_hand_is_named_without_its_line() -> None:
 
 
 def test_color_marks_the_severity_the_mark_and_the_gutter() -> None:
-    colored = full.render([UNSHARDED], SUMMARY, FILES.get, color=True)
+    colored = full([UNSHARDED], SUMMARY, FILES.get, color=True)
     assert colored.startswith("\x1b[1;33mwarning[MFSDP301]\x1b[0m\x1b[1m: Megatron-FSDP with")
     assert "\x1b[1;33m    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\x1b[0m\n" in colored
 
@@ -159,7 +158,7 @@ def test_what_a_checked_file_holds_cannot_steer_the_terminal() -> None:
     nasty = replace(
         FORMAT, message="value \x1b[2J\nnext \u202e", span=Span("re\x1bcipe.py", 1, 1, 1, 2), related=(), recipes=()
     )
-    output = full.render([nasty], NOTHING, {"re\x1bcipe.py": "x = '\x1b[31m'\n"}.get)
+    output = full([nasty], NOTHING, {"re\x1bcipe.py": "x = '\x1b[31m'\n"}.get)
     assert "\x1b" not in output
     assert "value \\x1b[2J\\nnext \\u202e" in output
     assert "re\\x1bcipe.py:1:1" in output

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from mfsdp_lint.core.finding import Finding, Severity
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.reports import github
+from mfsdp_lint.reports.forges import github, github_summary
 from tests.reports.samples import FORMAT, SUMMARY, SUPPRESSED, UNSHARDED
 
 
 def commands(*findings: Finding, directory: str = "") -> list[str]:
-    lines = github.render(findings, SUMMARY, directory=directory).splitlines()
+    lines = github(findings, SUMMARY, directory=directory).splitlines()
     return [line for line in lines if line.startswith("::")]
 
 
@@ -50,7 +50,7 @@ def test_at_most_ten_of_each_kind_and_the_most_severe_first() -> None:
     findings = many("info", 12) + many("warning", 3) + many("error", 11)
     kinds = [command.split(" ")[0] for command in commands(*findings)]
     assert kinds == ["::error"] * 10 + ["::warning"] * 3 + ["::notice"] * 10
-    assert "3 more findings not annotated; the job's summary lists all of them" in github.render(findings, SUMMARY)
+    assert "3 more findings not annotated; the job's summary lists all of them" in github(findings, SUMMARY)
 
 
 def test_one_cause_is_annotated_once_and_a_suppressed_one_never() -> None:
@@ -64,7 +64,7 @@ def test_paths_are_the_repository_s() -> None:
 
 
 def test_the_table_lists_every_finding_the_most_severe_first() -> None:
-    assert github.step_summary([UNSHARDED, FORMAT], SUMMARY) == (
+    assert github_summary([UNSHARDED, FORMAT], SUMMARY) == (
         "### mfsdp-lint\n"
         "\n"
         "1 file, 1 recipe: 2 findings (1 error, 1 warning); 1 fixable with --fix; 1 held back as unsafe "
@@ -82,16 +82,16 @@ def test_the_table_lists_every_finding_the_most_severe_first() -> None:
 
 
 def test_nothing_found_is_a_page_without_a_table() -> None:
-    assert "|---|" not in github.step_summary([], SUMMARY)
+    assert "|---|" not in github_summary([], SUMMARY)
 
 
 def test_a_cell_cannot_break_out_of_the_table() -> None:
-    page = github.step_summary([replace(FORMAT, message="a | b\n<img> `c` & d")], SUMMARY)
+    page = github_summary([replace(FORMAT, message="a | b\n<img> `c` & d")], SUMMARY)
     assert "| a \\| b\\n\\<img\\> \\`c\\` &amp; d |".replace("b\\n", "b\\\\n") in page
 
 
 def test_a_table_that_github_would_refuse_is_cut_and_says_so() -> None:
-    page = github.step_summary(many("error", 500), SUMMARY, room=10_000)
+    page = github_summary(many("error", 500), SUMMARY, room=10_000)
     assert len(page.encode()) <= 10_000
     shown = page.count("| error |")
     assert page.endswith(f"\n{500 - shown} more findings would not fit here.\n")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from mfsdp_lint.core.finding import Finding
-from mfsdp_lint.reports import gitlab
+from mfsdp_lint.reports.forges import gitlab
 from tests.reports.samples import FORMAT, SUPPRESSED, UNSHARDED
 
 SEVERITIES = {"info", "minor", "major", "critical", "blocker"}
@@ -15,7 +15,7 @@ SEVERITIES = {"info", "minor", "major", "critical", "blocker"}
 
 
 def report(*findings: Finding, directory: str = "") -> list[dict[str, Any]]:
-    documents = json.loads(gitlab.render(findings, directory=directory))
+    documents = json.loads(gitlab(findings, directory=directory))
     assert isinstance(documents, list)
     return documents
 

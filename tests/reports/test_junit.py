@@ -7,12 +7,12 @@ from dataclasses import replace
 from junitparser import Failure, JUnitXml, Skipped
 
 from mfsdp_lint.core.finding import Finding
-from mfsdp_lint.reports import junit
+from mfsdp_lint.reports.forges import junit
 from tests.reports.samples import FORMAT, SUMMARY, SUPPRESSED, UNSHARDED
 
 
 def read(*findings: Finding) -> JUnitXml:
-    return JUnitXml.fromstring(junit.render(findings, SUMMARY).encode())
+    return JUnitXml.fromstring(junit(findings, SUMMARY).encode())
 
 
 def test_a_finding_is_a_test_that_failed() -> None:

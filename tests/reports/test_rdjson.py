@@ -8,12 +8,12 @@ from typing import Any
 
 from mfsdp_lint.core.finding import Edit, Finding, Fix
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.reports import rdjson
+from mfsdp_lint.reports.forges import rdjson
 from tests.reports.samples import FILES, RECIPE, SUPPRESSED, VALUE, WITH_FIX
 
 
 def report(*findings: Finding, files: dict[str, str] = FILES) -> dict[str, Any]:
-    document = json.loads(rdjson.render(findings, files.get))
+    document = json.loads(rdjson(findings, files.get))
     assert isinstance(document, dict)
     return document
 

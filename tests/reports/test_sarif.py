@@ -11,7 +11,7 @@ from sarif_pydantic import Sarif
 
 from mfsdp_lint.core.finding import Finding, Suppression
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.reports import sarif
+from mfsdp_lint.reports.forges import sarif
 from mfsdp_lint.reports.places import uri
 from mfsdp_lint.rules.about_files import FILE_CODES
 from mfsdp_lint.rules.load import load_rules
@@ -21,7 +21,7 @@ RULES = load_rules()
 
 
 def run(*findings: Finding, directory: str = "") -> dict[str, Any]:
-    text = sarif.render(findings, RULES, FILES.get, directory=directory)
+    text = sarif(findings, RULES, FILES.get, directory=directory)
     Sarif.model_validate_json(text)
     (only,) = json.loads(text)["runs"]
     assert isinstance(only, dict)

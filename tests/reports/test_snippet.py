@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.reports.snippet import lines_of, snippet
+from mfsdp_lint.reports.text import lines_of, snippet
 
 
 def shown(text: str, line: int, column: int, end_line: int, end_column: int) -> str:

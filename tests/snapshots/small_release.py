@@ -9,7 +9,7 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots import Snapshot
-from mfsdp_lint.snapshots.knowledge import Knowledge
+from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
 from mfsdp_lint.snapshots.making import make_snapshot
 
 FILES = {
@@ -354,7 +354,7 @@ def snapshot_of(tree: Path) -> Snapshot:
 
 def read_with(snapshot: Snapshot, path: Path) -> list[Recipe]:
     """The recipes of a file, with nothing but a snapshot to go by."""
-    return read_python([str(path)], Sources(), Knowledge(lambda: snapshot)).recipes
+    return read_python([str(path)], Sources(), SnapshotKnowledge(lambda: snapshot)).recipes
 
 
 def read_with_source(tree: Path, path: Path) -> list[Recipe]:

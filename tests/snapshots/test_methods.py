@@ -28,7 +28,7 @@ from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Choice, External, Instance
 from mfsdp_lint.snapshots import MAGIC, Snapshot
-from mfsdp_lint.snapshots.knowledge import Knowledge, load_knowledge
+from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge, load_knowledge
 from tests.snapshots.small_release import read_with, snapshot_of, write_release
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
@@ -195,7 +195,7 @@ def shipped(folder: Path, text: str, version: str) -> Recipe:
 
 @pytest.mark.parametrize("name", ["__post_init__", "use_megatron_fsdp", "no_such_name"])
 def test_an_object_that_may_be_of_several_classes_is_no_crash(name: str, snapshot: Snapshot) -> None:
-    knowledge = Knowledge(lambda: snapshot)
+    knowledge = SnapshotKnowledge(lambda: snapshot)
     machine = Machine(ModuleFinder(Sources()), knowledge)
     machine.begin(())
     classes = (

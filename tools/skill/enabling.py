@@ -9,7 +9,7 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Plain, describe
 from mfsdp_lint.fixes.enabling import Asked, guide
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.megatron.vocabulary.entry import Entry
+from mfsdp_lint.megatron.vocabulary.entry import SettingEntry
 from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site
 from tools.skill.pitfalls import NEWEST
 
@@ -25,7 +25,7 @@ def to_write() -> Mapping[str, Plain]:
     return by_version[NEWEST]
 
 
-def own_settings() -> Iterator[tuple[Entry, str]]:
+def own_settings() -> Iterator[tuple[SettingEntry, str]]:
     """Yield the settings whose meaning mentions Megatron-FSDP, with their default in the newest release, in words."""
     target = bridge_site(NEWEST).target
     for entry in table().entries.values():

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mfsdp_lint import __version__, terminal
+from mfsdp_lint.core import files
 from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import fields, replace
@@ -109,11 +110,7 @@ def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> 
     group.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
     group.add_argument("--force-exclude", action="store_const", const=True, help="leave it out also where it is named")
     group.add_argument(
-        "--no-ignore",
-        dest="respect_gitignore",
-        action="store_const",
-        const=False,
-        help="read what git ignores as well",
+        "--no-ignore", dest="respect_gitignore", action="store_const", const=False, help="read what git ignores as well"
     )
     group.add_argument(
         "--target-bridge",
@@ -182,6 +179,18 @@ def read_asked(
     sources = Sources(asked.command_line.texts)
     found = read(asked, sources, tracing=tracing)
     return asked, sources, replace(found, problems=(*not_there, *found.problems))
+
+
+def write(pieces: Iterable[str], file: str | None) -> None:
+    """Print a text, or write it to a file. Raises UsageError."""
+    if not file:
+        terminal.document(pieces)
+        return
+    try:
+        with files.written(file) as stream:
+            stream.writelines(piece.encode("utf-8", "backslashreplace") for piece in pieces)
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}") from None
 
 
 def print_json(document: Any) -> None:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import argparse
 import math
 import shutil
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 
-from mfsdp_lint import progress, terminal
-from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, read_asked, tell, tell_unfollowed
-from mfsdp_lint.commands.output import write
-from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint import process, terminal
+from mfsdp_lint.commands.arguments import (
+    add_output,
+    add_what_is_read,
+    options_from,
+    read_asked,
+    tell,
+    tell_unfollowed,
+    write,
+)
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import UsageError
@@ -89,16 +95,27 @@ def main(arguments: argparse.Namespace) -> int:
         unfollowed=tuple(unfollowed_in_files(found.unfollowed, sources)),
         problems=tuple(problems_in_files(found.problems, sources)),
     )
-    recipes = [recipe for recipe in found.recipes if wanted(recipe.name, recipe.qualified_name, arguments.recipe)]
+    recipes = [recipe for recipe in found.recipes if _wanted(recipe.name, recipe.qualified_name, arguments.recipe)]
     globs = arguments.settings or ()
     output_format = arguments.output_format or FORMATS[0]
-    memory_of = memory_with(asked.target, arguments) if arguments.memory else None
+    memory_of = _memory_with(asked.target, arguments) if arguments.memory else None
     faults = Faults()
 
     def rendered(paths: Collection[str]) -> list[str]:
         shown = [recipe for recipe in recipes if recipe.path in paths]
         unfollowed = [each for each in found.unfollowed if each.path in paths]
-        return list(_rendered(output_format, shown, asked.target, globs, unfollowed, memory_of))
+        if output_format == "json":
+            from mfsdp_lint.reports.audit import json
+
+            return list(json.render(shown, asked.target, globs, unfollowed, memory_of))
+        from mfsdp_lint.reports.audit import table
+
+        if output_format == "csv":
+            return list(table.memory_csv(shown, memory_of) if memory_of else table.csv_lines(shown, globs))
+        if memory_of is not None:
+            return [table.memory_table(shown, asked.target, memory_of)]
+        columns = shutil.get_terminal_size((table.WIDTH, 24)).columns
+        return [table.render(shown, asked.target, globs, columns=columns)]
 
     paths = [*(recipe.path for recipe in recipes), *(each.path for each in found.unfollowed)]
     pieces = faults.over_files(paths, rendered)
@@ -111,7 +128,7 @@ def main(arguments: argparse.Namespace) -> int:
     return tell(found.remarks, (*found.problems, *faults.problems))
 
 
-def memory_with(target: Target, arguments: argparse.Namespace) -> MemoryOf:
+def _memory_with(target: Target, arguments: argparse.Namespace) -> MemoryOf:
     """Return a function that estimates the memory of a recipe, with the sizes in the arguments."""
     from mfsdp_lint.memory.estimate import memory
 
@@ -151,52 +168,27 @@ def _ranks(text: str) -> int:
     return int(text)
 
 
-def wanted(name: str, qualified_name: str, globs: Sequence[str] | None) -> bool:
+def _wanted(name: str, qualified_name: str, globs: Sequence[str] | None) -> bool:
     """Tell whether a recipe is asked for by one of its names."""
     return not globs or any(fnmatchcase(known, glob) for glob in globs for known in (name, qualified_name))
-
-
-def _rendered(
-    output_format: str,
-    recipes: Sequence[Recipe],
-    target: Target,
-    globs: Sequence[str],
-    unfollowed: Sequence[Unfollowed],
-    memory_of: MemoryOf | None,
-) -> Iterable[str]:
-    if output_format == "json":
-        from mfsdp_lint.reports.audit import json
-
-        return json.render(recipes, target, globs, unfollowed, memory_of)
-    if memory_of is not None:
-        from mfsdp_lint.reports.audit import memory
-
-        if output_format == "csv":
-            return memory.csv_lines(recipes, memory_of)
-        return [memory.table(recipes, target, memory_of)]
-    from mfsdp_lint.reports.audit import table
-
-    if output_format == "csv":
-        return table.csv_lines(recipes, globs)
-    columns = shutil.get_terminal_size((table.WIDTH, 24)).columns
-    return [table.render(recipes, target, globs, columns=columns)]
 
 
 def _write_page(arguments: argparse.Namespace) -> int:
     """Write the page. The exit code reports unreadable files, not findings. Raises UsageError."""
     try:
-        from mfsdp_lint.reports.audit.page import render
+        import jinja2  # noqa: F401  (before a run that would be for nothing)
     except ImportError as error:
         raise UsageError(f"{error.name} is not installed: pip install 'mfsdp-lint[report]'") from None
     from mfsdp_lint.engine.audited import audited
+    from mfsdp_lint.reports.audit.page import render
     from mfsdp_lint.rules.selection import rules_for
 
     options = options_from({**vars(arguments), "output_format": None})
-    with progress.shown():
+    with process.progress_shown():
         found = audited(
             options,
-            lambda name, qualified: wanted(name, qualified, arguments.recipe),
-            (lambda target: memory_with(target, arguments)) if arguments.memory else None,
+            lambda name, qualified: _wanted(name, qualified, arguments.recipe),
+            (lambda target: _memory_with(target, arguments)) if arguments.memory else None,
         )
     outcome = found.outcome
     page = render(

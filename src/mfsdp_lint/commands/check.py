@@ -1,13 +1,14 @@
-"""`mfsdp-lint [PATHS]`: judge, fix, report."""
+"""`mfsdp-lint [PATHS]`: judge, fix, and report in every format that was asked for."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Collection
 from typing import Any
 
-from mfsdp_lint import progress, terminal
-from mfsdp_lint.commands import output
+from mfsdp_lint import process, terminal
 from mfsdp_lint.commands.arguments import (
     add_configuration,
     add_what_is_read,
@@ -15,13 +16,20 @@ from mfsdp_lint.commands.arguments import (
     options_from,
     tell,
     tell_unfollowed,
+    write,
 )
+from mfsdp_lint.core import files
 from mfsdp_lint.core.finding import SEVERITIES
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine import cache
 from mfsdp_lint.engine.cache import Outcome
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import FAIL_ON, GROUPINGS, OUTPUT_FORMATS, PRESETS, Options, UsageError, output_of
-from mfsdp_lint.inputs.sources import SIZE_LIMIT
+from mfsdp_lint.inputs.sources import NOTEBOOK, SIZE_LIMIT
+from mfsdp_lint.reports import text as for_people
+from mfsdp_lint.reports.summary import summary_line
+from mfsdp_lint.reports.wording import count
 
 SUMMARY = "Finds and fixes FSDP mistakes in Megatron-Bridge recipes, before the run."
 
@@ -36,6 +44,10 @@ EXAMPLES = (
 STANDARD_INPUT = "-"
 
 SHELLS = ("bash", "zsh", "tcsh")
+COLORS = ("auto", "always", "never")
+
+FOR_PROGRAMS = ("json", "github", "sarif", "gitlab", "junit", "rdjson")
+"""The formats that are printed as they are: each escapes text in its own way."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("--completion", choices=SHELLS, help="print what makes a shell complete commands, and stop")
     shown.add_argument("--fail-on", choices=FAIL_ON, help="the least severity that makes it fail (default: warning)")
     shown.add_argument("--exit-zero", action="store_true", help="findings do not make it fail")
-    shown.add_argument("--color", choices=output.COLORS, default="auto", help="auto: on a terminal, without NO_COLOR")
+    shown.add_argument("--color", choices=COLORS, default="auto", help="auto: on a terminal, without NO_COLOR")
     shown.add_argument(
         "--no-color", action="store_const", dest="color", const="never", help="the same as --color never"
     )
@@ -98,17 +110,23 @@ def main(arguments: argparse.Namespace) -> int:
         terminal.document([_completion_script(arguments.completion), "\n"])
         return 0
     options = _with_text(options_from(vars(arguments)), arguments)
-    options = replace(options, output_format=output.formats(options.output_format))
+    if all(output_of(each)[1] for each in options.output_format):  # nothing is for the standard output
+        printed = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full"
+        options = replace(options, output_format=(printed, *options.output_format))
     if arguments.show_settings or arguments.show_files:
         return _show_settings(options) if arguments.show_settings else _show_files(options)
-    with progress.shown():
+    with process.progress_shown():
         outcome = cache.run(options)
     if arguments.show_unfollowed:
         outcome = replace(outcome, summary=replace(outcome.summary, listed=True))
     if options.diff:
-        output.print_patch(outcome, show_fixes=bool(options.show_fixes))
+        terminal.data(outcome.patch)  # as bytes: a file's own encoding and line ends must arrive as they are
+        made = for_people.fix_lines(outcome.fixes, done=False) if options.show_fixes else ""
+        terminal.notes(f"{made}{summary_line(outcome.summary)}\n")
     else:
-        outcome = output.tell(outcome, options, color=output.wants_color(arguments.color), file=arguments.output_file)
+        plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        color = arguments.color == "always" or (arguments.color == "auto" and not plain)
+        outcome = tell_findings(outcome, options, color=color, file=arguments.output_file)
     if arguments.show_unfollowed and "json" not in options.output_format:
         from mfsdp_lint.reports.places import unfollowed_in_files
 
@@ -118,6 +136,111 @@ def main(arguments: argparse.Namespace) -> int:
     for problem in (*outcome.left, *outcome.problems):
         terminal.note(f"error: {problem}")
     return exit_code(outcome, options, exit_zero=arguments.exit_zero)
+
+
+def tell_findings(outcome: Outcome, options: Options, *, color: bool, file: str | None) -> Outcome:
+    """Print the report, and write those that go to files; `file` receives the text that would be printed.
+
+    Raises UsageError. Returns the outcome that was reported: a file that a report fails for is left out of all, and
+    the fault is reported instead.
+    """
+    asked = [output_of(each) for each in dict.fromkeys(options.output_format)]
+    printed = [name for name, target in asked if not target]
+    if len(printed) > 1:
+        raise UsageError(f"--output-format: {' and '.join(printed)} cannot both be printed; write one as FORMAT=FILE")
+    faults = Faults()
+    page = os.environ.get("GITHUB_STEP_SUMMARY") if any(name == "github" for name, _ in asked) else None
+
+    def rendered(paths: Collection[str]) -> tuple[Outcome, list[str], str]:
+        failed = []
+        if faults.problems:
+            from mfsdp_lint.rules.about_files import file_finding
+
+            failed = [file_finding(problem) for problem in dict.fromkeys(faults.problems)]
+        told = outcome.only(paths, failed)
+        texts = [_rendered(name, told, options, color=color and not (target or file)) for name, target in asked]
+        if not page:
+            return told, texts, ""
+        from mfsdp_lint.reports import forges
+
+        room = forges.SUMMARY_BYTES - disk.size(page)
+        return told, texts, forges.github_summary(_placed("github", told).findings, told.summary, room=room)
+
+    told, texts, step_summary = faults.over_files(outcome.files, rendered)
+    for (name, target), text in zip(asked, texts, strict=True):
+        to = target or file
+        if to or name in FOR_PROGRAMS:
+            write([text], to)
+        else:
+            terminal.show(text, colored=color)
+    if page and step_summary:
+        try:
+            with files.written(page, "a") as stream:
+                stream.write(step_summary.encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            terminal.note(f"warning: {page}: {error.strerror or error}: no summary written")
+    return told
+
+
+def _rendered(name: str, outcome: Outcome, options: Options, *, color: bool) -> str:
+    """Return the text of a format.
+
+    For people the fixes that were made are printed before the findings that remain; for programs they are part of the
+    document.
+    """
+    outcome = _placed(name, outcome)
+    findings, summary = outcome.findings, outcome.summary
+    # The tool's directory, relative to the root of the repository that GitHub or GitLab has checked out.
+    workspace = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR")
+    directory = os.path.relpath(os.curdir, workspace).replace(os.sep, "/") if workspace else ""
+    if name == "json":
+        from mfsdp_lint.reports import json
+
+        return json.render(findings, summary, outcome.unfollowed, fixes=outcome.fixes, recipes=outcome.recipes)
+    if name in ("sarif", "gitlab", "junit", "rdjson"):
+        from mfsdp_lint.reports import forges
+        from mfsdp_lint.rules.selection import rules_for
+
+        match name:
+            case "sarif":
+                return forges.sarif(findings, rules_for(options.extend_rules), outcome.written, directory=directory)
+            case "gitlab":
+                return forges.gitlab(findings, directory=directory)
+            case "junit":
+                return forges.junit(findings, summary)
+        return forges.rdjson(findings, outcome.written)
+    # Beside the workflow commands that are meant, nothing is one.
+    made = terminal.lines(for_people.fix_lines(outcome.fixes)) if options.show_fixes else ""
+    if options.fix_only:
+        fixed = f"{count(summary.files, 'file')}: {count(summary.fixed, 'finding')} fixed\n"
+        return made + terminal.lines(for_people.finding_lines(findings) + fixed)
+    if name == "github":
+        from mfsdp_lint.reports import forges
+
+        return made + forges.github(findings, summary, directory=directory)
+    if options.statistics:
+        return made + for_people.statistics(findings, summary)
+    if options.group_by == "recipe":
+        return made + for_people.recipe_blocks(outcome.recipes, summary, brief=name == "concise")
+    if name == "concise":
+        return made + for_people.concise(findings, summary)
+    return made + for_people.full(findings, summary, outcome.shown, color=color)
+
+
+def _placed(name: str, outcome: Outcome) -> Outcome:
+    """Return the outcome with places in notebooks where the readers of a format look for them."""
+    told = (place for finding in outcome.findings for place in finding.files)
+    if not any(place.endswith(NOTEBOOK) for place in (*outcome.files, *told)):
+        return outcome
+    from mfsdp_lint.reports.places import in_cells, in_files, line_in_file, unfollowed_in_files
+
+    sources = outcome.sources
+    return replace(
+        outcome,
+        findings=(in_cells if name in ("full", "concise") else in_files)(outcome.findings, sources),
+        recipes=tuple(replace(each, line=line_in_file(each.path, each.line, sources)) for each in outcome.recipes),
+        unfollowed=tuple(unfollowed_in_files(outcome.unfollowed, sources)),
+    )
 
 
 def exit_code(outcome: Outcome, options: Options, *, exit_zero: bool = False) -> int:

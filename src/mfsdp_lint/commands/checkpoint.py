@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint import terminal
@@ -54,7 +54,15 @@ def main(arguments: argparse.Namespace) -> int:
         found = [checkpoint(folder) for folder in arguments.folders]
     except NoFolder as error:
         raise UsageError(str(error)) from None
-    answers = _answers(arguments, found) if arguments.recipe else [None] * len(found)
+    answers: list[Answer | None] = [None] * len(found)
+    if arguments.recipe:
+        from mfsdp_lint.checkpoints.loading import answer
+
+        asked, _, known = read_asked(arguments, paths=(arguments.recipe,))
+        if tell(known.remarks, known.problems):
+            raise UsageError(f"{arguments.recipe}: cannot be read")
+        recipe = only(known.recipes, arguments.recipe)
+        answers = [answer(each, recipe, asked.target) for each in found]
     if arguments.output_format == "json":
         print_json([_document(*each) for each in zip(found, answers, strict=True)])
     else:
@@ -62,17 +70,6 @@ def main(arguments: argparse.Namespace) -> int:
         terminal.show("".join(f"{line}\n" for line in told))
     broken = any(trouble.weight == "error" for each in found for trouble in each.every_trouble)
     return int(broken or any(each is not None and each.loads is False for each in answers))
-
-
-def _answers(arguments: argparse.Namespace, found: Sequence[CheckpointFolder]) -> list[Answer | None]:
-    """Find out of each checkpoint whether the recipe can load it. Raises UsageError."""
-    from mfsdp_lint.checkpoints.loading import answer
-
-    asked, _, known = read_asked(arguments, paths=(arguments.recipe,))
-    if tell(known.remarks, known.problems):
-        raise UsageError(f"{arguments.recipe}: cannot be read")
-    recipe = only(known.recipes, arguments.recipe)
-    return [answer(each, recipe, asked.target) for each in found]
 
 
 _CALLED = {
@@ -110,8 +107,17 @@ def _lines(found: CheckpointFolder, answer: Answer | None) -> Iterator[str]:
         yield f"  {printable(iteration.name)}: {', '.join(_parts(iteration))}"
         for trouble in iteration.troubles:
             yield from (f"  {line}" for line in _told(trouble))
-    if answer is not None:
-        yield from _said(answer)
+    if answer is None:
+        return
+    yield f"  {_LOADS[answer.loads]}: {printable(answer.why)}"
+    if way := answer.conversion:
+        for number, step in enumerate(way.steps, 1):
+            yield f"    {number}. {step.what}"
+            yield f"       {printable(step.command)}"
+        yield f"    then set {', '.join(f'{path} = {value}' for path, value in way.settings)}"
+        yield f"    lost: {way.lost}"
+    elif answer.loads is False:
+        yield "    no converter is known for that, at this version"
 
 
 def _parts(iteration: Iteration) -> Iterator[str]:
@@ -133,22 +139,12 @@ def _told(trouble: FolderTrouble) -> Iterator[str]:
         yield f"    {trouble.consequence}"
 
 
-def _said(answer: Answer) -> Iterator[str]:
-    yield f"  {_LOADS[answer.loads]}: {printable(answer.why)}"
-    way = answer.conversion
-    if way is None:
-        if answer.loads is False:
-            yield "    no converter is known for that, at this version"
-        return
-    for number, step in enumerate(way.steps, 1):
-        yield f"    {number}. {step.what}"
-        yield f"       {printable(step.command)}"
-    yield f"    then set {', '.join(f'{path} = {value}' for path, value in way.settings)}"
-    yield f"    lost: {way.lost}"
-
-
 def _document(found: CheckpointFolder, answer: Answer | None) -> dict[str, Any]:
     """Describe a folder as plain data."""
+
+    def troubles(of: CheckpointFolder | Iteration) -> list[dict[str, Any]]:
+        return [{"severity": each.weight, **attributes(each, "path", "message", "consequence")} for each in of.troubles]
+
     document = attributes(found, "path", "level", "latest") | {
         "iterations": [
             {
@@ -157,11 +153,11 @@ def _document(found: CheckpointFolder, answer: Answer | None) -> dict[str, Any]:
                 "sizes": dict(each.sizes),
                 "entries": each.tensors,
                 **attributes(each, "optimizer", "complete"),
-                "troubles": list(map(_trouble, each.troubles)),
+                "troubles": troubles(each),
             }
             for each in found.iterations
         ],
-        "troubles": list(map(_trouble, found.troubles)),
+        "troubles": troubles(found),
     }
     if answer is None:
         return document
@@ -172,7 +168,3 @@ def _document(found: CheckpointFolder, answer: Answer | None) -> dict[str, Any]:
         "lost": way.lost,
     }
     return document | {"for": {**attributes(answer, "loads", "why"), "conversion": conversion}}
-
-
-def _trouble(trouble: FolderTrouble) -> dict[str, Any]:
-    return {"severity": trouble.weight, **attributes(trouble, "path", "message", "consequence")}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_configuration, print_json, read_asked, tell
 from mfsdp_lint.core import files
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
-from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.dryrun import inventory
 from mfsdp_lint.dryrun.introspection import Tree, tree_at
@@ -21,7 +20,7 @@ from mfsdp_lint.dryrun.run import Means, Told, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Executed, Execution, can_be_tried, execute, not_read, recipe_of, saving
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.versions.target import Target, nearest
-from mfsdp_lint.progress import progress
+from mfsdp_lint.process import progress_line
 from mfsdp_lint.readers.overrides import override
 from mfsdp_lint.reports import dry_run as report
 from mfsdp_lint.reports.places import recipes_in_files
@@ -134,28 +133,25 @@ def main(arguments: argparse.Namespace) -> int:
         raise UsageError("name the recipes to run: path.py::function, a file, a directory")
     if not arguments.megatron_lm:
         return _run(arguments, installed, installed.ready().known_target(), None)
-    tree = _tree(arguments, installed)
-    arguments.tier = "introspect"
-    return _run(arguments, installed, tree.target, tree)
-
-
-def _tree(arguments: argparse.Namespace, installed: Installed) -> Tree:
-    """Return the source tree that is named; no code of it is trained. Raises UsageError."""
     if arguments.tier not in ("auto", "introspect"):
         raise UsageError(
             f"--megatron-lm: a command line is validated and not trained, so there is no --tier {arguments.tier}"
         )
     if arguments.execute:
         raise UsageError("--megatron-lm: what a command line reads has no code to --execute")
-    return tree_at(arguments.megatron_lm, installed.torch())
+    tree = tree_at(arguments.megatron_lm, installed.torch())
+    arguments.tier = "introspect"
+    return _run(arguments, installed, tree.target, tree)
 
 
 def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tree: Tree | None) -> int:
     memory = None if arguments.memory is None else arguments.memory << 20
     launch = (arguments.tier, arguments.ranks, arguments.launcher, arguments.timeout)
     here = place(installed, *launch, memory, arguments.keep, arguments.answers)
+    # Jobs for elsewhere have the folder for themselves.
+    keep = None if arguments.launcher == "print" else arguments.keep
     front_end = MEGATRON_LM if tree else BRIDGE
-    recipes, code = _recipes(arguments, target, installed, front_end)
+    recipes, code = _recipes(arguments, target, installed, front_end, keep)
     judge = Examiner(target, [rule for rule in load_rules() if rule.is_on], here.device.decides, front_end)
     asked = [(each, subject) for each in recipes for subject in judge.subjects([each.recipe])]
     subjects = [replace(subject, learnt=each.learnt) for each, subject in asked if not each.why]
@@ -168,13 +164,13 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
         ranks=arguments.ranks,
         most=here.most,
         timeout=arguments.timeout,
-        keep=_journal(arguments),
+        keep=keep,
         memory=here.memory,
         checkpoint="always" if arguments.checkpoint else "never",
         fixed=arguments.fixed,
         tree=tree,
     )
-    done = dry_run(subjects, judge, means, progress(), here.by)
+    done = dry_run(subjects, judge, means, progress_line(), here.by)
     done.told += tuple(Told(subject, None, (), why=each.why) for each, subject in asked if each.why)
     in_json = arguments.output_format == "json"
     if here.jobs:
@@ -195,54 +191,45 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
 
 
 def _recipes(
-    arguments: argparse.Namespace, target: Target, installed: Installed, front_end: FrontEnd
+    arguments: argparse.Namespace, target: Target, installed: Installed, front_end: FrontEnd, keep: str | None
 ) -> tuple[list[Executed], int]:
-    """Return the recipes to be tried, and the exit code if not all of them could be read."""
-    mappings = [path for path in arguments.paths if path.endswith(".json")]
-    recipes = [Executed(replace(_mapping(path), front_end=front_end)) for path in mappings]
-    code = 0
-    if others := [path for path in arguments.paths if path not in mappings]:
-        found, code = _read(arguments, others, target, installed)
-        recipes += found
+    """Return the recipes to be tried, at the installed versions, and the exit code if not all of them could be read.
+
+    Raises UsageError.
+    """
+    recipes, code = [], 0
+    for path in (path for path in arguments.paths if path.endswith(".json")):
+        try:
+            recipe = recipe_of(json.loads(files.text(path)), path)
+        except (OSError, ValueError, RecursionError, NotAConfiguration) as error:
+            raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        recipes.append(Executed(replace(recipe, front_end=front_end)))
+    if others := tuple(path for path in arguments.paths if not path.endswith(".json")):
+        versions = {"target_bridge": target.bridge, "target_core": target.core, "target_torch": target.torch}
+        given: dict[str, Any] = {"paths": others, **versions}
+        asked, sources, read = read_asked(arguments, **given)
+        found = recipes_in_files(read.recipes, sources)
+        problems = list(read.problems)
+        if arguments.execute:
+            more, problems = not_read(asked.addresses, problems)
+            means = Execution(
+                installed.python,
+                nearest(target.bridge).te,
+                asked.search_path,
+                dict(each.split("=", 1) for each in arguments.environment or () if "=" in each),
+                arguments.timeout,
+                keep,
+            )
+            recipes += [
+                replace(each, recipe=override(each.recipe, asked.command_line.overrides)) if each.was_run else each
+                for each in execute([*found, *more], means, lambda text: terminal.note(f"warning: {text}"))
+            ]
+        else:
+            recipes += map(Executed, found)
+        code = tell(read.remarks, problems)
     if arguments.checkpoint:
         recipes = [replace(each, recipe=saving(each.recipe)) for each in recipes]
     return recipes, code
-
-
-def _journal(arguments: argparse.Namespace) -> str | None:
-    """Return the folder where journals are kept: jobs for elsewhere have that folder for themselves."""
-    return None if arguments.launcher == "print" else arguments.keep
-
-
-def _read(
-    arguments: argparse.Namespace, paths: Sequence[str], target: Target, installed: Installed
-) -> tuple[list[Executed], int]:
-    """Read the recipes of files, at the installed versions, and return the exit code if not all could be read."""
-    given: dict[str, Any] = {
-        "paths": tuple(paths),
-        "target_bridge": target.bridge,
-        "target_core": target.core,
-        "target_torch": target.torch,
-    }
-    asked, sources, found = read_asked(arguments, **given)
-    found = replace(found, recipes=tuple(recipes_in_files(found.recipes, sources)))
-    recipes = [Executed(recipe) for recipe in found.recipes]
-    problems = list(found.problems)
-    if arguments.execute:
-        more, problems = not_read(asked.addresses, problems)
-        means = Execution(
-            installed.python,
-            nearest(target.bridge).te,
-            asked.search_path,
-            dict(each.split("=", 1) for each in arguments.environment or () if "=" in each),
-            arguments.timeout,
-            _journal(arguments),
-        )
-        recipes = [
-            replace(each, recipe=override(each.recipe, asked.command_line.overrides)) if each.was_run else each
-            for each in execute([*found.recipes, *more], means, lambda text: terminal.note(f"warning: {text}"))
-        ]
-    return recipes, tell(found.remarks, problems)
 
 
 _OF_PLANNING = ("findings", "fixed", "execute", "checkpoint", "ranks", "python", "exclude", "search_path")
@@ -257,11 +244,3 @@ def _options(arguments: argparse.Namespace) -> Iterator[str]:
             yield flag
         elif value:
             yield from (word for each in (value if isinstance(value, list) else [value]) for word in (flag, str(each)))
-
-
-def _mapping(path: str) -> Recipe:
-    """Read the settings in a file of JSON. Raises UsageError."""
-    try:
-        return recipe_of(json.loads(files.text(path)), path)
-    except (OSError, ValueError, RecursionError, NotAConfiguration) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None

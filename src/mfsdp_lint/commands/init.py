@@ -59,37 +59,30 @@ def main(arguments: argparse.Namespace) -> int:
     """
     there = configuration_file()
     if there is None:
-        _write(OWN_FILE, CONFIGURATION.format(version=__version__, target=_target(arguments.target_bridge)))
+        target = NO_TARGET
+        if arguments.target_bridge is not None:
+            from mfsdp_lint.megatron.versions.ranges import VersionError, parse_range
+
+            try:
+                parse_range(arguments.target_bridge)
+            except VersionError as error:
+                raise UsageError(f"--target-bridge: {error}") from None
+            target = f'target-bridge = "{arguments.target_bridge}"'
+        _write(OWN_FILE, CONFIGURATION.format(version=__version__, target=target))
     else:
         terminal.show(f"{there}: has a configuration already\n")
     if arguments.no_hook:
         return 0
     if not os.path.lexists(HOOKS_FILE):
         _write(HOOKS_FILE, f"repos:\n{HOOK}")
-    elif _mentions_us(HOOKS_FILE):
-        terminal.show(f"{HOOKS_FILE}: has the hook already\n")
-    else:
-        terminal.show(f"{HOOKS_FILE}: add to its list of repositories:\n{HOOK}")
-    return 0
-
-
-def _target(version: str | None) -> str:
-    if version is None:
-        return NO_TARGET
-    from mfsdp_lint.megatron.versions.ranges import VersionError, parse_range
-
+        return 0
     try:
-        parse_range(version)
-    except VersionError as error:
-        raise UsageError(f"--target-bridge: {error}") from None
-    return f'target-bridge = "{version}"'
-
-
-def _mentions_us(file: str) -> bool:
-    try:
-        return b"mfsdp-lint" in files.read(file)
+        is_there = b"mfsdp-lint" in files.read(HOOKS_FILE)
     except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or error}") from None
+        raise UsageError(f"{HOOKS_FILE}: {error.strerror or error}") from None
+    what = "has the hook already\n" if is_there else f"add to its list of repositories:\n{HOOK}"
+    terminal.show(f"{HOOKS_FILE}: {what}")
+    return 0
 
 
 def _write(file: str, text: str) -> None:

@@ -19,7 +19,7 @@ from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import SIZE_LIMIT, reason
 from mfsdp_lint.megatron.front_ends import every_front_end
 from mfsdp_lint.megatron.versions.ranges import VersionError, numbers
-from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, core_version, gpu_kind, resolve_target
+from mfsdp_lint.megatron.versions.target import UnknownVersion, core_version, gpu_kind, resolve_target
 from mfsdp_lint.reports.json import finding_document, json_value
 from mfsdp_lint.rules.judging import Verdict, bench, variant_of
 
@@ -64,26 +64,6 @@ def main(arguments: argparse.Namespace) -> int:
 
     Exit code 1 where there are errors, 2 where a line is not a question, else 0. Raises UsageError.
     """
-    target = _target(arguments)
-    judge = bench(target, every_front_end()[arguments.front_end])
-
-    def answer(lines: TextIO, name: str) -> int:
-        return _answer(lines, name, judge, partial_environment=arguments.partial_environment)
-
-    name = arguments.file or "-"
-    if name == "-":
-        return answer(sys.stdin, "<stdin>")
-    try:
-        with TextIOWrapper(files.opened(name), encoding="utf-8") as lines:
-            return answer(lines, name)
-    except UnicodeDecodeError:
-        raise UsageError(f"{name}: not UTF-8") from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{name}: {reason(name, error)}") from None
-
-
-def _target(arguments: argparse.Namespace) -> Target:
-    """Return the versions that are asked for. Raises UsageError."""
     try:
         target = resolve_target(arguments.target_bridge)
         core = core_version(arguments.target_core) if arguments.target_core else target.core
@@ -92,7 +72,19 @@ def _target(arguments: argparse.Namespace) -> Target:
         gpu = gpu_kind(arguments.target_gpu) if arguments.target_gpu else None
     except (UnknownVersion, VersionError) as error:
         raise UsageError(f"target: {error}") from None
-    return replace(target, core=core, te=arguments.target_te, torch=arguments.target_torch, gpu=gpu)
+    target = replace(target, core=core, te=arguments.target_te, torch=arguments.target_torch, gpu=gpu)
+    judge = bench(target, every_front_end()[arguments.front_end])
+    partial = arguments.partial_environment
+    name = arguments.file or "-"
+    if name == "-":
+        return _answer(sys.stdin, "<stdin>", judge, partial_environment=partial)
+    try:
+        with TextIOWrapper(files.opened(name), encoding="utf-8") as lines:
+            return _answer(lines, name, judge, partial_environment=partial)
+    except UnicodeDecodeError:
+        raise UsageError(f"{name}: not UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{name}: {reason(name, error)}") from None
 
 
 def _answer(lines: TextIO, name: str, judge: Callable[[Variant], Verdict], *, partial_environment: bool) -> int:

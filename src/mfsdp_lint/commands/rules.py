@@ -64,11 +64,11 @@ def _verify(rules: Sequence[Rule], codes: Collection[str], arguments: argparse.N
     from mfsdp_lint.dryrun.introspection import tree_at
     from mfsdp_lint.dryrun.inventory import look
     from mfsdp_lint.dryrun.verify import verify, verify_command_line
-    from mfsdp_lint.progress import progress
+    from mfsdp_lint.process import progress_line
     from mfsdp_lint.reports import dry_run
 
     installed = look(arguments.python)
-    show = progress()
+    show = progress_line()
     if arguments.megatron_lm:
         tree = tree_at(arguments.megatron_lm, installed.torch())
         rows, label = verify_command_line(rules, tree, installed.python, codes, show), tree.label

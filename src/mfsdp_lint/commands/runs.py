@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, print_json, read_asked, tell
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import LaunchCommand, Recipe
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, will_run
 from mfsdp_lint.megatron.versions.target import Target
@@ -29,10 +28,7 @@ FORMATS = ("text", "json")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options; a default of None means "not given"."""
     parser.add_argument(
-        "paths",
-        nargs="*",
-        metavar="PATH",
-        help="files, directories, launch.sh[2] (its second run), @FILE",
+        "paths", nargs="*", metavar="PATH", help="files, directories, launch.sh[2] (its second run), @FILE"
     )
     add_what_is_read(parser.add_argument_group("what is read"))
     add_output(parser, FORMATS)
@@ -41,58 +37,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Print a line a run, or a document. Exit code 0, 1 where a file cannot be read, 2 where one is not there."""
     asked, _, found = read_asked(arguments, only_runs=True)
-    recipes = [recipe for recipe in found.recipes if recipe.command is not None]
+    runs = [_document(recipe, recipe.command, asked.target) for recipe in found.recipes if recipe.command]
     if arguments.output_format == "json":
-        runs = [_document(recipe, asked.target) for recipe in recipes]
         print_json({"target": target_document(asked.target), "runs": runs})
     else:
-        lines = [printable(_ARROW.join(_line(recipe, asked.target))) for recipe in recipes]
-        number = count(len(recipes), "run") if recipes else "no runs"
+        lines = [printable(_line(run)) for run in runs]
+        number = count(len(runs), "run") if runs else "no runs"
         lines.append(f"{number}, as configured for {printable(asked.target.label)}")
         terminal.show("".join(f"{line}\n" for line in lines))
     return tell(found.remarks, found.problems)
 
 
-_ARROW = " → "
 _SHOWN = tuple(column for column in COLUMNS if column.title in ("FSDP", "strategy", "format", "TP/PP/CP/EP"))
 _MOST_NAMED = 3
 _KNOBS = ("CUDA_", "NCCL_", "NVTE_", "PYTORCH_", "TORCH_", "TORCHINDUCTOR_", "NVSHMEM_", "MAMBA_")
 """Beginnings of the names of variables that decide how a run goes."""
 
 
-def _line(recipe: Recipe, target: Target) -> Iterator[str]:
-    """Yield the steps to the run, and the settings that it has in the end."""
-    assert recipe.command is not None
-    command = recipe.command
-    yield recipe.qualified_name
-    yield command.program
-    yield from filter(None, (command.recipe, *command.files))
-    knobs = [each for each in command.environment if each.startswith(_KNOBS)]
-    yield from filter(None, (_some(command.overrides), _some(knobs)))
-    ranks = _ranks(recipe)
-    cells = [f"{title} {cell}" for title, cell in _cells(recipe, target).items()]
-    yield ", ".join((*cells, *(() if ranks is None else (f"{ranks} ranks",))))
+def _line(run: dict[str, Any]) -> str:
+    """Write the steps to the run, and the settings that it has in the end."""
+    steps = [run["qualified_name"], run["program"], run["recipe"], *run["files"]]
+    for words in (run["overrides"], [each for each in run["environment"] if each.startswith(_KNOBS)]):
+        more = [f"and {len(words) - _MOST_NAMED} more"] if len(words) > _MOST_NAMED else []
+        steps.append(" ".join([*words[:_MOST_NAMED], *more]))
+    ends = [f"{title} {cell}" for title, cell in run["runs"].items()]
+    ends += [] if run["world_size"] is None else [f"{run['world_size']} ranks"]
+    return " → ".join([*filter(None, steps), ", ".join(ends)])
 
 
-def _some(words: Sequence[str]) -> str:
-    more = len(words) - _MOST_NAMED
-    return " ".join((*words[:_MOST_NAMED], *((f"and {more} more",) if more > 0 else ())))
-
-
-def _cells(recipe: Recipe, target: Target) -> dict[str, str]:
-    run = will_run(recipe, target)
-    return {column.title: column.both(recipe, run) for column in _SHOWN}
-
-
-def _ranks(recipe: Recipe) -> Any:
-    """Return the number of ranks; None if it is not known."""
-    ranks = recipe.setting(WORLD_SIZE).value
-    return ranks.value if isinstance(ranks, Known) else None
-
-
-def _document(recipe: Recipe, target: Target) -> dict[str, Any]:
-    assert recipe.command is not None
-    command = recipe.command
+def _document(recipe: Recipe, command: LaunchCommand, target: Target) -> dict[str, Any]:
+    after, ranks = will_run(recipe, target), recipe.setting(WORLD_SIZE).value
     return {
         **recipe_document(recipe),
         "program": command.program,
@@ -100,6 +74,6 @@ def _document(recipe: Recipe, target: Target) -> dict[str, Any]:
         "files": list(command.files),
         "overrides": list(command.overrides),
         "environment": list(command.environment),
-        "runs": _cells(recipe, target),
-        "world_size": _ranks(recipe),
+        "runs": {column.title: column.both(recipe, after) for column in _SHOWN},
+        "world_size": ranks.value if isinstance(ranks, Known) else None,
     }

@@ -23,7 +23,7 @@ def main(arguments: argparse.Namespace) -> int:
     not installed.
     """
     try:
-        from mfsdp_lint.server.serve import server
+        from mfsdp_lint.server import server
     except ImportError as error:
         raise UsageError(f"{error.name} is not installed: pip install 'mfsdp-lint[lsp]'") from None
     made = server()

@@ -65,14 +65,12 @@ def only(recipes: Sequence[Recipe], address: str) -> Recipe:
         return recipes[0]
     if not recipes:
         raise UsageError(f"{address}: no recipe there")
-    named = ", ".join(map(_address, recipes[:_NAMED]))
+    in_function = ("function", "script", "module")
+    named = ", ".join(
+        f"{each.path}::{each.name}" if each.kind in in_function else each.qualified_name for each in recipes[:_NAMED]
+    )
     more = f" and {len(recipes) - _NAMED} more" if len(recipes) > _NAMED else ""
     raise UsageError(f"{address}: {len(recipes)} recipes there; name one: {named}{more}")
-
-
-def _address(recipe: Recipe) -> str:
-    in_function = recipe.kind in ("function", "script", "module")
-    return f"{recipe.path}::{recipe.name}" if in_function else recipe.qualified_name
 
 
 def _setting(recipe: Recipe, path: str) -> str:

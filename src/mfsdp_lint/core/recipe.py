@@ -32,7 +32,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallSite:
     """A call that led to a write: its expression, and the function that contains it ("" at the top level)."""
 
     span: Span
@@ -90,7 +90,7 @@ class Origin:
     order: int = 0
     earlier: Origin | None = None
     value: Value = UNKNOWN
-    calls: tuple[Call, ...] = ()
+    calls: tuple[CallSite, ...] = ()
     because: str = ""
     option: str = ""
     sources: tuple[Source, ...] = ()
@@ -319,7 +319,7 @@ Piece = tuple[str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class LaunchCommand:
     """The command with which a launch starts its program, as it is written; "?" marks an unknown part.
 
     `recipe` is the recipe that it names, `files` are configurations, `environment` has the variables that were set by
@@ -361,7 +361,7 @@ class Recipe:
     callers: Callers | None = field(default=None, repr=False, compare=False)
     notices: tuple[Notice, ...] = ()
     pieces: frozenset[Piece] = field(default=frozenset(), repr=False, compare=False)
-    command: Command | None = field(default=None, repr=False, compare=False)
+    command: LaunchCommand | None = field(default=None, repr=False, compare=False)
     variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -18,8 +18,8 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.memory.estimate import MemoryOf
 from mfsdp_lint.process import without_collection
-from mfsdp_lint.reports.audit.sides import Side, side_document
-from mfsdp_lint.reports.snippet import lines_of
+from mfsdp_lint.reports.audit.page import Side, side_document
+from mfsdp_lint.reports.text import lines_of
 
 IsWanted = Callable[[str, str], bool]
 """Tells from its name and its qualified name whether a recipe is shown."""

@@ -26,8 +26,7 @@ from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.projects import active_environments, own_packages, root_above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.reports.by_recipe import RecipeState
-from mfsdp_lint.reports.summary import Summary, recounted
+from mfsdp_lint.reports.summary import RecipeState, Summary, recounted
 
 
 @dataclass(frozen=True, slots=True)

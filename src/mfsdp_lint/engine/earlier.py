@@ -68,7 +68,7 @@ def since(text: str, options: Options, target: Target) -> Since:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class EarlierAnswer:
     """The answer of a process that judged the tree as it was.
 
     `root` is the folder of the repository, `tree` the folder that the process saw.
@@ -79,7 +79,7 @@ class Said:
     answer: bytes
 
 
-def at_revision(text: str, options: Options, target: Target, module: str) -> Said:
+def at_revision(text: str, options: Options, target: Target, module: str) -> EarlierAnswer:
     """Return the answer of a module's `main` to these options in the tree of a revision. Raises UsageError.
 
     The process reads the options and the folder from its standard input, as `asked_of_child` does.
@@ -91,7 +91,7 @@ def at_revision(text: str, options: Options, target: Target, module: str) -> Sai
         folder = os.path.normpath(os.path.join(tree, os.path.relpath(os.path.realpath(os.getcwd()), there.root)))
         os.makedirs(folder, exist_ok=True)
         asked = _as_it_was(_at_todays_versions(options, target, known), there.root, tree)
-        return Said(there.root, tree, _answer(msgspec.json.encode((asked, tree)), folder, module))
+        return EarlierAnswer(there.root, tree, _answer(msgspec.json.encode((asked, tree)), folder, module))
 
 
 def asked_of_child() -> tuple[Options, str]:

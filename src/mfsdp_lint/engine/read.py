@@ -30,7 +30,7 @@ from mfsdp_lint.megatron.versions.target import Target, UnknownVersion
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.readers import command_line_overrides, registry
 from mfsdp_lint.readers.command_line_overrides import CommandLine
-from mfsdp_lint.readers.overrides import ENVIRONMENT, Override, override
+from mfsdp_lint.readers.overrides import ENVIRONMENT, SettingOverride, override
 from mfsdp_lint.readers.reader import Knowledge, Reader, Reading, ToRead
 from mfsdp_lint.readers.registry import file_types
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
@@ -39,7 +39,7 @@ _ON = Known(True)
 
 _MOST_VALUES = 8
 
-Again = Callable[[Override, frozenset[str]], Iterable[Recipe]]
+Again = Callable[[SettingOverride, frozenset[str]], Iterable[Recipe]]
 """A variable with its value, and the files of some recipes → what they come to with it."""
 
 
@@ -56,7 +56,9 @@ def with_switches(recipes: Sequence[Recipe], again: Again) -> list[Recipe]:
                 break
             first = found[min(open_to.values())]
             place = Span(first.path, first.line, 1, first.line, 1)
-            given = Override(f"{ENVIRONMENT}{name}", Known(value), Origin(place, "environment", value=Known(value)))
+            given = SettingOverride(
+                f"{ENVIRONMENT}{name}", Known(value), Origin(place, "environment", value=Known(value))
+            )
             for then in again(given, frozenset(path for path, _, _ in open_to)):
                 at = open_to.get(_key(then))
                 if at is not None:
@@ -275,7 +277,7 @@ def read(
             unfollowed += found.unfollowed
     trials: dict[tuple[str, str], Read] = {}
 
-    def again(given: Override, paths: frozenset[str]) -> Sequence[Recipe]:
+    def again(given: SettingOverride, paths: frozenset[str]) -> Sequence[Recipe]:
         key = given.path, repr(given.value)
         earlier = None if before is None else before.trials.get(key)
         trials[key] = read(_given(question, given, paths), sources, tracing=tracing, before=earlier, switches=False)
@@ -307,7 +309,7 @@ def _read_some(reader: Reader, asked: ToRead, memory: object, paths: Collection[
     )
 
 
-def _given(question: Question, given: Override, paths: frozenset[str]) -> Question:
+def _given(question: Question, given: SettingOverride, paths: frozenset[str]) -> Question:
     """Narrow the question to some files, with one more variable in the environment."""
     return replace(
         question,

@@ -34,14 +34,14 @@ SILENCED = "a comment silences it"
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TriedFixes:
     """Fixes that a run has tried already, by fingerprint: those that hold, and why others do not."""
 
     holds: frozenset[str] = frozenset()
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
-NOTHING_TRIED = Tried()
+NOTHING_TRIED = TriedFixes()
 
 
 def is_asked_for(cause: FindingGroup, judge: Linter, codes: Collection[str]) -> bool:
@@ -54,7 +54,7 @@ def is_asked_for(cause: FindingGroup, judge: Linter, codes: Collection[str]) -> 
     return selected and cause.safety is not None and judge.is_linted(finding.span.path)
 
 
-def possible(judgement: Judgement, judge: Linter, codes: Collection[str], tried: Tried) -> list[Finding]:
+def possible(judgement: Judgement, judge: Linter, codes: Collection[str], tried: TriedFixes) -> list[Finding]:
     """Return the findings, marked as fixable where a fix is possible, without edits.
 
     A proof confirms these marks or removes some; it adds none. No mark that was `tried` needs a proof.
@@ -76,7 +76,7 @@ def possible(judgement: Judgement, judge: Linter, codes: Collection[str], tried:
 
 
 def proved(
-    judgement: Judgement, judge: Linter, codes: Collection[str], tried: Tried, *, unsafe_too: bool, faults: Faults
+    judgement: Judgement, judge: Linter, codes: Collection[str], tried: TriedFixes, *, unsafe_too: bool, faults: Faults
 ) -> list[Finding]:
     """Return the findings, each with its fix where one was proved, else with the reason why there is none.
 

@@ -11,7 +11,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import Question, question, with_launchers
-from mfsdp_lint.engine.remaining import NOTHING_TRIED, Tried, possible, proved, where_it_holds
+from mfsdp_lint.engine.remaining import NOTHING_TRIED, TriedFixes, possible, proved, where_it_holds
 from mfsdp_lint.engine.silenced import Silenced
 from mfsdp_lint.engine.unused import Tidied, tidied, unused_suppressions
 from mfsdp_lint.inputs import disk
@@ -19,8 +19,7 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.registry import kind_of, reader_of
-from mfsdp_lint.reports.by_recipe import by_recipe
-from mfsdp_lint.reports.summary import summarise
+from mfsdp_lint.reports.summary import recipe_states, summarise
 from mfsdp_lint.rules.about_files import ABOUT_FILES, STALE_ENTRY, UNDECIDED, UNREADABLE, UNUSED_COMMENT, file_finding
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
@@ -107,7 +106,9 @@ def _outcome(judgement: Judgement, problems: Sequence[Problem], this: _Run, done
             already=already,
         ),
         fixes=done.fixes,
-        recipes=by_recipe(judgement.recipes, judgement.causes, this.levels.of) if options.group_by == "recipe" else (),
+        recipes=recipe_states(judgement.recipes, judgement.causes, this.levels.of)
+        if options.group_by == "recipe"
+        else (),
         unfollowed=judgement.unfollowed,
         sources=judgement.sources,
         problems=tuple(f"{problem.path}: {problem.message}" for problem in problems if problem.kind == "usage"),
@@ -196,7 +197,7 @@ def _is_on(rule: Rule, options: Options, named: Collection[str]) -> bool:
     return (asked and (options.preview or strict or not rule.preview)) or rule.code in named
 
 
-def _remaining(judgement: Judgement, this: _Run, tried: Tried, faults: Faults) -> list[Finding]:
+def _remaining(judgement: Judgement, this: _Run, tried: TriedFixes, faults: Faults) -> list[Finding]:
     """Return the findings about recipes and about code that makes none."""
     options, judge, codes = this.options, this.judge, this.codes
     if options.fixes_are_seen:
@@ -223,7 +224,7 @@ class _Done:
     number: int = 0
     left: tuple[str, ...] = ()
     patch: bytes = b""
-    tried: Tried = NOTHING_TRIED
+    tried: TriedFixes = NOTHING_TRIED
 
 
 def _patch(judgement: Judgement, this: _Run, faults: Faults) -> _Done:
@@ -295,9 +296,9 @@ def _planned(judgement: Judgement, this: _Run, faults: Faults) -> tuple[Fixed, T
     return faults.over_files(judgement.files, planned)
 
 
-def _tried(fixed: Fixed) -> Tried:
+def _tried(fixed: Fixed) -> TriedFixes:
     holds = frozenset(each.request.key for each in fixed.fixed)
-    return Tried(holds, {each.request.key: each.reason for each in fixed.unproved})
+    return TriedFixes(holds, {each.request.key: each.reason for each in fixed.unproved})
 
 
 def _without_editor(judgement: Judgement) -> Iterator[str]:
@@ -313,9 +314,9 @@ def _without_editor(judgement: Judgement) -> Iterator[str]:
 def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Linter, options: Options) -> list[Finding]:
     """Return the findings, with the confirmation of a dry run."""
     from mfsdp_lint.dryrun.run import confirmed
-    from mfsdp_lint.progress import progress
+    from mfsdp_lint.process import progress_line
 
-    show = progress()
+    show = progress_line()
     result = confirmed(findings, judgement.causes, judge.every_rule, options.python, show, options.megatron_lm)
     show("")
     return result

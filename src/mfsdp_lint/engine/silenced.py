@@ -28,7 +28,7 @@ NEVER_ACCEPTED = (UNREADABLE, INTERNAL, STALE_ENTRY)
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Entry:
+class AcceptedFinding:
     """A finding that is accepted. `path` is relative to the baseline's folder; `message` is for whoever reads it."""
 
     path: str
@@ -42,11 +42,11 @@ class Baseline:
     """The accepted findings that a file lists."""
 
     file: str
-    entries: tuple[Entry, ...]
+    entries: tuple[AcceptedFinding, ...]
 
-    def accepted(self, findings: Sequence[Finding]) -> dict[int, Entry]:
+    def accepted(self, findings: Sequence[Finding]) -> dict[int, AcceptedFinding]:
         """Return, by index, the findings that it accepts, each with an entry of its own."""
-        free: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+        free: dict[tuple[str, str], list[AcceptedFinding]] = defaultdict(list)
         for entry in self.entries:
             free[entry.path, entry.fingerprint].append(entry)
         may_be = {index: each for index, each in enumerate(findings) if _may_be_accepted(each)}
@@ -55,7 +55,7 @@ class Baseline:
             for index, finding in may_be.items()
             if (entries := free.get((self.relative(finding.span.path), finding.content_fingerprint)))
         }
-        gone: dict[str, list[Entry]] = defaultdict(list)
+        gone: dict[str, list[AcceptedFinding]] = defaultdict(list)
         for (path, mark), entries in free.items():
             if entries and not disk.exists(self.absolute(path)):
                 gone[mark] += entries
@@ -102,15 +102,17 @@ class Baseline:
         except OSError as error:
             raise UsageError(f"{self.file}: {error.strerror or error}") from None
 
-    def _was_asked_for(self, entry: Entry, paths: Collection[str], folders: Collection[str]) -> bool:
+    def _was_asked_for(self, entry: AcceptedFinding, paths: Collection[str], folders: Collection[str]) -> bool:
         path = self.absolute(entry.path)
         real = disk.real(path)
         return real in paths or (not disk.exists(path) and any(real.startswith(folder) for folder in folders))
 
-    def _entry(self, finding: Finding) -> Entry:
-        return Entry(self.relative(finding.span.path), finding.code, finding.content_fingerprint, finding.message)
+    def _entry(self, finding: Finding) -> AcceptedFinding:
+        return AcceptedFinding(
+            self.relative(finding.span.path), finding.code, finding.content_fingerprint, finding.message
+        )
 
-    def _stale(self, entry: Entry) -> Finding:
+    def _stale(self, entry: AcceptedFinding) -> Finding:
         line = _line(self.file, entry)
         return Finding(
             code=STALE_ENTRY,
@@ -147,14 +149,14 @@ def load(file: str, *, to_update: bool) -> Baseline:
         raise UsageError(f"baseline: {file}: not a baseline; --update-baseline makes one, in a new file") from None
 
 
-def _read(entry: dict[str, str]) -> Entry:
-    read = Entry(entry["path"], entry["code"], entry["fingerprint"], entry["message"])
+def _read(entry: dict[str, str]) -> AcceptedFinding:
+    read = AcceptedFinding(entry["path"], entry["code"], entry["fingerprint"], entry["message"])
     if not all(isinstance(text, str) for text in (read.path, read.code, read.fingerprint, read.message)):
         raise TypeError
     return read
 
 
-def _document(entry: Entry) -> dict[str, str]:
+def _document(entry: AcceptedFinding) -> dict[str, str]:
     return {"path": entry.path, "code": entry.code, "fingerprint": entry.fingerprint, "message": entry.message}
 
 
@@ -163,7 +165,7 @@ def _may_be_accepted(finding: Finding) -> bool:
     return not silenced and finding.code not in NEVER_ACCEPTED
 
 
-def _line(file: str, entry: Entry) -> int:
+def _line(file: str, entry: AcceptedFinding) -> int:
     """Return the line of an entry: each has one of its own, as it is written."""
     row = json.dumps(_document(entry), ensure_ascii=False)
     try:

@@ -17,7 +17,7 @@ Brackets = cst.Call | cst.Dict | cst.List | cst.Tuple
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class WriteNode:
     """A piece of the statement that gives a name a value: an assignment, keyword argument, dictionary entry or call.
 
     `where` are its offsets; `item` is its place among others between brackets, for those that have one.
@@ -45,7 +45,7 @@ class Concrete:
             yield node
             waiting.extend(reversed(node.children))
 
-    def writes(self) -> Iterator[Write]:
+    def writes(self) -> Iterator[WriteNode]:
         """Yield every write in the statement, without chained assignments (`a = b = c`), which set several names."""
         for node in self.nodes():
             match node:
@@ -54,17 +54,17 @@ class Concrete:
                     | cst.AnnAssign(target=target, value=cst.BaseExpression() as value)
                 ):
                     if name := _target_name(target):
-                        yield Write(name, value, self.whole)
+                        yield WriteNode(name, value, self.whole)
                 case cst.Call():
                     yield from self._call(node)
                 case cst.Dict(elements=elements):
                     for index, element in enumerate(elements):
                         if isinstance(element, cst.DictElement) and (name := _text(element.key)):
-                            yield Write(_last_word(name), element.value, self.places[element], (node, index))
+                            yield WriteNode(_last_word(name), element.value, self.places[element], (node, index))
                 case cst.List(elements=pairs) | cst.Tuple(elements=pairs):
                     for index, pair in enumerate(pairs):
                         if written := _pair(pair.value):
-                            yield Write(*written, self.places[pair], (node, index))
+                            yield WriteNode(*written, self.places[pair], (node, index))
 
     def items(self, brackets: Brackets) -> Items | None:
         """Locate the items of a call, a dictionary or a list; None if they cannot be located for certain."""
@@ -86,16 +86,16 @@ class Concrete:
     def _text(self) -> str:
         return self.module.code
 
-    def _call(self, call: cst.Call) -> Iterator[Write]:
+    def _call(self, call: cst.Call) -> Iterator[WriteNode]:
         given, func = list(call.args), call.func
         plain = [argument.value for argument in given if argument.keyword is None and not argument.star]
         called = func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", "")
         key = _text(plain[-2]) if len(plain) == len(given) and len(plain) >= 2 else None
         if key and (called, len(plain)) in {("setattr", 3), ("setdefault", 2), ("putenv", 2), ("setenv", 2)}:
-            yield Write(key, plain[-1], self.places[call])
+            yield WriteNode(key, plain[-1], self.places[call])
         for index, argument in enumerate(given):
             if argument.keyword is not None:
-                yield Write(argument.keyword.value, argument.value, self.places[argument], (call, index))
+                yield WriteNode(argument.keyword.value, argument.value, self.places[argument], (call, index))
 
 
 def read(file: PythonFile, statement: Statement) -> Concrete | None:

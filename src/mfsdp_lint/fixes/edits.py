@@ -23,7 +23,7 @@ class OverlapError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class FileText:
     """A file's text, by offsets. Offsets count characters from 0."""
 
     path: str
@@ -64,7 +64,7 @@ class Text:
         return ends[-1] if ends else "\n"
 
 
-def path_written(document: Text, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+def path_written(document: FileText, origin: Origin, path: str, meant: str) -> list[Edit] | None:
     """Write another path where `origin` has one in full; None where it stands there more than once, or not at all."""
     start, end = document.range(origin.span)
     found = list(re.finditer(rf"(?<![\w.]){re.escape(path)}(?![\w.])", document.text[start:end]))
@@ -89,7 +89,7 @@ def merge(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
 def apply_edits(path: str, text: str, edits: Iterable[Edit]) -> str:
     """Apply those of `edits` that are in the file `path` to its `text`. Raises OverlapError."""
-    document = Text(path, text)
+    document = FileText(path, text)
     pieces: list[str] = []
     done = 0
     for edit in merge(edit for edit in edits if edit.span.path == path):
@@ -123,7 +123,7 @@ class Items:
     items: Sequence[tuple[int, int]]
 
 
-def append_items(document: Text, between: Items, new: Sequence[str]) -> list[Change] | None:
+def append_items(document: FileText, between: Items, new: Sequence[str]) -> list[Change] | None:
     """Add items at the end in the style of those that are there: one a line, or all on one.
 
     None when there is nothing to take the style from (brackets that hold nothing but a comment).
@@ -152,7 +152,7 @@ def append_items(document: Text, between: Items, new: Sequence[str]) -> list[Cha
     return [(end, end, f",{lead}{item}") for item in new]
 
 
-def remove_item(document: Text, between: Items, index: int) -> list[Change]:
+def remove_item(document: FileText, between: Items, index: int) -> list[Change]:
     """Take one item out with its comma, and with its line and that line's comment when it has the line to itself."""
     text = document.text
     start, end = between.items[index]
@@ -202,7 +202,7 @@ def taken_out(comment: Span, idle: Collection[str], text: str) -> Edit:
 
     `text` is the file's text.
     """
-    file = Text(comment.path, text)
+    file = FileText(comment.path, text)
     start, end = file.range(comment)
     bracket = _BRACKET.search(text, start, end)
     kept = [code for code in _codes(bracket) if code not in idle]

@@ -19,7 +19,7 @@ from mfsdp_lint.megatron.conditions.applicability import Applicability, Site, pa
 from mfsdp_lint.megatron.conditions.language import Condition, parse
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import SWITCHES
-from mfsdp_lint.readers.overrides import OverriddenSettings, Override
+from mfsdp_lint.readers.overrides import OverriddenSettings, SettingOverride
 from mfsdp_lint.rules.check import Remedy, Violation
 from mfsdp_lint.rules.model import MessageText
 
@@ -148,7 +148,7 @@ class Requirement:
         """The way as it will be."""
         place = Origin(Span(self.recipe.path, self.recipe.line, 1, self.recipe.line, 1), "override")
         values = {**{path: Known(value) for path, value in self.set.items()}, **dict.fromkeys(self.unset, NONE)}
-        changed = [Override(path, value, replace(place, value=value)) for path, value in values.items()]
+        changed = [SettingOverride(path, value, replace(place, value=value)) for path, value in values.items()]
         return replace(self.variant, settings=OverriddenSettings(self.variant.settings, changed))
 
     def take(self, violation: Violation) -> bool:

@@ -22,7 +22,7 @@ from mfsdp_lint.fixes.editor import Switch
 from mfsdp_lint.fixes.statements import PythonFile, Scope, Statement
 
 if TYPE_CHECKING:
-    from mfsdp_lint.fixes.concrete import Range, Write
+    from mfsdp_lint.fixes.concrete import Range, WriteNode
 
 
 def spell_python(value: Plain, quote: str = '"') -> str:
@@ -68,7 +68,7 @@ def statement_of(file: PythonFile, origin: Origin) -> Statement | None:
     return file.statement_at(file.document.range(origin.point)[0])
 
 
-def write_of(writes: Iterable[Write], name: str, point: Range) -> Write | None:
+def write_of(writes: Iterable[WriteNode], name: str, point: Range) -> WriteNode | None:
     """Find the write of `name` at a place: the smallest around it, or the only one inside it.
 
     A piece that is exactly the place counts under any name: the argument `fsdp=True` of a helper.

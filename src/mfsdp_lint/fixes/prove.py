@@ -38,7 +38,7 @@ from mfsdp_lint.fixes.judged import (
     picture,
 )
 from mfsdp_lint.fixes.plan import STRATEGIES, Plan, Texts
-from mfsdp_lint.progress import tell
+from mfsdp_lint.process import tell_progress
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class Trial:
         return [index for index, edits in self.chosen.items() if any(edit.span.path == path for edit in edits)]
 
 
-class Comparison:
+class Unfixed:
     """A project before any fix, with which attempts are compared. `plans` are by number, as attempts choose them."""
 
     def __init__(self, plans: Sequence[Plan], before: Judged) -> None:
@@ -376,7 +376,7 @@ class _Search:
         self._overlapping: set[int] = set()
         self._failed: set[frozenset[tuple[int, int]]] = set()
         self._best = Trial({}, {}, {}, before)
-        self._comparison = Comparison(plans, before)
+        self._comparison = Unfixed(plans, before)
 
     def run(self) -> Proof:
         active = list(self._choice)
@@ -499,7 +499,7 @@ class _Search:
             trial.blame |= dict.fromkeys(trial.editing(path), f"{path} could not be read any more")
         if trial.holds:
             self._left -= 1
-            tell("fixes proved", len(self._best.chosen), len(self._plans))
+            tell_progress("fixes proved", len(self._best.chosen), len(self._plans))
             trial.after = self._evaluate({**self._changed, **changed})
             self._comparison.judge(trial)
         if not trial.holds:

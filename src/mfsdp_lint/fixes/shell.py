@@ -15,7 +15,7 @@ from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.editor import ABSENT, Absent, Assignments, Editable, Old
-from mfsdp_lint.fixes.edits import Text, path_written
+from mfsdp_lint.fixes.edits import FileText, path_written
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.entry import Flag
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
@@ -71,14 +71,14 @@ def open_shell(path: str, text: str) -> ShellEdits | None:
     if "\r" in text:
         return None
     script = Script.of_file(path, text)
-    return None if script.root.has_error else ShellEdits(Text(path, text), script)
+    return None if script.root.has_error else ShellEdits(FileText(path, text), script)
 
 
 @dataclass(frozen=True, slots=True)
 class ShellEdits(Editable):
     """The edits of one script (see `Editable`)."""
 
-    document: Text
+    document: FileText
     script: Script
 
     def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:

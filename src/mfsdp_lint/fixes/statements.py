@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.fixes.edits import LINE_END, Text
+from mfsdp_lint.fixes.edits import LINE_END, FileText
 
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -36,7 +36,7 @@ class Statement:
 class PythonFile:
     """A Python file's text and tree. The same only as itself, so that what is known of it can be remembered."""
 
-    document: Text
+    document: FileText
     tree: ast.Module
 
     def offset(self, line: int, byte_column: int) -> int:
@@ -84,7 +84,7 @@ class PythonFile:
 def parse(path: str, text: str) -> PythonFile | None:
     """Parse the file; None if it is no Python."""
     try:
-        return PythonFile(Text(path, text), ast.parse(text))
+        return PythonFile(FileText(path, text), ast.parse(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

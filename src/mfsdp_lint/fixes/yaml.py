@@ -16,7 +16,7 @@ from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes.editor import ABSENT, Assignments, Editable, Old
-from mfsdp_lint.fixes.edits import Change, Items, Text, append_items, remove_item
+from mfsdp_lint.fixes.edits import Change, FileText, Items, append_items, remove_item
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path, places_of
 from mfsdp_lint.readers.yaml.nodes import AliasNode, MappingNode, Node, ScalarNode, compose_documents
@@ -62,7 +62,7 @@ _TAGGED = re.compile(r"(?<!\S)!\S*\s+(?:&\S+\s+)*\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MappingEntry:
     """A `key: value` of a mapping. `words` is the dotted way from the document's root to it."""
 
     key: ScalarNode
@@ -76,14 +76,14 @@ class Entry:
 class YamlFile(Editable):
     """A YAML file's text and its documents, with the edits of it (see `Editable`)."""
 
-    document: Text
+    document: FileText
     roots: tuple[Node, ...]
 
-    def entries(self, root: Node) -> list[Entry]:
+    def entries(self, root: Node) -> list[MappingEntry]:
         """Return every entry of a document with a plain key, the outer ones first."""
         return list(_entries(root, ()))
 
-    def around(self, origin: Origin | None) -> tuple[MappingNode, Entry | None] | None:
+    def around(self, origin: Origin | None) -> tuple[MappingNode, MappingEntry | None] | None:
         """Find the document and the innermost entry around an origin; the only document if there is no origin."""
         if origin is None:
             (root, *others) = self.roots or (None,)
@@ -95,7 +95,7 @@ class YamlFile(Editable):
         inside = [each for each in self.entries(root) if each.key.start <= offset < each.value.end]
         return root, inside[-1] if inside else None
 
-    def colon(self, entry: Entry) -> int:
+    def colon(self, entry: MappingEntry) -> int:
         """Find the colon behind an entry's key."""
         return self.document.text.find(":", entry.key.end)
 
@@ -149,7 +149,7 @@ class YamlFile(Editable):
         if found_above is None or any(path.startswith("env.") for path, _ in new):
             return None
         above, naming = found_above
-        grouped: dict[int, tuple[int, MappingNode | Entry, Tree]] = {}
+        grouped: dict[int, tuple[int, MappingNode | MappingEntry, Tree]] = {}
         for path, value in new:
             key = None if value is ABSENT else next(naming(path), None)
             if key is None or value is ABSENT:
@@ -225,21 +225,21 @@ class YamlFile(Editable):
 def open_yaml(path: str, text: str) -> YamlFile | None:
     """Open a YAML file for editing; None if it does not parse."""
     try:
-        return YamlFile(Text(path, text), tuple(compose_documents(path, text)))
+        return YamlFile(FileText(path, text), tuple(compose_documents(path, text)))
     except Unreadable:
         return None
 
 
-def _entries(node: Node, words: tuple[str, ...]) -> Iterator[Entry]:
+def _entries(node: Node, words: tuple[str, ...]) -> Iterator[MappingEntry]:
     if isinstance(node, MappingNode):
         for index, (key, value) in enumerate(node.entries):
             if isinstance(key, ScalarNode):
                 here = (*words, *key.text.split("."))
-                yield Entry(key, value, node, index, here)
+                yield MappingEntry(key, value, node, index, here)
                 yield from _entries(value, here)
 
 
-def _entry(file: YamlFile, origin: Origin, path: str) -> Entry | None:
+def _entry(file: YamlFile, origin: Origin, path: str) -> MappingEntry | None:
     """Find the entry that an origin points into, if it is the setting's own; `--ckpt-format` is `ckpt_format`'s."""
     found = file.around(origin)
     entry = found[1] if found else None
@@ -253,7 +253,7 @@ def _entry(file: YamlFile, origin: Origin, path: str) -> Entry | None:
 
 
 def _above(
-    file: YamlFile, root: MappingNode, anchor: Entry | None, setting: str | None
+    file: YamlFile, root: MappingNode, anchor: MappingEntry | None, setting: str | None
 ) -> tuple[tuple[str, ...], Naming] | None:
     """Return the keys above the configuration in the document, () if it is the document, and its notation."""
     if anchor is None or setting is None:
@@ -264,7 +264,9 @@ def _above(
     return next(((anchor.words[: -len(key.words)], naming) for naming, key in ways), None)
 
 
-def _section(file: YamlFile, root: MappingNode, words: tuple[str, ...]) -> tuple[int, MappingNode | Entry | None]:
+def _section(
+    file: YamlFile, root: MappingNode, words: tuple[str, ...]
+) -> tuple[int, MappingNode | MappingEntry | None]:
     """Find the innermost mapping that has a place for a setting, and count the words that lead there.
 
     A section without a value gives its entry; an alias, or a section that is no mapping, gives None.
@@ -280,10 +282,10 @@ def _section(file: YamlFile, root: MappingNode, words: tuple[str, ...]) -> tuple
     return 0, root
 
 
-def _append(file: YamlFile, section: MappingNode | Entry, tree: Tree) -> list[Change] | None:
+def _append(file: YamlFile, section: MappingNode | MappingEntry, tree: Tree) -> list[Change] | None:
     """Add entries to a mapping in its own style, or to a section that has none yet."""
     document = file.document
-    if isinstance(section, Entry):
+    if isinstance(section, MappingEntry):
         first, end, step = section.key.start, file.colon(section) + 1, "  "
     elif section.flow:
         quote = getattr(section.entries[0][0], "style", "") if section.entries else ""

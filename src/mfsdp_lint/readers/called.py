@@ -14,7 +14,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import UNKNOWN, Known
 from mfsdp_lint.megatron.vocabulary import SETTINGS
-from mfsdp_lint.readers.overrides import OverriddenSettings, Override
+from mfsdp_lint.readers.overrides import OverriddenSettings, SettingOverride
 from mfsdp_lint.readers.trees import Leaf
 
 _UNEXPECTED = "unexpected keyword argument"
@@ -62,7 +62,7 @@ def called(path: str, call: RecipeCall, evaluate: Evaluate) -> tuple[Variant, ..
         found = evaluate(program, _program(module, call.function, [("run", arguments)])).recipes
         if found:
             lost = [
-                Override(path, UNKNOWN, leaf.origin)
+                SettingOverride(path, UNKNOWN, leaf.origin)
                 for name, leaf in call.arguments.items()
                 if name in doubtful
                 for path in _named(name)

@@ -9,7 +9,7 @@ from mfsdp_lint.core.recipe import How, Origin, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import NONE, Known, Value
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.readers.overrides import ENVIRONMENT, Override
+from mfsdp_lint.readers.overrides import ENVIRONMENT, SettingOverride
 
 COMMAND_LINE = "<command line>"
 """The path of the text that these overrides stand in."""
@@ -22,7 +22,7 @@ _TEXT = frozenset(("", "yes", "no", "on", "off", "~"))
 class CommandLine:
     """The overrides in their order, and the text that they stand in: the options, one a line."""
 
-    overrides: tuple[Override, ...] = ()
+    overrides: tuple[SettingOverride, ...] = ()
     text: str = ""
 
     @property
@@ -44,7 +44,7 @@ def parse(settings: Sequence[str], environment: Sequence[str]) -> CommandLine:
     they mean there; an empty one is the empty text. `--env NAME` alone unsets a variable. A leading `+` or `++`, as
     Hydra has it, changes nothing. Raises UsageError.
     """
-    found: list[Override] = []
+    found: list[SettingOverride] = []
     for line, text in enumerate(settings, 1):
         path, equals, written = text.partition("=")
         path = path.strip().lstrip("+")
@@ -98,17 +98,17 @@ def _spread(path: str, value: Value) -> Iterator[tuple[str, Value]]:
         yield from _spread(f"{path}.{name}", Known(inner))
 
 
-def _override(path: str, value: Value, option: str, line: int) -> Override:
+def _override(path: str, value: Value, option: str, line: int) -> SettingOverride:
     """Return the override that an option writes; the value is in focus."""
     end = len(option) + 1
     start = min(option.find("=") + 2, end) if "=" in option else end - len(path.rpartition(".")[2])
     how: How = "environment" if path.startswith(ENVIRONMENT) else "override"
     span = Span(COMMAND_LINE, line, 1, line, end)
     focus = Span(COMMAND_LINE, line, start, line, end) if start < end else None
-    return Override(path, value, Origin(span, how, focus, value=value))
+    return SettingOverride(path, value, Origin(span, how, focus, value=value))
 
 
-def misspelt(recipes: Sequence[Recipe], overrides: Sequence[Override]) -> list[str]:
+def misspelt(recipes: Sequence[Recipe], overrides: Sequence[SettingOverride]) -> list[str]:
     """Return remarks on overrides of fields that no recipe has, though their section is known."""
     if not overrides:
         return []

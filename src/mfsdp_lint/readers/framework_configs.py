@@ -17,7 +17,7 @@ from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
 from mfsdp_lint.readers.called import Evaluate, RecipeCall, called
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
-from mfsdp_lint.readers.overrides import OverriddenSettings, Override
+from mfsdp_lint.readers.overrides import OverriddenSettings, SettingOverride
 from mfsdp_lint.readers.trees import Key, Leaf, Section, Tree
 
 Settings = dict[str, Setting]
@@ -75,11 +75,11 @@ def _call(calls: Calls, section: Section) -> RecipeCall | None:
 def _over(variant: Variant, section: Section, settings: Settings) -> Variant:
     """Merge the function's result with the file's own settings."""
     merged = [
-        Override(".".join(key), _merged(variant.value(".".join(key)), leaf.value), leaf.origin)
+        SettingOverride(".".join(key), _merged(variant.value(".".join(key)), leaf.value), leaf.origin)
         for key, leaf in section.leaves()
         if len(key) > 1 and key[0] in SECTIONS and leaf.value != NONE
     ]
-    said = [Override(path, each.value, each.origin) for path, each in settings.items() if each.origin]
+    said = [SettingOverride(path, each.value, each.origin) for path, each in settings.items() if each.origin]
     return replace(variant, settings=OverriddenSettings(variant.settings, [*merged, *said]))
 
 

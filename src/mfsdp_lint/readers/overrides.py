@@ -20,7 +20,7 @@ ENVIRONMENT = "env."
 
 
 @dataclass(frozen=True, slots=True)
-class Override:
+class SettingOverride:
     """A setting's new value, and where it is written."""
 
     path: str
@@ -28,7 +28,7 @@ class Override:
     origin: Origin
 
 
-def override(recipe: Recipe, overrides: Sequence[Override]) -> Recipe:
+def override(recipe: Recipe, overrides: Sequence[SettingOverride]) -> Recipe:
     """Apply overrides to a recipe, in their order: of two for one setting the later one counts.
 
     A variable of the environment is there when a program starts: a recipe that sets the variable keeps its own value.
@@ -39,7 +39,7 @@ def override(recipe: Recipe, overrides: Sequence[Override]) -> Recipe:
     def under(variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
         return tuple(replace(each, settings=OverriddenSettings(each.settings, _over(each))) for each in variants)
 
-    def _over(variant: Variant) -> list[Override]:
+    def _over(variant: Variant) -> list[SettingOverride]:
         return [each for each in overrides if each.origin.how != "environment" or each.path not in variant.settings]
 
     return replace(recipe, variants=under(recipe.variants), exposed=under(recipe.exposed))
@@ -50,7 +50,7 @@ class OverriddenSettings(Layer):
 
     __slots__ = ("_gone", "_own", "_written")
 
-    def __init__(self, below: Settings, overrides: Sequence[Override]) -> None:
+    def __init__(self, below: Settings, overrides: Sequence[SettingOverride]) -> None:
         super().__init__(below)
         self._written: dict[str, Setting] = {}
         self._own: dict[str, tuple[Origin, ...]] = {}
@@ -60,7 +60,7 @@ class OverriddenSettings(Layer):
         for each in overrides:
             self._apply(each)
 
-    def _apply(self, each: Override) -> None:
+    def _apply(self, each: SettingOverride) -> None:
         for section in reversed(list(_sections(each.path))):
             here = self.get(section)
             # Whatever a section was, it holds something now.

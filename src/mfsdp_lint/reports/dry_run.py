@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.evidence import losses_of
 from mfsdp_lint.dryrun.introspection import Tree
 from mfsdp_lint.dryrun.inventory import Installed
 from mfsdp_lint.dryrun.ranks import STEPS, LaunchJob
 from mfsdp_lint.dryrun.run import DryRun, Told
 from mfsdp_lint.dryrun.subject import tier_of
-from mfsdp_lint.dryrun.trials import ProxyRuns, tolerance_of
+from mfsdp_lint.dryrun.trials import tolerance_of
 from mfsdp_lint.dryrun.verify import VerifiedRule
 from mfsdp_lint.reports.json import attributes, verdict_document
 from mfsdp_lint.reports.wording import count, first_lines, printable
@@ -28,7 +27,10 @@ _MEGABYTE = 1e6
 
 def text(run: DryRun, installed: Installed, tree: Tree | None = None) -> str:
     """Describe each recipe, its verdict first and observations below; `tree` is the source that validated them."""
-    lines = [line for told in run.told for line in _lines(told)]
+    lines = []
+    for told in run.told:
+        lines.append(f"{told.word:<{_WIDTH}} {printable(told.subject.label)}")
+        lines += [f"  {printable(line)}" for line in _details(told)]
     if run.stood_in:
         lines.append(f"stood in for what only a machine with GPUs has: {', '.join(run.stood_in)}")
     if run.pretended:
@@ -44,12 +46,6 @@ def summary(told: Sequence[Told]) -> str:
     return f"{count(len(told), 'recipe')}: {counts or 'nothing to run'}"
 
 
-def _lines(told: Told) -> Iterator[str]:
-    yield f"{told.word:<{_WIDTH}} {printable(told.subject.label)}"
-    for line in _details(told):
-        yield f"  {printable(line)}"
-
-
 def _details(told: Told) -> Iterator[str]:
     if told.why:
         yield first_lines(told.why)
@@ -61,8 +57,12 @@ def _details(told: Told) -> Iterator[str]:
             by += ", but not all settings are known"
         yield f"start-up refuses: {first_lines(refusal.failure.message)} ({by})"
     for violation, confirmation in told.findings:
+        seen = first_lines(confirmation.seen)
+        verdict = f"{confirmation.reason or confirmation.verdict}: {seen}"
+        if confirmation.verdict == "inconclusive":
+            verdict = f"inconclusive, for {first_lines(confirmation.reason)}" + (f" (seen: {seen})" if seen else "")
         tier = f" ({confirmation.tier})" if confirmation.tier else ""
-        yield f"{violation.rule.code} {_said(confirmation)}{tier}: {violation.case.message.of(violation.seen)}"
+        yield f"{violation.rule.code} {verdict}{tier}: {violation.case.message.of(violation.seen)}"
         if confirmation.verdict == "refuted":
             yield f"  {REPORT}"
     for violation in told.untried:
@@ -74,7 +74,13 @@ def _details(told: Told) -> Iterator[str]:
         losses = ", ".join(f"{loss:.4f}" for loss in losses_of(told.result.outcome))
         losses = losses and f" (losses {losses})"
         yield f"{told.device.tier}, {how}: {first_lines(told.result.told)}{losses}"
-        yield f"tried: {_tried(told.trained)}"
+        tried = "nothing"
+        if (trained := told.trained) is not None:
+            loaded = f"with a save, and a load before step {STEPS}"
+            saved = loaded if trained.load else "without a save (--checkpoint tries one)"
+            against = f"against plain DDP on the same data, to {tolerance_of(trained.proxy).told}"
+            tried = f"{STEPS} steps on {count(trained.proxy.ranks, 'rank')}, {saved}; {against}"
+        yield f"tried: {tried}"
         if any(rank.peak for rank in told.result.outcome.ranks):
             peaks = ", ".join(f"{rank.peak / _MEGABYTE:.1f}" for rank in told.result.outcome.ranks)
             yield f"most memory of a GPU in use, by rank: {peaks} MB"
@@ -97,24 +103,6 @@ def _details(told: Told) -> Iterator[str]:
             yield f"without a flag in this version, so left out: {_some(no_flag)}"
         if left_out := told.validation.last.left_out:
             yield f"not to be said on the command line, so left out: {_some(left_out)}"
-
-
-def _tried(run: ProxyRuns | None) -> str:
-    """Describe a run: its steps and ranks, its comparison, and the tolerance."""
-    if run is None:
-        return "nothing"
-    loaded = f"with a save, and a load before step {STEPS}"
-    saved = loaded if run.load else "without a save (--checkpoint tries one)"
-    ranks = count(run.proxy.ranks, "rank")
-    return f"{STEPS} steps on {ranks}, {saved}; against plain DDP on the same data, to {tolerance_of(run.proxy).told}"
-
-
-def _said(confirmation: Confirmation) -> str:
-    """Describe a verdict: `confirmed: AssertionError: …`, `inconclusive, for …`."""
-    seen = first_lines(confirmation.seen)
-    if confirmation.verdict == "inconclusive":
-        return f"inconclusive, for {first_lines(confirmation.reason)}" + (f" (seen: {seen})" if seen else "")
-    return f"{confirmation.reason or confirmation.verdict}: {seen}"
 
 
 def _some(items: Sequence[str]) -> str:
@@ -191,16 +179,14 @@ def jobs_text(jobs: Sequence[LaunchJob], again: Sequence[str]) -> str:
     """Describe the jobs for people."""
     lines = ["Nothing was run but start-up validation. On one node that sees the folder, in a container for training:"]
     for job in jobs:
-        lines += ["", f"{count(job.runs, 'run')} on {_ranks(job)}, {job.seconds / 60:.0f} minutes at most"]
+        ranks = f"{count(job.ranks, 'rank')} without a GPU"
+        if job.device.is_gpu:
+            capability = ".".join(map(str, job.device.capability))
+            ranks = f"{count(job.ranks, 'GPU')} of compute capability {capability} or above"
+        lines += ["", f"{count(job.runs, 'run')} on {ranks}, {job.seconds / 60:.0f} minutes at most"]
         lines += [f"  {name:<10}{shlex.join(line)}" for name, line in job.lines.items()]
     lines += ["", "Either line does. What came of it is told by", f"  {shlex.join(again)}"]
     return "\n".join(lines) + "\n"
-
-
-def _ranks(job: LaunchJob) -> str:
-    if not job.device.is_gpu:
-        return f"{count(job.ranks, 'rank')} without a GPU"
-    return f"{count(job.ranks, 'GPU')} of compute capability {'.'.join(map(str, job.device.capability))} or above"
 
 
 def jobs_document(jobs: Sequence[LaunchJob], again: Sequence[str]) -> dict[str, Any]:

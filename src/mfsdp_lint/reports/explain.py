@@ -8,14 +8,14 @@ from textwrap import fill, indent, shorten
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import UNKNOWN, Plain, Value, describe, spell
-from mfsdp_lint.megatron.front_ends import KeyTarget, Profile, SettingsPlace
+from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
+from mfsdp_lint.megatron.front_ends import KeyTarget, Profile
 from mfsdp_lint.megatron.vocabulary import COMMAND_LINE_SECTIONS
-from mfsdp_lint.megatron.vocabulary.entry import Entry, Flag
+from mfsdp_lint.megatron.vocabulary.entry import SettingEntry
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Table
 from mfsdp_lint.reports.wording import aligned
 from mfsdp_lint.rules.about_files import AboutFiles
-from mfsdp_lint.rules.model import Case, Example, FixSpec, Rule
+from mfsdp_lint.rules.model import Example, FixSpec, Rule
 
 WIDTH = 110
 
@@ -27,7 +27,11 @@ _MOST_CASES = 4
 
 def brief(rule: Rule) -> str:
     """Describe one rule on one screen: its subject, its consequences, its remedy."""
-    happens = list(dict.fromkeys(_happens(case) for case in rule.cases))
+    told = (
+        f"{each.severity}, {each.stage}: {each.message.template}: {each.consequence.template}" for each in rule.cases
+    )
+    happens = [fill(each, WIDTH, subsequent_indent="  ", max_lines=2, placeholder=" …") for each in told]
+    happens = list(dict.fromkeys(happens))
     shown = happens[:_MOST_CASES]
     if len(happens) > len(shown):
         shown.append(f"  and {len(happens) - len(shown)} more")
@@ -47,11 +51,6 @@ def brief(rule: Rule) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _happens(case: Case) -> str:
-    told = f"{case.severity}, {case.stage}: {case.message.template}: {case.consequence.template}"
-    return fill(told, WIDTH, subsequent_indent="  ", max_lines=2, placeholder=" …")
-
-
 def about_files(about: AboutFiles) -> str:
     """Describe a kind of finding about files."""
     lines = [
@@ -68,44 +67,31 @@ def about_files(about: AboutFiles) -> str:
 
 def render_rule(rule: Rule) -> str:
     """Render all of one rule."""
-    return "\n".join(_rule_lines(rule)) + "\n"
-
-
-def _rule_lines(rule: Rule) -> Iterator[str]:
-    yield f"{rule.code} {rule.name}"
-    yield rule.summary
-    yield ""
-    yield fill(rule.why, WIDTH, initial_indent="  ", subsequent_indent="  ")
-    yield ""
-    yield f"applies to: {said_of_versions(rule)}"
-    yield f"found where: {found_where(rule)}"
+    lines = [
+        *(f"{rule.code} {rule.name}", rule.summary, ""),
+        fill(rule.why, WIDTH, initial_indent="  ", subsequent_indent="  "),
+        *("", f"applies to: {said_of_versions(rule)}", f"found where: {found_where(rule)}"),
+    ]
     if rule.preview:
-        yield f"in preview: on with --select {rule.code}, or --preview"
+        lines.append(f"in preview: on with --select {rule.code}, or --preview")
     if rule.preset:
-        yield f'off by default: on with --select {rule.code}, or preset = "{rule.preset}"'
+        lines.append(f'off by default: on with --select {rule.code}, or preset = "{rule.preset}"')
     for case in rule.cases:
-        yield ""
-        yield from _case(case)
+        where = f" ({case.versions.text})" if case.versions.text else ""
+        when = f", where {case.when.text}" if case.when else ""
+        told = f"{case.message.template}: {case.consequence.template}"
+        lines += ["", f"{case.severity}, {case.stage}{where}{when}"]
+        lines.append(fill(told, WIDTH, initial_indent="  ", subsequent_indent="  "))
+        for versions, text in case.raises.entries:
+            lines.append(f"  raises{f' ({versions.text})' if versions.text else ''}: {text.template}")
     for fix in rule.fixes:
-        yield ""
-        yield f"fix{fix_where(fix)}: {fix_of(fix)}"
+        lines += ["", f"fix{fix_where(fix)}: {fix_of(fix)}"]
     bad = next((example for example in rule.examples if example.severity), None)
     good = next((example for example in rule.examples if not example.severity), None)
     for title, example in (("bad", bad), ("good", good)):
-        if example and (text := code_of(example)):
-            yield ""
-            yield f"{title}:"
-            yield indent(text.rstrip(), "  ")
-
-
-def _case(case: Case) -> Iterator[str]:
-    where = f" ({case.versions.text})" if case.versions.text else ""
-    when = f", where {case.when.text}" if case.when else ""
-    yield f"{case.severity}, {case.stage}{where}{when}"
-    told = f"{case.message.template}: {case.consequence.template}"
-    yield fill(told, WIDTH, initial_indent="  ", subsequent_indent="  ")
-    for versions, text in case.raises.entries:
-        yield f"  raises{f' ({versions.text})' if versions.text else ''}: {text.template}"
+        if example and (text_of := code_of(example)):
+            lines += ["", f"{title}:", indent(text_of.rstrip(), "  ")]
+    return "\n".join(lines) + "\n"
 
 
 def said_of_versions(rule: Rule) -> str:
@@ -127,7 +113,8 @@ def fix_of(fix: FixSpec) -> str:
     """Describe the changes of a fix."""
     if fix.none:
         return f"none, {fix.none}"
-    changes = [f"{path} = {_spelled(value)}" for path, value in fix.set.items()]
+    copied = {path: isinstance(value, str) and value.startswith("write.") for path, value in fix.set.items()}
+    changes = [f"{path} = {value if copied[path] else spell(value)}" for path, value in fix.set.items()]
     changes += [f"take {path} out" for path in (*fix.unset, *fix.drop)]
     if fix.rename:
         changes.append(f"rename it to {fix.rename}")
@@ -140,10 +127,6 @@ def fix_where(fix: FixSpec) -> str:
     """Describe the versions and the condition of a fix, to put behind another text; "" if there are none."""
     parts = [fix.versions.text, f"where {fix.when.text}" if fix.when else ""]
     return "".join(f" ({each})" for each in (", ".join(filter(None, parts)),) if each)
-
-
-def _spelled(value: Plain) -> str:
-    return value if isinstance(value, str) and value.startswith("write.") else spell(value)
 
 
 def code_of(example: Example) -> str:
@@ -171,11 +154,14 @@ Rows = Iterator[tuple[str, str, str]]
 """Lines of three columns; a title that stands above as well is not repeated."""
 
 
-def render_setting(entry: Entry, table: Table, rules: Mapping[str, str]) -> str:
+def render_setting(entry: SettingEntry, table: Table, rules: Mapping[str, str]) -> str:
     """Render one setting. `rules` are the codes and names of the rules that look at it."""
     meaning = fill(entry.meaning, 110, initial_indent="  ", subsequent_indent="  ")
     about_it = (("rules", code, name) for code, name in rules.items())
-    rows = [("type", "", _type(entry)), *_defaults(entry, table), *_names(entry, table), *about_it]
+    kind = entry.type + (" or None" if entry.optional else "")
+    kind += f": {', '.join(map(spell, entry.choices))}" if entry.choices else ""
+    kind += f" ({entry.unit})" if entry.unit else ""
+    rows = [("type", "", kind), *_defaults(entry, table), *_names(entry, table), *about_it]
     return f"{entry.path}\n{meaning}\n\n{_titled(rows)}"
 
 
@@ -183,8 +169,9 @@ def render_flag(name: str, table: Table) -> str:
     """Render one flag of Megatron-LM's command line that is no setting of the vocabulary."""
     flags = {version: table.flag(name, version) for version in table.core_versions}
     newest = [flag for flag in flags.values() if flag][-1]
+    choices = f": {', '.join(map(spell, newest.choices))}" if newest.choices else ""
     rows = [
-        ("type", "", _flag_type(newest)),
+        ("type", "", "a switch" if newest.is_switch else newest.type + choices),
         *_by_version("megatron-lm", {version: flag.default if flag else None for version, flag in flags.items()}),
         ("names", "megatron-lm", f"{', '.join(newest.names)} (args.{newest.dest})"),
     ]
@@ -201,18 +188,6 @@ def _titled(rows: Sequence[tuple[str, str, str]]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _type(entry: Entry) -> str:
-    said = entry.type + (" or None" if entry.optional else "")
-    choices = f": {', '.join(map(spell, entry.choices))}" if entry.choices else ""
-    return said + choices + (f" ({entry.unit})" if entry.unit else "")
-
-
-def _flag_type(flag: Flag) -> str:
-    if flag.is_switch:
-        return "a switch"
-    return flag.type + (f": {', '.join(map(spell, flag.choices))}" if flag.choices else "")
-
-
 @dataclass(frozen=True, slots=True)
 class _At:
     """The versions that a default is asked for."""
@@ -221,7 +196,7 @@ class _At:
     core: str
 
 
-def _defaults(entry: Entry, table: Table) -> Rows:
+def _defaults(entry: SettingEntry, table: Table) -> Rows:
     if entry.path.startswith(ENVIRONMENT):
         return
     for front_end, versions in ((BRIDGE, table.bridge_versions), (MEGATRON_LM, table.core_versions)):
@@ -245,17 +220,22 @@ def _range(run: Sequence[str]) -> str:
     return run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}"
 
 
-def _names(entry: Entry, table: Table) -> Rows:
+def _names(entry: SettingEntry, table: Table) -> Rows:
     if entry.path.startswith(ENVIRONMENT):
         yield "names", "environment", entry.name
         return
     bridge = (table.default(entry.path, _At(version, "")) for version in table.bridge_versions)
     if entry.section != "args" and any(default is not None for default in bridge):
         yield "names", "bridge", entry.path
-    for flag, versions in _flags(entry, table).items():
-        off = " (means the opposite)" if _is_opposite(entry, flag, table, versions[-1]) else ""
+    flags: dict[str, list[str]] = {}
+    for version in table.core_versions:
+        for name in (name for flag in table.setting_flags(entry, version) for name in flag.names):
+            flags.setdefault(name, []).append(version)
+    for name, versions in flags.items():
+        flag = table.flag(name, versions[-1])
+        opposite = flag is not None and flag.is_switch and (flag.action == "store_false") != entry.inverted
         when = "" if len(versions) == len(table.core_versions) else f" in {_range(versions)}"
-        yield "names", "megatron-lm", flag + off + when
+        yield "names", "megatron-lm", f"{name}{' (means the opposite)' if opposite else ''}{when}"
     if entry.perf:
         yield "names", "performance scripts", ", ".join(entry.perf)
     yield from (("names", "also", alias) for alias in entry.aliases)
@@ -263,25 +243,7 @@ def _names(entry: Entry, table: Table) -> Rows:
     yield from (("names", "now", newer.path) for newer in table.by_removed_name(entry.name))
 
 
-def _flags(entry: Entry, table: Table) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for version in table.core_versions:
-        for flag in table.setting_flags(entry, version):
-            for name in flag.names:
-                found.setdefault(name, []).append(version)
-    return found
-
-
-def _is_opposite(entry: Entry, name: str, table: Table, version: str) -> bool:
-    """Tell whether giving the flag switches the setting off."""
-    flag = table.flag(name, version)
-    return flag is not None and flag.is_switch and (flag.action == "store_false") != entry.inverted
-
-
-_NAMED = {
-    "attributes": "the names of Megatron-LM's parsed arguments",
-    "flags": "Megatron-LM's flags",
-}
+_NAMED = {"attributes": "the names of Megatron-LM's parsed arguments", "flags": "Megatron-LM's flags"}
 
 
 def render_framework(profile: Profile) -> str:
@@ -294,23 +256,19 @@ def render_framework(profile: Profile) -> str:
         verb = "spared" if code in who.spared else "enforces"
         lines.append(f"{verb:<9} {code}  {reason}")
     for place in profile.places:
-        lines += _place(place)
+        wanted = ", ".join(f"{'.'.join(key)}: {' or '.join(map(str, values))}" for key, values in place.where)
+        lines.append(f"settings  at {'.'.join(place.at) or 'the root'}" + (f", where {wanted}" if wanted else ""))
+        if place.named in _NAMED:
+            lines.append(f"          {_NAMED[place.named]}")
+        wide = max((len(".".join(line.key)) for line in place.lines), default=0)
+        for line in place.lines:
+            meant = ", ".join(map(_target, line.targets)) or "nothing: nobody reads it"
+            lines.append(f"          {'.'.join(line.key):<{wide}}  {meant}")
+        for made in place.made:
+            when = f" when {made.when.text}" if made.when else ""
+            lines.append(f"makes    {' where nobody writes it' if made.default else ''}{when}  ({made.evidence})")
+            lines += [f"          {path} = {describe(value)}" for path, value in made.settings]
     return "\n".join(lines) + "\n"
-
-
-def _place(place: SettingsPlace) -> Iterator[str]:
-    wanted = ", ".join(f"{'.'.join(key)}: {' or '.join(map(str, values))}" for key, values in place.where)
-    yield f"settings  at {'.'.join(place.at) or 'the root'}" + (f", where {wanted}" if wanted else "")
-    if place.named in _NAMED:
-        yield f"          {_NAMED[place.named]}"
-    wide = max((len(".".join(line.key)) for line in place.lines), default=0)
-    for line in place.lines:
-        meant = ", ".join(map(_target, line.targets)) or "nothing: nobody reads it"
-        yield f"          {'.'.join(line.key):<{wide}}  {meant}"
-    for made in place.made:
-        when = f" when {made.when.text}" if made.when else ""
-        yield f"makes    {' where nobody writes it' if made.default else ''}{when}  ({made.evidence})"
-        yield from (f"          {path} = {describe(value)}" for path, value in made.settings)
 
 
 def _target(target: KeyTarget) -> str:

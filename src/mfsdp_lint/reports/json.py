@@ -7,12 +7,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mfsdp_lint.core.finding import Applied, Confirmation, Edit, Finding
+from mfsdp_lint.core.finding import Applied, Confirmation, Finding
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Unfollowed
 from mfsdp_lint.core.values import Known, OneOf, Plain, Value
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.reports.by_recipe import RecipeState, RecipeTrouble
-from mfsdp_lint.reports.summary import Summary
+from mfsdp_lint.reports.summary import RecipeState, Summary
 
 
 def attributes(value: object, *names: str) -> dict[str, Any]:
@@ -105,14 +104,14 @@ def render(
         "version": 1,
         "target": target_document(summary.target),
         "targets": [target_document(target) for target in (summary.target, *summary.also)],
-        "findings": [_finding(finding) for finding in findings],
+        "findings": list(map(_finding, findings)),
         "fixes": [
             {**attributes(fix, "code", "safety"), **attributes(fix.span, "path", "line"), "changes": fix.changes}
             for fix in fixes
         ],
         "by_recipe": [
             attributes(recipe, "name", "path", "line", "ready")
-            | {"findings": [_in_recipe(each) for each in recipe.troubles]}
+            | {"findings": [attributes(each, *_TROUBLE) for each in recipe.troubles]}
             for recipe in recipes
         ],
         "unfollowed": [unfollowed_document(each) for each in unfollowed],
@@ -127,12 +126,20 @@ _COUNTS = (
 )
 
 
-def _in_recipe(trouble: RecipeTrouble) -> dict[str, Any]:
-    return attributes(trouble, "code", "severity", "message", "changes", "safety", "fingerprint")
+_TROUBLE = ("code", "severity", "message", "changes", "safety", "fingerprint")
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
     silenced, verdict, fix = finding.suppressed, finding.confirmation, finding.fix
+    edits = [
+        {
+            "path": edit.span.path,
+            "start": attributes(edit.span, "line", "column"),
+            "end": {"line": edit.span.end_line, "column": edit.span.end_column},
+            "text": edit.text,
+        }
+        for edit in (fix.edits if fix else ())
+    ]
     return {
         **finding_document(finding, "versions", "enforced_by"),
         **attributes(finding.span, "path", "line", "column", "end_line", "end_column"),
@@ -143,22 +150,11 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "suppression": silenced
         and {"by": silenced.by, **attributes(silenced.span, "path", "line"), "reason": silenced.reason},
         "confirmed": verdict and verdict_document(verdict),
-        "fix": fix and attributes(fix, "safety", "why", "together") | {"edits": list(map(_edit, fix.edits))},
+        "fix": fix and attributes(fix, "safety", "why", "together") | {"edits": edits},
         "no_fix": None if fix else finding.no_fix or NO_RULE,
     }
 
 
 def finding_document(finding: Finding, *more: str) -> dict[str, Any]:
     """Describe a mistake, without its place; `more` are further attributes."""
-    about = ("code", "name", "severity", "stage", "message", "consequence", "raises", *more)
-    return attributes(finding, *about)
-
-
-def _edit(edit: Edit) -> dict[str, Any]:
-    span = edit.span
-    return {
-        "path": span.path,
-        "start": {"line": span.line, "column": span.column},
-        "end": {"line": span.end_line, "column": span.end_column},
-        "text": edit.text,
-    }
+    return attributes(finding, "code", "name", "severity", "stage", "message", "consequence", "raises", *more)

@@ -38,32 +38,33 @@ Move = Callable[[Span], Span]
 
 def in_cells(findings: Sequence[Finding], sources: Sources) -> tuple[Finding, ...]:
     """Move the findings' places to `notebook.ipynb:cell 3`, line 5; other files stay as they are."""
-    return tuple(_moved(finding, lambda span: _in_cell(span, sources)) for finding in findings)
+    return tuple(_moved(finding, _into_cells(sources)) for finding in findings)
 
 
 def in_files(findings: Sequence[Finding], sources: Sources) -> tuple[Finding, ...]:
     """Move the findings to lines and columns of the file."""
-    return tuple(_moved(finding, lambda span: _in_file(span, sources)) for finding in findings)
+    return tuple(_moved(finding, _into_files(sources)) for finding in findings)
 
 
 def recipes_in_cells(recipes: Iterable[Recipe], sources: Sources) -> list[Recipe]:
     """Move the recipes' places into cells, as findings have them for people."""
-    return [_recipe(recipe, lambda span: _in_cell(span, sources), sources) for recipe in recipes]
+    return [_recipe(recipe, _into_cells(sources), sources) for recipe in recipes]
 
 
 def recipes_in_files(recipes: Iterable[Recipe], sources: Sources) -> list[Recipe]:
     """Move the recipes to lines and columns of the file."""
-    return [_recipe(recipe, lambda span: _in_file(span, sources), sources) for recipe in recipes]
+    return [_recipe(recipe, _into_files(sources), sources) for recipe in recipes]
 
 
 def unfollowed_in_files(unfollowed: Iterable[Unfollowed], sources: Sources) -> list[Unfollowed]:
     """Move code without a recipe to lines and columns of the file."""
+    move = _into_files(sources)
     return [
         replace(
             each,
             line=line_in_file(each.path, each.line, sources),
-            span=each.span and _in_file(each.span, sources),
-            focus=each.focus and _in_file(each.focus, sources),
+            span=each.span and move(each.span),
+            focus=each.focus and move(each.focus),
         )
         for each in unfollowed
     ]
@@ -71,8 +72,8 @@ def unfollowed_in_files(unfollowed: Iterable[Unfollowed], sources: Sources) -> l
 
 def problems_in_files(problems: Iterable[Problem], sources: Sources) -> list[Problem]:
     """Move problems to lines and columns of the file."""
-    spans = ((each, Span(each.path, each.line, each.column, each.line, each.column)) for each in problems)
-    moved = ((each, _in_file(span, sources)) for each, span in spans)
+    move = _into_files(sources)
+    moved = ((each, move(Span(each.path, each.line, each.column, each.line, each.column))) for each in problems)
     return [replace(each, line=span.line, column=span.column) for each, span in moved]
 
 
@@ -93,9 +94,8 @@ def document_in_files(document: Any, sources: Sources) -> Any:
         return moved
     line, column = moved["line"], moved.get("column", 1)
     end_line, end_column = moved.get("end_line", line), moved.get("end_column", column)
-    span = _in_file(Span(moved["path"], line, column, end_line, end_column), sources)
-    told = {"line": span.line, "column": span.column, "end_line": span.end_line, "end_column": span.end_column}
-    return moved | {key: each for key, each in told.items() if key in moved}
+    span = _into_files(sources)(Span(moved["path"], line, column, end_line, end_column))
+    return moved | {key: getattr(span, key) for key in moved.keys() & {"line", "column", "end_line", "end_column"}}
 
 
 def text_of(path: str, sources: Sources) -> str | None:
@@ -140,11 +140,12 @@ class _Moved(Layer):
 
 
 def _recipe(recipe: Recipe, move: Move, sources: Sources) -> Recipe:
+    if _notebook(recipe.path, sources) is None:
+        return recipe  # its imports are no notebooks either: nobody imports one
+
     def moved(variants: Sequence[Variant]) -> tuple[Variant, ...]:
         return tuple(replace(each, settings=_Moved(each.settings, move)) for each in variants)
 
-    if _notebook(recipe.path, sources) is None:
-        return recipe  # its imports are no notebooks either: nobody imports one
     here = move(Span(recipe.path, recipe.line, 1, recipe.line, 1))
     return replace(
         recipe, path=here.path, line=here.line, variants=moved(recipe.variants), exposed=moved(recipe.exposed)
@@ -162,18 +163,21 @@ def _origin(origin: Origin, move: Move) -> Origin:
     )
 
 
-def _in_cell(span: Span, sources: Sources) -> Span:
-    notebook = _notebook(span.path, sources)
-    found = None if notebook is None else notebook.in_cell(span)
-    if found is None:
-        return span
-    cell, here = found
-    return replace(here, path=f"{span.path}{CELL}{cell}")
+def _into_cells(sources: Sources) -> Move:
+    def move(span: Span) -> Span:
+        notebook = _notebook(span.path, sources)
+        found = notebook and notebook.in_cell(span)
+        return replace(found[1], path=f"{span.path}{CELL}{found[0]}") if found else span
+
+    return move
 
 
-def _in_file(span: Span, sources: Sources) -> Span:
-    notebook = _notebook(span.path, sources)
-    return span if notebook is None else notebook.in_file(span)
+def _into_files(sources: Sources) -> Move:
+    def move(span: Span) -> Span:
+        notebook = _notebook(span.path, sources)
+        return notebook.in_file(span) if notebook else span
+
+    return move
 
 
 def _notebook(path: str, sources: Sources) -> Notebook | None:

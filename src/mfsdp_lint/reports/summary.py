@@ -1,14 +1,16 @@
-"""Summary of a run, in figures and in one line; and the versions that a finding holds for, in words."""
+"""Summary of a run: in figures, in one line, recipe by recipe; and the versions that a finding holds for, in words."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.finding import SEVERITIES, Finding, Safety, Severity
+from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.values import spell
 from mfsdp_lint.megatron.versions.ranges import numbers
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
 from mfsdp_lint.megatron.versions.target import Target, is_known
@@ -103,8 +105,25 @@ def recounted(summary: Summary, findings: Sequence[Finding]) -> Summary:
 
 def summary_line(summary: Summary) -> str:
     """Write files, recipes, findings, fixable, held back, and the versions judged against with the reason."""
+    severities = ((summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "info"))
+    # "info" has no plural
+    found = [f"{number} {noun}" if noun == "info" else count(number, noun) for number, noun in severities if number]
+    fixable = f"{'up to ' if summary.fixable_at_most else ''}{summary.fixable}"
+    held_back = f"{'up to ' if summary.held_back_at_most else ''}{summary.held_back}"
+    hint = "" if summary.listed else " (--show-unfollowed)"
+    results = (
+        (summary.fixed, f"{summary.fixed} fixed"),
+        (summary.fixable, f"{fixable} fixable with --fix"),
+        (summary.held_back, f"{held_back} held back as unsafe (--unsafe-fixes)"),
+        (summary.unfollowed, f"{count(summary.unfollowed, 'recipe')} could not be followed{hint}"),
+        (summary.undecided, f"{count(summary.undecided, 'recipe')} with a setting that could not be decided"),
+        (summary.suppressed, f"{summary.suppressed} suppressed"),
+        (summary.already, f"{summary.already} there before"),
+    )
     checked = f"{count(summary.files, 'file')}, {count(summary.recipes, 'recipe')}"
-    return f"{checked}: {'; '.join([*_results(summary), printable(judged_against((summary.target, *summary.also)))])}"
+    total = count(summary.findings, "finding") + (f" ({', '.join(found)})" if found else "")
+    against = printable(judged_against((summary.target, *summary.also)))
+    return f"{checked}: {'; '.join([total, *(text for number, text in results if number), against])}"
 
 
 def judged_against(targets: Sequence[Target]) -> str:
@@ -121,31 +140,8 @@ def judged_against(targets: Sequence[Target]) -> str:
     return f"judged against {', '.join([label, *versions])} ({'; '.join(whys)})"
 
 
-def _results(summary: Summary) -> list[str]:
-    severities = ((summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "info"))
-    # "info" has no plural
-    found = [f"{number} {noun}" if noun == "info" else count(number, noun) for number, noun in severities if number]
-    fixable = f"{'up to ' if summary.fixable_at_most else ''}{summary.fixable}"
-    held_back = f"{'up to ' if summary.held_back_at_most else ''}{summary.held_back}"
-    hint = "" if summary.listed else " (--show-unfollowed)"
-    results = (
-        (summary.fixed, f"{summary.fixed} fixed"),
-        (summary.fixable, f"{fixable} fixable with --fix"),
-        (summary.held_back, f"{held_back} held back as unsafe (--unsafe-fixes)"),
-        (summary.unfollowed, f"{count(summary.unfollowed, 'recipe')} could not be followed{hint}"),
-        (summary.undecided, f"{count(summary.undecided, 'recipe')} with a setting that could not be decided"),
-        (summary.suppressed, f"{summary.suppressed} suppressed"),
-        (summary.already, f"{summary.already} there before"),
-    )
-    total = count(summary.findings, "finding") + (f" ({', '.join(found)})" if found else "")
-    return [total, *(text for number, text in results if number)]
-
-
 BRIDGE, CORE = "megatron-bridge", "megatron-core"
-_ORDER = {
-    BRIDGE: [release.bridge for release in RELEASES],
-    CORE: [release.core for release in CORE_RELEASES],
-}
+_ORDER = {BRIDGE: [each.bridge for each in RELEASES], CORE: [each.core for each in CORE_RELEASES]}
 
 
 def holds_for(violation: Violation) -> str:
@@ -171,19 +167,91 @@ def in_order(versions: Iterable[str]) -> tuple[str, ...]:
 
 def named_versions(versions: Iterable[str]) -> str:
     """Name versions: `megatron-bridge 0.4.2, 0.5.1`; three and more known releases in a row are `0.3.1 to 0.5.1`."""
-    packages: dict[str, list[str]] = defaultdict(list)
+    packages: dict[str, list[list[str]]] = defaultdict(list)
     for version in in_order(versions):
         package, _, number = version.partition(" ")
-        packages[package].append(number)
-    return "; ".join(f"{package} {', '.join(_rows_of_releases(package, found))}" for package, found in packages.items())
-
-
-def _rows_of_releases(package: str, versions: Iterable[str]) -> Iterator[str]:
-    runs: list[list[str]] = []
-    for version in versions:
-        if runs and (runs[-1][-1], version) in pairwise(_ORDER[package]):
-            runs[-1].append(version)
+        runs = packages[package]
+        if runs and (runs[-1][-1], number) in pairwise(_ORDER[package]):
+            runs[-1].append(number)
         else:
-            runs.append([version])
-    for run in runs:
-        yield from [f"{run[0]} to {run[-1]}"] if len(run) > 2 else run
+            runs.append([number])
+    return "; ".join(
+        f"{package} {', '.join(f'{run[0]} to {run[-1]}' if len(run) > 2 else ', '.join(run) for run in runs)}"
+        for package, runs in packages.items()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeTrouble:
+    """A rule's finding in a recipe, and the setting whose value is wrong.
+
+    `changes` remove it; they are empty if no fix is known, and a person has to decide.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    setting: str
+    changes: tuple[str, ...]
+    safety: Safety | None
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeState:
+    """A recipe and all that is wrong with it, the most severe first."""
+
+    name: str
+    path: str
+    line: int
+    troubles: tuple[RecipeTrouble, ...]
+
+    @property
+    def pressing(self) -> tuple[RecipeTrouble, ...]:
+        """Troubles that need attention: an info never fails."""
+        return tuple(each for each in self.troubles if each.severity != "info")
+
+    @property
+    def ready(self) -> bool:
+        """True if the recipe runs as meant, as far as is known."""
+        return not self.pressing
+
+
+Level = Callable[[str, Severity], Severity]
+"""The severity that counts for a code, instead of the rule's own."""
+
+
+def recipe_states(recipes: Sequence[Recipe], causes: Iterable[FindingGroup], level: Level) -> tuple[RecipeState, ...]:
+    """List every recipe once, in the order of the files; silenced findings are left out."""
+
+    def key(recipe: Recipe) -> tuple[str, int, str]:
+        return recipe.path, recipe.line, recipe.label
+
+    found: dict[tuple[str, int, str], dict[tuple[str, str], RecipeTrouble]] = {key(recipe): {} for recipe in recipes}
+    for cause in causes:
+        for violation in cause.violations if cause.finding.suppressed is None else ():
+            code, remedy = violation.rule.code, violation.remedy
+            when = f" when called with {violation.variant.when[0]}" if violation.variant.exposed else ""
+            message = violation.case.message.of(violation.seen) + when
+            changes = [f"{path} = {spell(value)}" for path, value in remedy.set.items()] if remedy else []
+            changes += [f"{path} not set" for path in remedy.unset] if remedy else []
+            wrong = (path for setting in violation.rule.blame.value for path in setting.deciding(violation.seen))
+            trouble = RecipeTrouble(
+                code,
+                level(code, violation.severity),
+                message,
+                next((path for path in wrong if path in violation.witnesses), violation.primary.setting),
+                tuple(changes),
+                remedy.safety if remedy and changes else None,
+                cause.finding.fingerprint,
+            )
+            found[key(violation.recipe)].setdefault((code, message), trouble)
+    return tuple(
+        RecipeState(
+            name,
+            path,
+            line,
+            tuple(sorted(troubles.values(), key=lambda each: (SEVERITIES.index(each.severity), each.code))),
+        )
+        for (path, line, name), troubles in sorted(found.items())
+    )

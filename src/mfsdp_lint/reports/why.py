@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-from mfsdp_lint.core.recipe import Call, Origin, Recipe, Source, Span, Variant
+from mfsdp_lint.core.recipe import CallSite, Origin, Recipe, Span, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, OneOf, Value, describe
 from mfsdp_lint.megatron.startup.resolve import Change, resolve
@@ -22,12 +22,12 @@ from mfsdp_lint.reports.json import (
     target_document,
     value_document,
 )
-from mfsdp_lint.reports.snippet import Lines, lines_of
+from mfsdp_lint.reports.text import Lines, lines_of
 from mfsdp_lint.reports.wording import clipped, printable
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class SettingWrite:
     """A write of the setting itself, or of the section that it is in (`path` says which)."""
 
     path: str
@@ -45,7 +45,7 @@ class Story:
 
     path: str
     value: Value
-    writes: tuple[Write, ...]
+    writes: tuple[SettingWrite, ...]
     when: tuple[tuple[str, ...], ...] = ()
     remark: str = ""
     startup: tuple[Change, ...] = ()
@@ -83,20 +83,17 @@ def _story_of(recipe: Recipe, variant: Variant, path: str) -> Story:
     return Story(path, UNKNOWN, writes, remark=f"what {section or 'the configuration'} holds is not all known")
 
 
-def _writes(variant: Variant, path: str) -> tuple[Write, ...]:
-    writes: list[Write] = []
+def _writes(variant: Variant, path: str) -> tuple[SettingWrite, ...]:
+    writes: list[SettingWrite] = []
     for written, origin in variant.settings.history(path):
         # `cfg.ddp = DdpConfig(x=1)` writes x, and then the section: one write is enough.
-        if written == path or not writes or not _holds(origin.span, writes[-1].origin.span):
-            writes.append(Write(written, origin))
+        inner, outer = writes[-1].origin.span if writes else None, origin.span
+        if written != path and inner and inner.path == outer.path:
+            start, end = (outer.line, outer.column), (outer.end_line, outer.end_column)
+            if start <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= end:
+                continue
+        writes.append(SettingWrite(written, origin))
     return tuple(writes)
-
-
-def _holds(outer: Span, inner: Span) -> bool:
-    start, end = (outer.line, outer.column), (outer.end_line, outer.end_column)
-    return (
-        outer.path == inner.path and start <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= end
-    )
 
 
 _INDENT = "  "
@@ -125,7 +122,20 @@ def document(recipe: Recipe, stories: Sequence[Story], target: Target, texts: Te
                 "when": story.when,
                 **value_document(story.value),
                 "remark": story.remark,
-                "writes": [_write_document(recipe, story, write, lines) for write in story.writes],
+                "writes": [
+                    {
+                        "setting": write.path,
+                        **value_document(_value(story, write)),
+                        **origin_document(write.origin),
+                        "code": _code(write.origin.point, lines),
+                        "because": write.origin.because,
+                        "calls": [
+                            {**span_document(each.span), "function": each.function, "code": _code(each.span, lines)}
+                            for each in _calls(recipe, write.origin)
+                        ],
+                    }
+                    for write in story.writes
+                ],
                 "startup": [
                     value_document(change.after)
                     | (
@@ -142,21 +152,6 @@ def document(recipe: Recipe, stories: Sequence[Story], target: Target, texts: Te
     }
 
 
-def _write_document(recipe: Recipe, story: Story, write: Write, lines: Lines) -> dict[str, Any]:
-    origin = write.origin
-    return {
-        "setting": write.path,
-        **value_document(_value(story, write)),
-        **origin_document(origin),
-        "code": _code(origin.point, lines),
-        "because": origin.because,
-        "calls": [
-            {**span_document(call.span), "function": call.function, "code": _code(call.span, lines)}
-            for call in _calls(recipe, origin)
-        ],
-    }
-
-
 def _story_lines(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
     where = f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"
     yield f"{printable(story.path)} is {_worded(story.value)} in {where}"
@@ -165,7 +160,7 @@ def _story_lines(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
         yield f"{_INDENT}{'or when' if number else 'when'} {when}"
     if story.writes:
         yield ""
-    above: list[Call] = []
+    above: list[CallSite] = []
     before: Value = UNKNOWN
     for write in story.writes:
         origin, value, calls = write.origin, _value(story, write), _calls(recipe, write.origin)
@@ -175,7 +170,11 @@ def _story_lines(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
         above = calls
         yield from _place(origin.point, origin.function, origin.upstream, len(calls), lines)
         indent = _INDENT * (2 * len(calls) + 2)
-        for source in _sources(origin, calls):
+        told = [(call.span.path, call.span.line, call.span.end_line) for call in calls]
+        for source in origin.sources:
+            place, line = source.span.path, source.span.line
+            if any(place == path and first <= line <= last for path, first, last in told):
+                continue  # in a call that is shown anyway
             where = f" in {printable(source.function)}" if source.function else ""
             yield f"{indent}from {printable(source.span.path)}:{source.span.line}{where}"
             yield from (f"{indent}{_INDENT}{line}" for line in _code(source.span, lines))
@@ -191,30 +190,20 @@ def _story_lines(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
         yield f"{_INDENT}{_INDENT}→ {_NOT_KNOWN if change.after == UNKNOWN else after}"
 
 
-def _sources(origin: Origin, calls: Sequence[Call]) -> list[Source]:
-    """Return the texts that the value comes from, without those in the calls that are shown anyway."""
-    told = [(call.span.path, call.span.line, call.span.end_line) for call in calls]
-    return [
-        source
-        for source in origin.sources
-        if not any(source.span.path == path and first <= source.span.line <= last for path, first, last in told)
-    ]
-
-
-def _calls(recipe: Recipe, origin: Origin) -> list[Call]:
+def _calls(recipe: Recipe, origin: Origin) -> list[CallSite]:
     """Return the calls that led to a write, outermost first, without the call that started the recipe's function."""
     calls = list(reversed(origin.calls))
     started = calls and recipe.kind == "function" and calls[0].function == ""
     return calls[1:] if started else calls
 
 
-def _value(story: Story, write: Write) -> Value:
+def _value(story: Story, write: SettingWrite) -> Value:
     """Return the value that was written; if it was not recorded, the last write has the setting's final value."""
     last = story.writes[-1] is write and write.path == story.path
     return story.value if last and write.origin.value == UNKNOWN else write.origin.value
 
 
-def _outcome(story: Story, write: Write, value: Value, before: Value) -> str:
+def _outcome(story: Story, write: SettingWrite, value: Value, before: Value) -> str:
     origin = write.origin
     if origin.how == "unfollowed":
         return f"{_worded(value)}: this call cannot be followed, and may have changed it"
@@ -228,7 +217,9 @@ def _outcome(story: Story, write: Write, value: Value, before: Value) -> str:
     if isinstance(before, (Known, OneOf)):
         told += ", as before" if before == value else f", was {_worded(before)}"
     if origin.option:
-        told += f"; from the default of {printable(origin.option)}, changeable from {_outside(origin.option)}"
+        variables = [name.startswith("$") for name in origin.option.split(", ")]
+        places = ["the command line"] * (not all(variables)) + ["the environment"] * any(variables)
+        told += f"; from the default of {printable(origin.option)}, changeable from {' and '.join(places)}"
     return told
 
 
@@ -239,14 +230,6 @@ def _because(origin: Origin) -> str:
         return f": {printable(origin.option)} gives it, on the command line"
     what = printable(origin.because)
     return f": {what} cannot be followed" if what.endswith("()") else f": {what} is not known"
-
-
-def _outside(names: str) -> str:
-    """Name the places where options, and variables, are given."""
-    given = names.split(", ")
-    variables = any(name.startswith("$") for name in given)
-    options = not all(name.startswith("$") for name in given)
-    return " and ".join(["the command line"] * options + ["the environment"] * variables)
 
 
 def _worded(value: Value) -> str:

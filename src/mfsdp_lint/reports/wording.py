@@ -15,13 +15,9 @@ from mfsdp_lint.terminal import printable as printable
 
 def width(text: str) -> int:
     """Count the terminal columns of a text: wide characters take two, combining ones none."""
-    return len(text) if text.isascii() else sum(map(_columns_of, text))
-
-
-def _columns_of(character: str) -> int:
-    if combining(character):
-        return 0
-    return 2 if east_asian_width(character) in "WF" else 1
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in text)
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> Iterator[str]:
@@ -90,19 +86,16 @@ def remarks(finding: Finding, *, verdict: bool = False) -> list[str]:
 def verdict_text(confirmation: Confirmation) -> str:
     """Describe a verdict: `a dry run (introspect) confirmed it: AssertionError: …`"""
     tier = f" ({confirmation.tier})" if confirmation.tier else ""
+    seen = first_lines(confirmation.seen)
     match confirmation.verdict:
         case "inconclusive":
-            seen = f" (seen: {first_lines(confirmation.seen)})" if confirmation.seen else ""
-            return f"a dry run{tier} was inconclusive: {first_lines(confirmation.reason)}{seen}"
+            reason = first_lines(confirmation.reason)
+            return f"a dry run{tier} was inconclusive: {reason}" + (f" (seen: {seen})" if confirmation.seen else "")
         case "hypothetical":
-            return f"a dry run{tier}: it {confirmation.reason}: {first_lines(confirmation.seen)}"
-        case "refuted":
-            return (
-                f"a dry run{tier} refuted it: {first_lines(confirmation.seen)}; "
-                "the rule seems wrong for these versions, please report it"
-            )
+            return f"a dry run{tier}: it {confirmation.reason}: {seen}"
         case verdict:
-            return f"a dry run{tier} {verdict} it: {first_lines(confirmation.seen)}"
+            wrong = "; the rule seems wrong for these versions, please report it" if verdict == "refuted" else ""
+            return f"a dry run{tier} {verdict} it: {seen}{wrong}"
 
 
 def first_lines(message: str) -> str:

@@ -16,7 +16,7 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.progress import tell
+from mfsdp_lint.process import tell_progress
 from mfsdp_lint.rules.index import RuleIndex, SettingsViews, Undecided, agenda, undecided
 from mfsdp_lint.rules.model import Case, FixSpec, Rule, stronger
 from mfsdp_lint.rules.text import Passage, broken_text, passages
@@ -133,7 +133,7 @@ def hits(
     found: dict[int, tuple[RuleMatch, ...]] = {}
     open_: dict[int, tuple[Undecided, ...]] = {}
     for number, recipe in enumerate(recipes):
-        tell("recipes judged", number, len(recipes))
+        tell_progress("recipes judged", number, len(recipes))
         front_end = recipe.front_end
         if front_end not in agendas:
             agendas[front_end] = agenda(rules, Site(target, front_end))

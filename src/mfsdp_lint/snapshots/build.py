@@ -41,7 +41,7 @@ from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.forgetting import forget_names
 
 if TYPE_CHECKING:
-    from mfsdp_lint.snapshots.knowledge import Knowledge
+    from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Builder:
 
     def __init__(
         self,
-        knowledge: Knowledge,
+        knowledge: SnapshotKnowledge,
         machine: Machine,
         module: Module,
         frame: Frame | None = None,
@@ -222,7 +222,7 @@ _METHODS = {
 # -- calls ----------------------------------------------------------------------------------------------------
 
 
-def apply(knowledge: Knowledge, machine: Machine, function: Function, described: Any, call: Call) -> Object:
+def apply(knowledge: SnapshotKnowledge, machine: Machine, function: Function, described: Any, call: Call) -> Object:
     """Call a function by its summary. Raises Raised if the arguments do not fit its parameters."""
     inner = Frame(function.module, function.name, None, call.frame, call.node, machine.tick())
     bind(machine, function, call.arguments, call.keywords, inner)

@@ -36,7 +36,7 @@ from mfsdp_lint.snapshots.build import Arguments, Builder
 from mfsdp_lint.snapshots.functions import REQUIRED, definition, upstream_function
 
 if TYPE_CHECKING:
-    from mfsdp_lint.snapshots.knowledge import Knowledge
+    from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
 
 
 PART, OWN, REFUSED = "part", "own", "refused"
@@ -115,7 +115,7 @@ class ClassData:
 
     __slots__ = ("described", "forwarding", "is_dataclass", "is_frozen", "knowledge", "opaque")
 
-    def __init__(self, knowledge: Knowledge, described: Any) -> None:
+    def __init__(self, knowledge: SnapshotKnowledge, described: Any) -> None:
         self.knowledge = knowledge
         self.described = described
         self.is_dataclass = described["kind"] == "dataclass"

@@ -47,7 +47,7 @@ from mfsdp_lint.snapshots.build import Builder, apply
 from mfsdp_lint.snapshots.forgetting import forget_names, only_upstream
 
 if TYPE_CHECKING:
-    from mfsdp_lint.snapshots.knowledge import Knowledge
+    from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
 
 
 STARTS: dict[str, frozenset[Phase]] = {
@@ -164,7 +164,12 @@ ANY_PARAMETERS: Node = [["args", "*", REQUIRED], ["kwargs", "**", REQUIRED]]
 
 
 def upstream_function(
-    knowledge: Knowledge, machine: Machine, module: Module, name: str, described: Any, owner: ClassObject | None = None
+    knowledge: SnapshotKnowledge,
+    machine: Machine,
+    module: Module,
+    name: str,
+    described: Any,
+    owner: ClassObject | None = None,
 ) -> Function:
     """Make a function by its summary; without one, a call of it is not followed."""
     parameters: Any = (described or {}).get("parameters", ANY_PARAMETERS)
@@ -195,7 +200,7 @@ def upstream_function(
 
 
 def _start(
-    knowledge: Knowledge,
+    knowledge: SnapshotKnowledge,
     machine: Machine,
     function: Function,
     phases: frozenset[Phase],

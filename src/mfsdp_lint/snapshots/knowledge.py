@@ -37,12 +37,12 @@ VERSIONED = {
 VERSION, SHORT_VERSION, PARTS = "__version__", "__shortversion__", ("MAJOR", "MINOR", "PATCH", "PRE_RELEASE")
 
 
-def load_knowledge(target: Target, *also: Target) -> Knowledge:
+def load_knowledge(target: Target, *also: Target) -> SnapshotKnowledge:
     """Load the knowledge of the target's release, or of its neighbour. The snapshot is opened on first use.
 
     `also` are other releases that share the reading.
     """
-    return Knowledge(lambda: shipped(target.data), target, also)
+    return SnapshotKnowledge(lambda: shipped(target.data), target, also)
 
 
 @lru_cache(maxsize=8)
@@ -54,7 +54,7 @@ def shipped(bridge: str) -> Snapshot | None:
         return None
 
 
-class Knowledge:
+class SnapshotKnowledge:
     """The modules of a snapshot, for one evaluation.
 
     `load` gives the snapshot, when something of Megatron is first imported; a module is looked into when it is needed.
@@ -79,9 +79,9 @@ class Knowledge:
         """Tell whether a module belongs to the packages that releases are known of."""
         return name.partition(".")[0] == PACKAGE
 
-    def anew(self) -> Knowledge:
+    def anew(self) -> SnapshotKnowledge:
         """Copy it for another evaluation, in which nothing has been changed yet."""
-        return Knowledge(lambda: self.snapshot, self._wanted, self._also)
+        return SnapshotKnowledge(lambda: self.snapshot, self._wanted, self._also)
 
     def module(self, machine: Machine, name: str) -> Module | None:
         """Return an upstream module or package by its dotted name; None if the snapshot has none."""

@@ -11,7 +11,7 @@ from mfsdp_lint import checkout
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
 from mfsdp_lint.megatron.vocabulary import NAMES, SETTINGS, default, table
-from mfsdp_lint.megatron.vocabulary.entry import Entry, VocabularyError, read_entry
+from mfsdp_lint.megatron.vocabulary.entry import SettingEntry, VocabularyError, read_entry
 from mfsdp_lint.megatron.vocabulary.tables import Table, opposite, raw_data
 from tools.vocabulary.generate import DECIDING_FILE, deciding
 
@@ -36,7 +36,7 @@ def test_an_entry_says_in_one_sentence_what_it_is() -> None:
 def test_an_entry_is_a_setting_of_some_version() -> None:
     known = table()
 
-    def is_there(entry: Entry) -> bool:
+    def is_there(entry: SettingEntry) -> bool:
         in_bridge = any(known.default(entry.path, At(bridge, "")) is not None for bridge in known.bridge_versions)
         return in_bridge or any(known.setting_flags(entry, core) for core in known.core_versions)
 

@@ -36,7 +36,7 @@ class Removed:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SettingEntry:
     """A setting, by its path.
 
     `attributes` are the names that it has or had in Megatron-LM's parsed arguments, the present one first; if
@@ -112,7 +112,7 @@ _TYPES = frozenset({"bool", "int", "float", "str", "dtype", "list", "object"})
 _NULLABLE = " or None"
 
 
-def read_entry(path: str, data: Mapping[str, Any]) -> Entry:
+def read_entry(path: str, data: Mapping[str, Any]) -> SettingEntry:
     """Read an entry of settings.yaml. Raises VocabularyError."""
     if unknown := set(data) - _KEYS:
         raise VocabularyError(f"{path}: {', '.join(sorted(unknown))}: no such key")
@@ -123,7 +123,7 @@ def read_entry(path: str, data: Mapping[str, Any]) -> Entry:
         raise VocabularyError(f"{path}: {kind!r} is not a type")
     section, _, name = path.partition(".")
     attributes, inverted = _attributes(data.get("lm", name if section in COMMAND_LINE_SECTIONS else False))
-    return Entry(
+    return SettingEntry(
         path=path,
         meaning=str(data["meaning"]),
         type=kind.removesuffix(_NULLABLE),

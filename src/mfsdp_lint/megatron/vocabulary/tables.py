@@ -15,7 +15,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.megatron.versions.ranges import column_of
-from mfsdp_lint.megatron.vocabulary.entry import Entry, Flag, Versions, read_entry
+from mfsdp_lint.megatron.vocabulary.entry import Flag, SettingEntry, Versions, read_entry
 
 
 def raw_data() -> Mapping[str, Any]:
@@ -92,7 +92,7 @@ class Table:
     # -- settings -----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, SettingEntry]:
         """Every setting by its path, in the order of settings.yaml."""
         return {
             f"{section}.{name}": read_entry(f"{section}.{name}", data)
@@ -105,40 +105,40 @@ class Table:
         """The settings by which the evaluator keeps variants apart."""
         return tuple(path for path, entry in self.entries.items() if entry.decides)
 
-    def entry(self, path: str) -> Entry | None:
+    def entry(self, path: str) -> SettingEntry | None:
         """Return a setting by its path; None if there is none."""
         return self.entries.get(path)
 
-    def named(self, name: str) -> tuple[Entry, ...]:
+    def named(self, name: str) -> tuple[SettingEntry, ...]:
         """Return the settings of this name, in all sections; aliases count."""
         return self._index(lambda entry: (entry.name, *(alias.rpartition(".")[2] for alias in entry.aliases)), name)
 
-    def by_perf_flag(self, flag: str) -> tuple[Entry, ...]:
+    def by_perf_flag(self, flag: str) -> tuple[SettingEntry, ...]:
         """Return the settings that a flag of Bridge's performance scripts sets."""
         return self._index(lambda entry: entry.perf, flag)
 
-    def by_variable(self, name: str) -> Entry | None:
+    def by_variable(self, name: str) -> SettingEntry | None:
         """Return an environment variable; None if it is not in the vocabulary."""
         return self.entries.get(ENVIRONMENT + name)
 
-    def by_removed_name(self, name: str) -> tuple[Entry, ...]:
+    def by_removed_name(self, name: str) -> tuple[SettingEntry, ...]:
         """Return the settings that once had this name, which may be written as a flag."""
         wanted = name.lstrip("-").replace("-", "_")
         return self._index(lambda entry: (removed.name for removed in entry.removed), wanted)
 
-    def by_attribute(self, attribute: str) -> tuple[Entry, ...]:
+    def by_attribute(self, attribute: str) -> tuple[SettingEntry, ...]:
         """Return the settings that an attribute of Megatron-LM's parsed arguments becomes."""
         return self._by_attribute.get(attribute, ())
 
     @cached_property
-    def _by_attribute(self) -> Mapping[str, tuple[Entry, ...]]:
-        found: dict[str, tuple[Entry, ...]] = {}
+    def _by_attribute(self) -> Mapping[str, tuple[SettingEntry, ...]]:
+        found: dict[str, tuple[SettingEntry, ...]] = {}
         for entry in self.entries.values():
             for attribute in entry.attributes:
                 found[attribute] = (*found.get(attribute, ()), entry)
         return found
 
-    def _index(self, names: Any, wanted: str) -> tuple[Entry, ...]:
+    def _index(self, names: Any, wanted: str) -> tuple[SettingEntry, ...]:
         return tuple(entry for entry in self.entries.values() if wanted in names(entry))
 
     # -- the classes of Bridge's configuration ------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class Table:
         names: Mapping[str, Any] = self._raw["flags"]["flags"]
         return names.keys()
 
-    def setting_flags(self, entry: Entry, core: str) -> tuple[Flag, ...]:
+    def setting_flags(self, entry: SettingEntry, core: str) -> tuple[Flag, ...]:
         """Return the flags that set a setting at a core version."""
         found = {flag.names: flag for flag in self.flags(core).values() if flag.dest in entry.attributes}
         return tuple(found.values())
@@ -297,7 +297,7 @@ class Lookup:
     `removed` says that the word is a name which the settings no longer have.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[SettingEntry, ...]
     flag: str = ""
     removed: bool = False
 

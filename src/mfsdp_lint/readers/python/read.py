@@ -12,8 +12,7 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
-from mfsdp_lint.process import without_collection
-from mfsdp_lint.progress import tell
+from mfsdp_lint.process import tell_progress, without_collection
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
 from mfsdp_lint.readers.python.entries.callers import FunctionCallers
@@ -308,7 +307,7 @@ class _Reading:
 
 def _told(tried: Sequence[Tried]) -> Iterator[Tried]:
     for number, each in enumerate(tried):
-        tell("functions read", number, len(tried))
+        tell_progress("functions read", number, len(tried))
         yield each
 
 

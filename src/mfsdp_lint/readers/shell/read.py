@@ -13,7 +13,18 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
-from mfsdp_lint.core.recipe import Command, Kind, NamedWrite, Origin, Piece, Recipe, Setting, Span, Unfollowed, Variant
+from mfsdp_lint.core.recipe import (
+    Kind,
+    LaunchCommand,
+    NamedWrite,
+    Origin,
+    Piece,
+    Recipe,
+    Setting,
+    Span,
+    Unfollowed,
+    Variant,
+)
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.settings import With, WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
@@ -52,14 +63,14 @@ _FILE = re.compile(r"[^\s=]+\.ya?ml")
 _OVERRIDE = re.compile(r"(?:\+\+?)?[A-Za-z_][\w/@]*(?:\.\w+)+=.*|~[A-Za-z_][\w.]*(?:=.*)?", re.DOTALL)
 
 
-def command_of(launch: ShellLaunch) -> Command:
+def command_of(launch: ShellLaunch) -> LaunchCommand:
     """Describe the program that a launch starts, with its recipe, files, overrides and environment."""
     words = [_said(plain(text)) for text in launch.started.arguments]
     module = "-m " if launch.started.is_module else ""
     recipes = [value for name, value in _options(words) if name in _RECIPE]
     files = [each.partition("=")[2] if each.startswith("--") else each for each in words]
     environment = ((name, each.text) for name, each in launch.environment.items() if not each.unset)
-    return Command(
+    return LaunchCommand(
         program=module + _said(plain(launch.started.program)),
         recipe=recipes[-1] if recipes else "",
         files=tuple(each for each in files if _FILE.fullmatch(each)),

@@ -38,37 +38,35 @@ class Column:
         """Return the cell of a recipe: the values of its variants, each once, unknown ones last."""
         found = dict.fromkeys(text for variant in recipe.variants for text in self.cell(variant))
         text = "|".join(sorted(found, key=lambda text: text == NOT_KNOWN))
-        return text if text == NOT_KNOWN or not self._is_changeable(recipe) else text + CHANGEABLE
+        origins = (variant.origin(path) for variant in recipe.variants for path in self.settings)
+        # An option of the program's own command line may change the cell.
+        changeable = text != NOT_KNOWN and any(origin is not None and origin.option for origin in origins)
+        return text + CHANGEABLE if changeable else text
 
     def both(self, recipe: Recipe, run: Recipe) -> str:
         """Return the cell of a recipe, with that after start-up if it is known to be another: `yes→no`."""
         written, changed = self.of(recipe), self.of(run)
         return written if changed in (written, NOT_KNOWN, written.rstrip(CHANGEABLE)) else f"{written}{RUNS}{changed}"
 
-    def _is_changeable(self, recipe: Recipe) -> bool:
-        """Tell whether an option of the program's own command line may change the cell."""
-        origins = (variant.origin(path) for variant in recipe.variants for path in self.settings)
-        return any(origin is not None and origin.option for origin in origins)
-
 
 def spelled(value: Value) -> Alternatives:
     """Spell a value in a cell: text without quotes, None as a dash."""
     if isinstance(value, NotNone):
         return ("set",)
+
+    def text(option: Plain) -> str:
+        match option:
+            case None:
+                return OFF
+            case str():
+                return option or '""'
+            case bool():
+                return "yes" if option else "no"
+            case _:
+                return spell(option)
+
     options = possible(value)
-    return (NOT_KNOWN,) if options is None else tuple(map(_spelled, options))
-
-
-def _spelled(value: Plain) -> str:
-    match value:
-        case None:
-            return OFF
-        case str():
-            return value or '""'
-        case bool():
-            return "yes" if value else "no"
-        case _:
-            return spell(value)
+    return (NOT_KNOWN,) if options is None else tuple(map(text, options))
 
 
 def plain_column(path: str, title: str = "") -> Column:
@@ -116,11 +114,6 @@ def _fsdp(variant: Variant) -> Alternatives:
     return _FSDP.get((megatron, _on(variant.value("dist.use_torch_fsdp2"))), (NOT_KNOWN,))
 
 
-def _strategy(variant: Variant) -> Alternatives:
-    # It has no meaning without FSDP, and a default that would mislead.
-    return (OFF,) if _fsdp(variant) == (OFF,) else spelled(variant.value("ddp.data_parallel_sharding_strategy"))
-
-
 def _is_set(value: Value) -> Alternatives:
     options = possible(value)
     if isinstance(value, NotNone):
@@ -130,6 +123,7 @@ def _is_set(value: Value) -> Alternatives:
     return tuple(dict.fromkeys("no" if option is None else "yes" for option in options))
 
 
+_STRATEGY = "ddp.data_parallel_sharding_strategy"
 _SAVE_LOAD = ("checkpoint.save", "checkpoint.load")
 
 _SIZES = (
@@ -171,25 +165,25 @@ def _precision(variant: Variant) -> Alternatives:
     if True not in bases and None in bases[1:]:
         return (NOT_KNOWN,)
     base = _BASES[bases.index(True)] if True in bases else _BASES[0]
-    narrow = [text for name in ("fp8", "fp4") if (text := _narrow(variant, section, name))]
+    narrow = []
+    for name in ("fp8", "fp4"):  # a release may lack the setting
+        path = f"{section}.{name}"
+        on = _on(variant.value(path)) if path in variant.settings else False
+        how = variant.value(f"{path}_recipe")
+        if on is not False:
+            narrow.append(f"{name}?" if on is None else f"{name} {how.value}" if isinstance(how, Known) else name)
     # Tensors that are not in eight or four bits are in bf16, unless the settings have another type.
     return ("+".join(narrow if narrow and base == "bf16" and "?" not in narrow[0] else [base, *narrow]),)
 
 
-def _narrow(variant: Variant, section: str, name: str) -> str:
-    """Return `fp8 delayed` if eight bits are on, nothing if they are off or the release has no such setting."""
-    path = f"{section}.{name}"
-    on = _on(variant.value(path)) if path in variant.settings else False
-    if on is None:
-        return f"{name}?"
-    recipe = variant.value(f"{path}_recipe")
-    how = f" {recipe.value}" if isinstance(recipe, Known) else ""
-    return f"{name}{how}" if on else ""
-
-
 COLUMNS = (
     Column("FSDP", ("dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "dist.use_torch_fsdp2"), _fsdp),
-    Column("strategy", ("ddp.data_parallel_sharding_strategy",), _strategy),
+    Column(
+        "strategy",
+        (_STRATEGY,),
+        # It has no meaning without FSDP, and a default that would mislead.
+        lambda variant: (OFF,) if _fsdp(variant) == (OFF,) else spelled(variant.value(_STRATEGY)),
+    ),
     plain_column("checkpoint.ckpt_format", "format"),
     Column("save/load", _SAVE_LOAD, lambda variant: _joined([_is_set(variant.value(path)) for path in _SAVE_LOAD])),
     Column("TP/PP/CP/EP", _SIZES, lambda variant: _joined([spelled(variant.value(path)) for path in _SIZES])),

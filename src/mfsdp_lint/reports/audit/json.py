@@ -11,11 +11,10 @@ from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.megatron.startup.resolve import differs, will_run
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
-from mfsdp_lint.memory.estimate import MemoryOf
+from mfsdp_lint.memory.estimate import LEFT_OUT, Memory, MemoryOf, sources_of
 from mfsdp_lint.reports.audit.columns import chosen
-from mfsdp_lint.reports.audit.memory import about
-from mfsdp_lint.reports.audit.memory import document as memory_document
 from mfsdp_lint.reports.json import (
+    attributes,
     origin_document,
     recipe_document,
     target_document,
@@ -54,7 +53,7 @@ def render(
     for name, table in (("values", tables.values), ("origins", tables.origins)):
         yield f'\n], "{name}": ['
         yield ",".join(f"\n{each}" for each in table)
-    memory = "" if memory_of is None else f'"memory": {_encode(about(target))}, '
+    memory = "" if memory_of is None else f'"memory": {_encode(memory_sources(target))}, '
     yield f'\n], {memory}"unfollowed": {_encode([unfollowed_document(each) for each in unfollowed])}}}\n'
 
 
@@ -119,3 +118,35 @@ def _is_main(path: str) -> bool:
 def _is_written(setting: Setting) -> bool:
     """Tell whether a file wrote a setting: it is no declared default, and no section that has settings itself."""
     return setting.origin is not None and setting.origin.how != "default" and "." in setting.path
+
+
+def memory_document(memory: Memory) -> dict[str, Any]:
+    """Describe the memory of one recipe, without the data of `memory_sources`.
+
+    Unknown bytes are None, and `why` has the reason.
+    """
+    parameters = memory.count and {
+        "total": memory.count.total,
+        "dense_on_rank": memory.count.dense,
+        "experts_on_rank": memory.count.experts,
+        "formula": list(memory.count.formula),
+    }
+    return {
+        **attributes(memory, "ranks", "shards", "expert_shards"),
+        "parameters": parameters,
+        **attributes(memory, "why", "own_why"),
+        "wrapped": [
+            {"as": each.key, "label": each.label, "own": each.runs}
+            | {name.replace(" ", "_"): attributes(amount, "bytes", "formula", "why") for name, amount in each.amounts}
+            | {"total": attributes(each.total, "bytes", "why")}
+            for each in memory.footprints
+        ],
+    }
+
+
+def memory_sources(target: Target) -> dict[str, Any]:
+    """Describe the data about memory that all recipes share: the sources of the formulas, and their omissions."""
+    return {
+        "sources": [attributes(each, "says", "place", "release") for each in sources_of(target)],
+        "left_out": list(LEFT_OUT),
+    }

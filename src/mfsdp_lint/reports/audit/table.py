@@ -1,4 +1,4 @@
-"""Tables of settings: for people, a line a recipe under its file; for spreadsheets (CSV), a recipe a row."""
+"""Tables of settings and of memory: for people, a line a recipe under its file; for spreadsheets (CSV), rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe
-from mfsdp_lint.core.values import Known, OneOf, Plain, Value, possible
+from mfsdp_lint.core.values import Known, OneOf, Value, possible
 from mfsdp_lint.megatron.startup.resolve import will_run
 from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.memory.estimate import Amount, Footprint, Memory, MemoryOf
 from mfsdp_lint.reports.audit.columns import CHANGEABLE, COLUMNS, NOT_KNOWN, OFF, RUNS, Column, chosen, plain_column
 from mfsdp_lint.reports.json import json_value
 from mfsdp_lint.reports.wording import aligned, count, printable, width
@@ -41,10 +42,25 @@ def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (),
     asked = tuple(map(plain_column, paths)) if globs else COLUMNS
     table = _Table(recipes, runs, asked)
     if globs and (len(recipes) == 1 or table.needs + _SHORTEST_NAME > columns):
-        lines += _lists(recipes, runs, globs)
+        for recipe, run in zip(recipes, runs, strict=True):
+            lines += ["", f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"]
+            settings = []
+            for path in chosen(recipe, globs):
+                cell = plain_column(path).both(recipe, run)
+                places = [_place(each.setting(path).origin) for each in ((recipe, run) if RUNS in cell else (recipe,))]
+                settings.append([path, _clip(printable(cell)), f" {RUNS} ".join(filter(None, places))])
+            lines += [_INDENT + line for line in aligned(settings)]
     else:
         lines += table.lines(columns)
-    return "\n".join([*lines, *_legend(lines[1:]), *_obstacles(recipes, asked)]) + "\n"
+    meanings = {
+        OFF: "is off or None",
+        NOT_KNOWN: "is not known",
+        RUNS: "is what will run",
+        CHANGEABLE: "may be changed from the command line",
+    }
+    shown = "\n".join(lines[1:])
+    legend = ", ".join(f"{mark} {meaning}" for mark, meaning in meanings.items() if mark in shown)
+    return "\n".join([*lines, *(["", legend] if legend else []), *_obstacles(recipes, asked)]) + "\n"
 
 
 class _Table:
@@ -82,27 +98,15 @@ class _Table:
         for path, group in groupby(rows, key=lambda row: row[0].path):
             yield printable(path)
             for _, name, cells in group:
-                shown = _shortened(name, name_width)
+                shown = name
+                if width(name) > name_width:  # its ends distinguish recipes, the middle rarely does
+                    end = (name_width - 1) // 2
+                    shown = f"{name[: name_width - 1 - end]}…{name[-end:]}"
                 if apart:
                     yield _INDENT + shown
                     yield _INDENT + _line(cells, widths)
                 else:
                     yield _line([shown, *cells], [name_width, *widths])
-
-
-def _lists(recipes: Sequence[Recipe], runs: Sequence[Recipe], globs: Sequence[str]) -> Iterator[str]:
-    for recipe, run in zip(recipes, runs, strict=True):
-        yield ""
-        yield f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"
-        cells = [_cells(path, recipe, run) for path in chosen(recipe, globs)]
-        yield from (_INDENT + line for line in aligned(cells))
-
-
-def _cells(path: str, recipe: Recipe, run: Recipe) -> list[str]:
-    """Return a setting, its value, and its place; if start-up changes it, that place as well."""
-    cell = plain_column(path).both(recipe, run)
-    places = [_place(recipe.setting(path).origin)] + ([_place(run.setting(path).origin)] if RUNS in cell else [])
-    return [path, _clip(printable(cell)), f" {RUNS} ".join(place for place in places if place)]
 
 
 def _place(origin: Origin | None) -> str:
@@ -132,14 +136,6 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return (_INDENT + _GAP.join(padded)).rstrip()
 
 
-def _shortened(name: str, room: int) -> str:
-    """Shorten a name to `llama3_70b_…_gb300_config`: its ends distinguish recipes, the middle rarely does."""
-    if width(name) <= room:
-        return name
-    end = (room - 1) // 2
-    return f"{name[: room - 1 - end]}…{name[-end:]}"
-
-
 def _clip(text: str, room: int = _WIDEST_CELL) -> str:
     return text if width(text) <= room else text[: room - 1] + "…"
 
@@ -157,18 +153,6 @@ def _wrapped(head: str, parts: Sequence[str], columns: int) -> Iterator[str]:
         yield line
 
 
-def _legend(lines: Sequence[str]) -> list[str]:
-    text = "\n".join(lines)
-    meanings = {
-        OFF: "is off or None",
-        NOT_KNOWN: "is not known",
-        RUNS: "is what will run",
-        CHANGEABLE: "may be changed from the command line",
-    }
-    found = [f"{mark} {meaning}" for mark, meaning in meanings.items() if mark in text]
-    return ["", ", ".join(found)] if found else []
-
-
 def _obstacles(recipes: Sequence[Recipe], columns: Sequence[Column]) -> Iterator[str]:
     """Say of each piece of code that is not followed which of the columns' settings it keeps from being known."""
     found: dict[Obstacle, dict[str, None]] = {}
@@ -182,50 +166,159 @@ def _obstacles(recipes: Sequence[Recipe], columns: Sequence[Column]) -> Iterator
         yield f"{NOT_KNOWN} {', '.join(settings)}: {printable(obstacle.reason())}"
 
 
-DEFAULT = tuple(dict.fromkeys(path for column in COLUMNS for path in column.settings))
-"""The settings behind the table."""
+_BEHIND_COLUMNS = dict.fromkeys(path for column in COLUMNS for path in column.settings)
 
 
 def csv_lines(recipes: Sequence[Recipe], globs: Sequence[str] = ()) -> Iterator[str]:
     """Yield the rows as text, the header first. One of several values is `a|b`, unknown is `?`, None is empty."""
-    paths = sorted({path for recipe in recipes for path in chosen(recipe, globs)}) if globs else DEFAULT
-    yield csv_row(["recipe", "path", "line", "kind", *paths])
+    paths = sorted({path for recipe in recipes for path in chosen(recipe, globs)}) if globs else _BEHIND_COLUMNS
+    yield _csv_row(["recipe", "path", "line", "kind", *paths])
     for recipe in recipes:
-        values = [_text(recipe.setting(path).value) for path in paths]
-        yield csv_row([*about_recipe(recipe), *values])
+        values = [_csv_cell(recipe.setting(path).value) for path in paths]
+        yield _csv_row([*_about_recipe(recipe), *values])
 
 
-def about_recipe(recipe: Recipe) -> list[str]:
+def _csv_cell(value: Value) -> str:
+    """Write a value in a cell."""
+    options = value.values if isinstance(value, OneOf) else (value.value,) if isinstance(value, Known) else None
+    if options is None:
+        return "set" if value.state == "set" else NOT_KNOWN
+    return "|".join(
+        each if isinstance(each, str) else "" if each is None else json.dumps(json_value(each)) for each in options
+    )
+
+
+def _about_recipe(recipe: Recipe) -> list[str]:
     """Return the first four cells of a row."""
     return [recipe.label, recipe.path, str(recipe.line), recipe.kind]
 
 
-def csv_row(cells: Sequence[str]) -> str:
-    """Write a line of cells, none of which a spreadsheet runs."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(map(_inert, cells))
-    return line.getvalue()
-
-
-def _inert(cell: str) -> str:
-    """Quote a cell that a spreadsheet would run as a formula.
+def _csv_row(cells: Sequence[str]) -> str:
+    """Write a line of cells; one that a spreadsheet would run as a formula is quoted.
 
     Numbers and dashes are safe. The text is escaped, since a recipe is a line.
     """
-    return f"'{printable(cell)}" if cell[:1] in ("=", "+", "@", "\t", "\r") else printable(cell)
+    inert = (f"'{printable(cell)}" if cell[:1] in ("=", "+", "@", "\t", "\r") else printable(cell) for cell in cells)
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(inert)
+    return line.getvalue()
 
 
-def _text(value: Value) -> str:
-    match value:
-        case Known(known):
-            return _plain(known)
-        case OneOf(values):
-            return "|".join(map(_plain, values))
-        case _:
-            return "set" if value.state == "set" else "?"
+# -- memory --------------------------------------------------------------------------------------------------------
+
+OWN = "*"
+PARTS = ("parameters", "gradients", "main", "optimizer", "total")
+_MEMORY_CSV = (
+    *("wrapping", "own", "ranks", "model_parameters", "parameters", "gradients", "main_parameters"),
+    *("optimizer_states", "total", "why"),
+)
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
-def _plain(value: Plain) -> str:
-    if isinstance(value, str):
-        return value
-    return "" if value is None else json.dumps(json_value(value))
+def size_text(size: int | None) -> str:
+    """Spell a size: `7.48 GiB`, `14.9 GiB`, `957 MiB`; `?` if it is not known."""
+    if size is None:
+        return NOT_KNOWN
+    value, unit = float(size), 0
+    while value >= 1000 and unit + 1 < len(_UNITS):
+        value, unit = value / 1024, unit + 1
+    if not unit:
+        return f"{size} B"
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {_UNITS[unit]}"
+
+
+def size_cells(footprint: Footprint) -> tuple[str, ...]:
+    """Return the parts and the total, in the order of PARTS."""
+    return tuple(size_text(amount.bytes) for amount in (*(each for _, each in footprint.amounts), footprint.total))
+
+
+def parameters_and_ranks(memory: Memory) -> Iterator[str]:
+    """Yield the number of parameters, and the ranks that share them."""
+    if memory.count is not None:
+        yield from memory.count.formula
+    if memory.ranks is None:
+        yield "the number of ranks is not known (--world-size)"
+    elif memory.shards is not None:
+        among = f"dense weights are shared by {count(memory.shards, 'rank')}"
+        if memory.count is not None and memory.count.experts:
+            among += f", experts by {memory.expert_shards}"
+        yield f"{count(memory.ranks, 'rank')}: {among}"
+
+
+def formula(amount: Amount) -> str:
+    """Write the formula of a part and its value; for an unknown part, the reason."""
+    return f"not known: {printable(amount.why)}" if amount.bytes is None else f"{amount.formula} = {amount.bytes:,}"
+
+
+def memory_table(recipes: Sequence[Recipe], target: Target, memory_of: MemoryOf) -> str:
+    """Show the memory of one recipe in full; several recipes a line each, with their own way of wrapping."""
+    if not recipes:
+        return "no recipes\n"
+    lines = [f"{count(len(recipes), 'recipe')}, model state on each rank, for {printable(target.label)}", ""]
+    if len(recipes) == 1:
+        (recipe,) = recipes
+        lines += [f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"]
+        return "\n".join([*lines, *_whole_memory(memory_of(recipe))]) + "\n"
+    table: list[tuple[str, ...]] = [("recipe", "wrapped as", *PARTS)]
+    for recipe in recipes:
+        memory = memory_of(recipe)
+        unknown = f"{NOT_KNOWN} {printable(memory.why or memory.own_why)}"
+        cells = (memory.own.label, *size_cells(memory.own)) if memory.own else (unknown,)
+        table.append((printable(recipe.label), *cells))
+    head, *rows = aligned(table, right=range(2, len(table[0])))
+    lines.append(_INDENT + head)
+    for path, group in groupby(zip(recipes, rows, strict=True), key=lambda each: each[0].path):
+        lines += [printable(path), *(_INDENT + row for _, row in group)]
+    alone = "asked for alone (PATH::RECIPE), a recipe shows every way of wrapping it, with formulas and their sources"
+    return "\n".join([*lines, "", alone]) + "\n"
+
+
+def _whole_memory(memory: Memory) -> Iterator[str]:
+    """Yield the report of one recipe: every way of wrapping, the reasons for unknown sizes, formulas, sources."""
+    yield from parameters_and_ranks(memory)
+    if not memory.footprints:
+        yield printable(memory.why)
+        return
+    yield ""
+    own = any(each.runs for each in memory.footprints)
+    wrapped = [(f"{(OWN * each.runs).ljust(own)} {each.label}", *size_cells(each)) for each in memory.footprints]
+    yield from aligned([("", *PARTS), *wrapped], right=range(1, len(PARTS) + 1))
+    reasons: dict[str, dict[str, None]] = {}
+    for each in memory.footprints:
+        for _, amount in each.amounts:
+            if amount.why:
+                reasons.setdefault(amount.why, {})[each.label] = None
+    if reasons:
+        yield ""
+    for why, labels in reasons.items():
+        about = "" if len(labels) == len(memory.footprints) else f" ({'; '.join(labels)})"
+        yield f"{NOT_KNOWN} {printable(why)}{about}"
+    shown = memory.own or memory.footprints[0]
+    yield ""
+    if memory.own_why:
+        yield f"how the recipe itself is wrapped is not known: {printable(memory.own_why)}"
+    yield f"{shown.label}, bytes on a rank"
+    yield from aligned([(f" {name}", formula(amount)) for name, amount in shown.amounts])
+    yield from ("", "read in", *(f"  {source.says}: {source.place}" for source in memory.sources))
+    yield f"of {memory.sources[0].release}" if memory.sources else ""
+    yield f"left out: {'; '.join(memory.left_out)}"
+
+
+def memory_csv(recipes: Sequence[Recipe], memory_of: MemoryOf) -> Iterator[str]:
+    """Yield a row for each recipe and way of wrapping, in bytes; one with the reason if nothing is known.
+
+    Unknown sizes are `?`.
+    """
+    yield _csv_row(["recipe", "path", "line", "kind", *_MEMORY_CSV])
+    for recipe in recipes:
+        memory = memory_of(recipe)
+        about = _about_recipe(recipe)
+        ranks = "" if memory.ranks is None else str(memory.ranks)
+        total = "" if memory.count is None else str(memory.count.total)
+        for each in memory.footprints:
+            amounts = [*(part for _, part in each.amounts), each.total]
+            sizes = (NOT_KNOWN if amount.bytes is None else str(amount.bytes) for amount in amounts)
+            own = "yes" if each.runs else "no"
+            yield _csv_row([*about, each.key, own, ranks, total, *sizes, each.total.why])
+        if not memory.footprints:
+            yield _csv_row([*about, "", "", ranks, total, *[NOT_KNOWN] * 5, memory.why])

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any, TypeGuard
 
-from mfsdp_lint.core.recipe import Call, How, Obstacle, Origin, Source, Span
+from mfsdp_lint.core.recipe import CallSite, How, Obstacle, Origin, Source, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
 from mfsdp_lint.readers.python.eval.iteration import uncertain
@@ -215,9 +215,9 @@ def _option(value: Object) -> str:
     return ", ".join(dict.fromkeys(option.text for option in options if type(option) is Option))
 
 
-def _calls(spans: Spans, write: Write) -> tuple[Call, ...]:
+def _calls(spans: Spans, write: Write) -> tuple[CallSite, ...]:
     return tuple(
-        Call(spans.of(module, node), function)
+        CallSite(spans.of(module, node), function)
         for module, node, function in write.frames
         if module is not None and node is not None and hasattr(node, "lineno")
     )

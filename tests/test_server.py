@@ -209,6 +209,6 @@ def test_without_the_extra_it_is_told_what_to_install(
 ) -> None:
     from mfsdp_lint.cli import main
 
-    monkeypatch.setitem(sys.modules, "mfsdp_lint.server.serve", None)
+    monkeypatch.setitem(sys.modules, "mfsdp_lint.server", None)
     assert main(["server"]) == 2
     assert "pip install 'mfsdp-lint[lsp]'" in capsys.readouterr().err

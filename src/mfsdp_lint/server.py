@@ -1,13 +1,21 @@
-"""A document as it is typed: its findings and their fixes, and the settings that its places name."""
+"""The language server: findings, fixes and facts about settings, in an editor. Needs the extra `lsp`.
+
+Answers are given one at a time, beside the loop that reads the editor's next question."""
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from lsprotocol import types
+from pygls import uris
+from pygls.lsp.server import LanguageServer
 
-from mfsdp_lint.core.finding import Edit, Finding, Severity
+from mfsdp_lint import __version__
+from mfsdp_lint.core.finding import Finding, Severity
 from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.records import dataclass, replace
@@ -15,6 +23,7 @@ from mfsdp_lint.core.values import describe
 from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.engine.run import run
 from mfsdp_lint.inputs.configuration import read_configuration
+from mfsdp_lint.inputs.faults import described
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.startup.resolve import resolve
@@ -81,25 +90,28 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 }
 
 
-def diagnostics(checked: CheckedDocument, uri_of: Callable[[str], str]) -> list[types.Diagnostic]:
-    """Return the findings in the document itself."""
-    return [_diagnostic(finding, checked, uri_of) for finding in checked.findings]
-
-
 def quick_fixes(checked: CheckedDocument, asked: types.Range, uri: str) -> Iterator[types.CodeAction]:
     """Yield the proved fixes of the findings in a range. A fix that has edits in other files is not offered here."""
     document = checked.document
+
+    def touches(other: types.Range) -> bool:
+        ends = (asked.start, other.end), (other.start, asked.end)
+        return all((one.line, one.character) <= (two.line, two.character) for one, two in ends)
+
     for finding in checked.findings:
         fix = finding.fix
-        if fix is None or not fix.edits or not _touch(range_of(finding.span, document.text), asked):
+        if fix is None or not fix.edits or not touches(range_of(finding.span, document.text)):
             continue
         if any(edit.span.path != document.path for edit in fix.edits):
             continue
+        text = fix.edits[0].text.strip()
+        does = "change these lines" if "\n" in text else f"write {text}" if text else "take it out"
+        does = does if len(fix.edits) == 1 else f"change {len(fix.edits)} places"
         edits = [types.TextEdit(range_of(edit.span, document.text), edit.text) for edit in fix.edits]
         identifier = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=document.version)
         why = f": {fix.why}" if fix.why else ""
         yield types.CodeAction(
-            title=f"{finding.code}: {_said(fix.edits)} ({fix.safety} fix, proved{why})",
+            title=f"{finding.code}: {does} ({fix.safety} fix, proved{why})",
             kind=types.CodeActionKind.QuickFix,
             diagnostics=[_diagnostic(finding, checked, lambda path: path)],
             is_preferred=fix.safety == "safe",
@@ -124,22 +136,6 @@ def _diagnostic(finding: Finding, checked: CheckedDocument, uri_of: Callable[[st
         related_information=related,
         tags=[types.DiagnosticTag.Unnecessary] if finding.code == UNUSED_COMMENT else [],
     )
-
-
-def _touch(one: types.Range, other: types.Range) -> bool:
-    def key(position: types.Position) -> tuple[int, int]:
-        return position.line, position.character
-
-    return key(one.start) <= key(other.end) and key(other.start) <= key(one.end)
-
-
-def _said(edits: Sequence[Edit]) -> str:
-    if len(edits) > 1:
-        return f"change {len(edits)} places"
-    text = edits[0].text.strip()
-    if "\n" in text:
-        return "change these lines"
-    return f"write {text}" if text else "take it out"
 
 
 _WORD = re.compile(r"-{0,2}[A-Za-z_][\w.-]*")
@@ -170,7 +166,17 @@ def setting_at(text: str, line: int, column: int) -> str | None:
 
 def setting_text(path: str, recipes: Sequence[Recipe], target: Target) -> str:
     """Describe a setting in Markdown, with its written and final value in each recipe and the way there."""
-    lines = [line for recipe in recipes[:_MOST_RECIPES] for line in _in_recipe(path, recipe, target)]
+    lines = []
+    for recipe in recipes[:_MOST_RECIPES]:
+        after = [resolve(each, target, front_end=recipe.front_end).run.value(path) for each in recipe.variants]
+        run = list(dict.fromkeys(map(describe, after)))
+        for story in stories(recipe, path, target):
+            written = describe(story.value)
+            changed = "" if run == [written] else f", will run {' or '.join(run)}"
+            when = f" when {' or '.join(' and '.join(each) for each in story.when)}" if story.when else ""
+            lines.append(f"- **{recipe.label}**{when}: written {written}{changed}")
+            origins = [write.origin for write in story.writes[-3:]]
+            lines += [f"  - {each.how} at {each.point.path}:{each.point.line}" for each in origins]
     if len(recipes) > _MOST_RECIPES:
         lines.append(f"- and {len(recipes) - _MOST_RECIPES} more recipes")
     entry = render_setting(table().entries[path], table(), rules_about(path))
@@ -196,18 +202,6 @@ def choices(text: str, line: int) -> list[tuple[str, str]]:
     if prefix:
         return [(each.name, each.meaning) for path, each in known.items() if path.rpartition(".")[0] == prefix]
     return [(section, "") for section in dict.fromkeys(path.partition(".")[0] for path in known if "." in path)]
-
-
-def _in_recipe(path: str, recipe: Recipe, target: Target) -> Iterator[str]:
-    after = [resolve(each, target, front_end=recipe.front_end).run.value(path) for each in recipe.variants]
-    run = list(dict.fromkeys(map(describe, after)))
-    for story in stories(recipe, path, target):
-        changed = "" if run == [describe(story.value)] else f", will run {' or '.join(run)}"
-        when = f" when {' or '.join(' and '.join(each) for each in story.when)}" if story.when else ""
-        yield f"- **{recipe.label}**{when}: written {describe(story.value)}{changed}"
-        for write in story.writes[-3:]:
-            point = write.origin.point
-            yield f"  - {write.origin.how} at {point.path}:{point.line}"
 
 
 def _sections(lines: Sequence[str], line: int, here: str | None = None) -> list[str]:
@@ -250,3 +244,163 @@ def column_of(text: str, position: types.Position) -> int:
 
 def _units(character: str) -> int:
     return 2 if ord(character) > 0xFFFF else 1
+
+
+PAUSE = 0.3
+"""Seconds without a keystroke, after which a document is checked."""
+
+Answer = TypeVar("Answer")
+
+
+class Server(LanguageServer):
+    """The documents that are open: the findings in each, and the check that is due."""
+
+    def __init__(self) -> None:
+        super().__init__(SOURCE, __version__)
+        self.checked: dict[str, CheckedDocument] = {}
+        self.due: dict[str, asyncio.Task[None]] = {}
+        self.turn = asyncio.Lock()
+        self.was_shut_down = False
+
+    def document(self, uri: str) -> OpenDocument | None:
+        """Return the document as the editor has it; None if it is no file."""
+        path = uris.to_fs_path(uri)
+        if path is None:
+            return None
+        open_one = self.workspace.get_text_document(uri)
+        relative = os.path.relpath(path)  # as the command line would get it in the root of the workspace
+        shown = path if relative.startswith(os.pardir) else relative
+        return OpenDocument(shown, open_one.source, open_one.version)
+
+    async def alone(self, work: Callable[[], Answer]) -> Answer:
+        """Run slow work, one piece at a time, to its end, even if its request is cancelled."""
+
+        async def held() -> Answer:
+            async with self.turn:
+                return await asyncio.to_thread(work)
+
+        return await asyncio.shield(held())
+
+    def check_soon(self, uri: str, pause: float) -> None:
+        """Check a document after a pause, unless it changes before."""
+        if uri in self.due:
+            self.due[uri].cancel()
+        self.due[uri] = asyncio.ensure_future(self._check(uri, pause))
+
+    def complain(self, problem: str) -> None:
+        """Show an error that does not concern the document."""
+        self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"{SOURCE}: {problem}"))
+
+    async def _check(self, uri: str, pause: float) -> None:
+        await asyncio.sleep(pause)
+        document = self.document(uri)
+        if document is None:
+            return
+        try:
+            checked = await self.alone(lambda: check(document))
+        except Exception as error:
+            self.complain(described(error))
+            return
+        self.checked[uri] = checked
+        if checked.problem:
+            self.complain(checked.problem)
+        found = [_diagnostic(finding, checked, _uri) for finding in checked.findings]
+        self.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri, found, version=checked.document.version)
+        )
+
+
+def server() -> Server:
+    """Make a server without a client."""
+    made = Server()
+
+    @made.feature(types.INITIALIZED)
+    def begun(server: Server, _: types.InitializedParams) -> None:
+        root = server.workspace.root_path
+        if root and os.path.isdir(root):
+            os.chdir(root)  # paths and the configuration are relative to it
+
+    @made.feature(types.SHUTDOWN)
+    def shut_down(server: Server, *_: object) -> None:
+        server.was_shut_down = True
+
+    @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def opened(server: Server, asked: types.DidOpenTextDocumentParams) -> None:
+        server.check_soon(asked.text_document.uri, 0)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def changed(server: Server, asked: types.DidChangeTextDocumentParams) -> None:
+        server.check_soon(asked.text_document.uri, PAUSE)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(server: Server, _: types.DidSaveTextDocumentParams) -> None:
+        for uri in server.checked:  # its importers are wrong or right by it
+            server.check_soon(uri, 0)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    async def closed(server: Server, asked: types.DidCloseTextDocumentParams) -> None:
+        uri = asked.text_document.uri
+        server.checked.pop(uri, None)
+        if uri in server.due:
+            server.due.pop(uri).cancel()
+        server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    @made.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+    )
+    async def fixes(server: Server, asked: types.CodeActionParams) -> list[types.CodeAction]:
+        uri = asked.text_document.uri
+        checked = server.checked.get(uri)
+        if checked is None or server.workspace.get_text_document(uri).source != checked.document.text:
+            return []  # proved for another text
+        return list(quick_fixes(checked, asked.range, uri))
+
+    @made.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hover(server: Server, asked: types.HoverParams) -> types.Hover | None:
+        named = await _setting_named(server, asked)
+        if named is None:
+            return None
+        path, recipes, target, _ = named
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, setting_text(path, recipes, target)))
+
+    @made.feature(types.TEXT_DOCUMENT_DEFINITION)
+    async def definition(server: Server, asked: types.DefinitionParams) -> list[types.Location]:
+        named = await _setting_named(server, asked)
+        if named is None:
+            return []
+        path, recipes, _, sources = named
+        return [
+            types.Location(_uri(origin.point.path), range_of(origin.point, text))
+            for origin in setting_origins(path, recipes)
+            if (text := sources.as_it_is_or_none(origin.point.path)) is not None
+        ]
+
+    @made.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[":", " "]))
+    async def completion(server: Server, asked: types.CompletionParams) -> list[types.CompletionItem]:
+        document = server.document(asked.text_document.uri)
+        if document is None or not document.path.endswith((".yaml", ".yml")):
+            return []
+        found = choices(document.text, asked.position.line + 1)
+        return [types.CompletionItem(label=label, detail=detail) for label, detail in found]
+
+    return made
+
+
+async def _setting_named(
+    server: Server, asked: types.HoverParams | types.DefinitionParams
+) -> tuple[str, Sequence[Recipe], Target, Sources] | None:
+    """Return the path of the setting at a position, and what the document configures; None if there is none."""
+    document = server.document(asked.text_document.uri)
+    if document is None:
+        return None
+    path = setting_at(document.text, asked.position.line + 1, column_of(document.text, asked.position))
+    if path is None:
+        return None
+    try:
+        return path, *await server.alone(lambda: recipes_of(document))
+    except UsageError:
+        return None
+
+
+def _uri(path: str) -> str:
+    return uris.from_fs_path(os.path.abspath(path)) or path

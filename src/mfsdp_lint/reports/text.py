@@ -1,0 +1,293 @@
+"""Findings for people: a line each, one under its source line, recipe by recipe, or counted by rule."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+from mfsdp_lint.core.finding import SEVERITIES, Applied, Finding, Fix, Severity
+from mfsdp_lint.core.lines import split_lines
+from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.fixes.edits import apply_edits
+from mfsdp_lint.reports import Texts
+from mfsdp_lint.reports.summary import RecipeState, Summary, summary_line
+from mfsdp_lint.reports.wording import aligned, count, printable, remarks, shorten, width
+
+# -- a line each ---------------------------------------------------------------------------------------------------
+
+
+def concise(findings: Sequence[Finding], summary: Summary) -> str:
+    """Render every finding that is not suppressed on a line, for editors and grep, and the line of summary."""
+    return finding_lines(findings) + summary_line(summary) + "\n"
+
+
+def finding_lines(findings: Sequence[Finding]) -> str:
+    """Render the findings alone."""
+    return "".join(
+        f"{printable(each.span.path)}:{each.span.line}:{each.span.column}: {each.severity} {each.code} "
+        f"{printable(each.message)}{f' [{each.confirmation.verdict}]' if each.confirmation else ''}\n"
+        for each in findings
+        if each.suppressed is None
+    )
+
+
+def statistics(findings: Sequence[Finding], summary: Summary) -> str:
+    """Render a line a rule and severity, the most frequent first, and the summary line; no suppressed findings."""
+    groups: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.suppressed is None:
+            groups[finding.code, finding.severity, finding.name].append(finding)
+    rows = []
+    for (code, severity, name), found in sorted(
+        groups.items(), key=lambda each: (-len(each[1]), SEVERITIES.index(each[1][0].severity), each[0])
+    ):
+        number = sum(each.fixable is not None for each in found)
+        at_most = "" if all(each.fix_proved for each in found) else "up to "
+        rows.append((str(len(found)), severity, code, name + (f" ({at_most}{number} fixable)" if number else "")))
+    return "\n".join([*aligned(rows, right=(0,)), summary_line(summary)]) + "\n"
+
+
+def fix_lines(fixes: Sequence[Applied], *, done: bool = True) -> str:
+    """Describe each fix: `recipes/llama.py:14: fixed MFSDP101 (safe): checkpoint.ckpt_format = "fsdp_dtensor"`."""
+    verb = "fixed" if done else "would fix"
+    return "".join(
+        f"{printable(each.span.path)}:{each.span.line}: {verb} {each.code} ({each.safety}): "
+        f"{printable(', '.join(each.changes))}\n"
+        for each in fixes
+    )
+
+
+def recipe_blocks(recipes: Sequence[RecipeState], summary: Summary, *, brief: bool) -> str:
+    """Render a block for each recipe, or one line if `brief`, the number of ready ones, and the summary line.
+
+    A line is `recipes/llama.py:14: llama3_8b: MFSDP101, MFSDP301; first checkpoint.ckpt_format = "fsdp_dtensor"`.
+    """
+    lines = []
+    for recipe in recipes:
+        place = f"{printable(recipe.path)}:{recipe.line}: {printable(recipe.name)}"
+        if recipe.ready:
+            lines.append(f"{place}: ready")
+        elif brief:
+            codes = ", ".join(dict.fromkeys(each.code for each in recipe.pressing))
+            lines.append(f"{place}: {codes}; first {_first_changes(recipe)}")
+        else:
+            found = [f"  {each.severity} {each.code} {printable(each.message)}" for each in recipe.pressing]
+            lines += [place, *found, f"  must change first: {_first_changes(recipe)}"]
+    lines += [] if brief else [""]
+    ready = sum(recipe.ready for recipe in recipes)
+    return "\n".join([*lines, f"{ready} of {count(len(recipes), 'recipe')} ready", summary_line(summary)]) + "\n"
+
+
+def _first_changes(recipe: RecipeState) -> str:
+    """List the changes for the most severe findings; if no fix is known, the setting that a person has to change."""
+    pressing = [each for each in recipe.pressing if each.severity == recipe.pressing[0].severity]
+    changes = (printable(change) for each in pressing for change in each.changes)
+    unknown = (f"{each.setting or 'what is written'} by hand ({each.code})" for each in pressing if not each.changes)
+    return ", ".join(dict.fromkeys((*unknown, *changes)))
+
+
+# -- under its source line -----------------------------------------------------------------------------------------
+
+MOST_LINES = 12
+"""Of a finding: nobody reads a longer one. `explain` has the reasons."""
+
+_MOST_NOTES, _BRIEFEST = 2, 3
+
+_COLORS: dict[Severity, str] = {"error": "1;31", "warning": "1;33", "info": "1;36"}
+_BOLD, _GUTTER, _HELP = "1", "1;34", "1;32"
+
+
+def full(findings: Sequence[Finding], summary: Summary, texts: Texts, *, color: bool = False) -> str:
+    """Render every finding that is not suppressed, and the line of summary.
+
+    A finding is its source line with a mark under it, the consequence, the other places involved, and the remedy.
+    """
+    lines = lines_of(texts)
+    seen: list[Finding] = []
+    pages = []
+    for finding in findings:
+        if finding.suppressed is None:
+            above = None
+            if finding.fix and finding.fix.together:
+                edits = set(finding.fix.edits)
+                above = next((each for each in seen if each.fix and edits <= set(each.fix.edits)), None)
+            pages.append("\n".join(_Page(lines, color, finding, texts, above).fitting()))
+            seen.append(finding)
+    return "\n\n".join([*pages, summary_line(summary)]) + "\n"
+
+
+class _Page:
+    """A finding as it is shown; `gutter` is as wide as its largest line number.
+
+    `above` is an earlier finding whose fix makes all the changes that this one needs.
+    """
+
+    def __init__(self, lines: Lines, color: bool, finding: Finding, texts: Texts, above: Finding | None) -> None:
+        self.lines = lines
+        self.above = above
+        self.brief = 0
+        self.color = color
+        self.finding = finding
+        fix = finding.fix
+        self.one_line = fix is not None and len(fix.edits) == 1 and len(fix.edits[0].text.strip().splitlines()) <= 1
+        self.changes = list(changes(fix, texts)) if fix and above is None and not self.one_line else []
+        spans = [finding.span, *(note.span for note in finding.related)]
+        numbers = [number for _, rows in self.changes for number, _ in rows]
+        self.gutter = max(map(len, (*(str(span.end_line) for span in spans), *numbers)))
+
+    def fitting(self) -> list[str]:
+        """Fit the finding into MOST_LINES: drop the other places' text, then all but the first, then the diff."""
+        rows: list[str] = []
+        for self.brief in range(_BRIEFEST + 1):
+            rows = list(self.rows())
+            if len(rows) <= MOST_LINES:
+                break
+        return rows
+
+    def rows(self) -> Iterator[str]:
+        finding = self.finding
+        severity = self.paint(f"{finding.severity}[{finding.code}]", _COLORS[finding.severity])
+        yield f"{severity}{self.paint(': ' + printable(finding.message), _BOLD)}"
+        yield from self.place(finding.span, "^", _COLORS[finding.severity])
+        for remark in remarks(finding, verdict=True):
+            yield f"{' ' * self.gutter} {self.paint('=', _GUTTER)} {printable(remark)}"
+        related = finding.related
+        shown = related if self.brief < 2 else related[:_MOST_NOTES]
+        for note in shown:
+            head = f"{self.paint('note', _BOLD)}: {printable(note.message)}"
+            if self.brief:
+                yield f"{head} ({printable(note.span.path)}:{note.span.line})"
+            else:
+                yield head
+                yield from self.place(note.span, "-", _GUTTER)
+        if len(shown) < len(related):
+            yield f"{self.paint('note', _BOLD)}: and {len(related) - len(shown)} more (--output-format json)"
+        if finding.recipes:
+            yield f"{self.paint('recipes', _BOLD)}: {shorten(finding.recipes)}"
+        if finding.fixable is not None:
+            yield from self.help()
+
+    def help(self) -> Iterator[str]:
+        """Yield the remedy: in a sentence, or as a small diff if it takes several lines."""
+        finding, fix = self.finding, self.finding.fix
+        head = self.paint("help", _HELP)
+        flags = "--fix" if finding.fixable == "safe" else "--fix --unsafe-fixes"
+        if fix is None:
+            can = "can" if finding.fix_proved else "may"
+            yield f"{head}: {flags} {can} repair this ({finding.fixable} fix)"
+        elif self.above is not None:
+            there = f"{self.above.code} at {printable(self.above.span.path)}:{self.above.span.line}"
+            yield f"{head}: what is changed for {there} removes this as well ({finding.fixable} fix: {flags})"
+        elif self.one_line:
+            (edit,) = fix.edits
+            text = edit.text.strip()
+            does = f"write `{printable(text)}` at" if text else "remove what stands at"
+            where = f"{printable(edit.span.path)}:{edit.span.line}"
+            yield f"{head}: {does} {where} ({finding.fixable} fix: {flags})"
+        else:
+            diff = "; --diff shows them" if self.brief == _BRIEFEST else ""
+            yield f"{head}: change these lines ({finding.fixable} fix: {flags}{diff})"
+            for place, rows in () if diff else self.changes:
+                yield f"{' ' * self.gutter}{self.paint('-->', _GUTTER)} {printable(place)}"
+                yield from (self.beside(*row) for row in rows)
+
+    def place(self, span: Span, mark: str, style: str) -> Iterator[str]:
+        where = f"{printable(span.path)}:{span.line}:{span.column}"
+        yield f"{' ' * self.gutter}{self.paint('-->', _GUTTER)} {where}"
+        rows = snippet(span, self.lines(span.path), mark)
+        for number, content in [("", ""), *rows] if rows else ():
+            yield self.beside(number, content if number else self.paint(content, style))
+
+    def beside(self, number: str, content: str) -> str:
+        return f"{self.paint(number.rjust(self.gutter) + ' |', _GUTTER)} {content}".rstrip()
+
+    def paint(self, text: str, style: str) -> str:
+        return f"\x1b[{style}m{text}\x1b[0m" if self.color and text else text
+
+
+# -- source lines, as compilers show them --------------------------------------------------------------------------
+
+Lines = Callable[[str], "list[str]"]
+"""The lines of a file, without their ends; empty where the file is not at hand."""
+
+Row = tuple[str, str]
+"""The text in the gutter (a line number, `...` or nothing), and the text beside it."""
+
+_TAB = "    "
+_LONGEST = 160
+"""Characters of one line that are worth showing; of a longer line, the part around the mark."""
+
+_BELOW = 5
+"""Rows shown below the first line of a span; of a longer span, the first and the last ones."""
+
+
+def lines_of(texts: Texts) -> Lines:
+    """Split every text once."""
+
+    @cache
+    def lines(path: str) -> list[str]:
+        return [line.rstrip("\r\n") for line in split_lines(texts(path) or "")]
+
+    return lines
+
+
+def snippet(span: Span, lines: list[str], mark: str = "^") -> list[Row]:
+    """Return the rows that show a span, with a mark under it; none if its lines are not available."""
+    if not 1 <= span.line <= len(lines):
+        return []
+    # A span that ends before the first character of a line does not reach that line.
+    end_line = min(span.end_line - (span.end_column <= 1), len(lines))
+    if end_line <= span.line:
+        line, first = lines[span.line - 1], span.column - 1
+        end = span.end_column - 1 if span.end_line == span.line else len(line)
+        begin = max(first - _LONGEST // 4, 0) if len(line) > _LONGEST else 0
+        cut_off = "…" if begin else ""
+        before = _columns(cut_off + line[begin:first])
+        under = _columns(line[first : min(end, begin + _LONGEST)])
+        return [(str(span.line), cut_off + _clip(line[begin:])), ("", " " * before + mark * max(under, 1))]
+    opening, last = lines[span.line - 1], lines[end_line - 1]
+    last_column = span.end_column - 2 if span.end_line == end_line else len(last) - 1
+    rows = [
+        (str(span.line), "  " + _clip(opening)),
+        ("", " " + "_" * (_columns(opening[: min(span.column - 1, _LONGEST)]) + 1) + mark),
+    ]
+    below = [(str(number), f"| {_clip(lines[number - 1])}".rstrip()) for number in range(span.line + 1, end_line + 1)]
+    rows += below if len(below) <= _BELOW else [*below[: _BELOW - 2], ("...", "|"), below[-1]]
+    rows.append(("", "|" + "_" * (_columns(last[: min(max(last_column, 0), _LONGEST)]) + 1) + mark))
+    return rows
+
+
+def _clip(line: str) -> str:
+    return _display(line[:_LONGEST]) + ("…" if len(line) > _LONGEST else "")
+
+
+def _display(text: str) -> str:
+    return printable(text.replace("\t", _TAB))
+
+
+def _columns(text: str) -> int:
+    return width(_display(text))
+
+
+def changes(fix: Fix, texts: Texts) -> Iterator[tuple[str, list[Row]]]:
+    """Yield for each file its path and line, and the rows of a diff; a file without text is left out."""
+    from difflib import SequenceMatcher
+
+    for path in dict.fromkeys(edit.span.path for edit in fix.edits):
+        if (text := texts(path)) is None:
+            continue
+        edits = [edit for edit in fix.edits if edit.span.path == path]
+        first = min(edit.span.line for edit in edits)
+        last = max(edit.span.end_line for edit in edits)
+        both = (text, apply_edits(path, text, edits))
+        before, after = ([_display(line.rstrip("\r\n")) for line in split_lines(each)] for each in both)
+        # Only the lines around the edits are compared, since only those differ.
+        old = before[first - 1 : last]
+        new = after[first - 1 : max(len(after) - len(before) + last, first - 1)]
+        rows: list[Row] = []
+        for tag, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if tag != "equal":
+                rows += [(str(first + at), f"- {old[at]}") for at in range(start, end)]
+                rows += [(str(first + at), f"+ {new[at]}") for at in range(new_start, new_end)]
+        yield f"{path}:{first}", rows

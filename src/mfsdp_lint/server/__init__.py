@@ -1,1 +1,0 @@
-"""The language server: findings, fixes and facts about settings, in an editor. Needs the extra `lsp`."""
