@@ -76,7 +76,9 @@ def test_an_option_is_its_default_and_one_without_is_unknown() -> None:
     }
 
 
-@pytest.mark.parametrize("arguments", ['["--tensor-parallel", "2"]', 'args=["--tensor-parallel", "2"]', "open('a').read().split()"])
+@pytest.mark.parametrize(
+    "arguments", ['["--tensor-parallel", "2"]', 'args=["--tensor-parallel", "2"]', "open('a').read().split()"]
+)
 def test_arguments_that_the_script_gives_itself_are_not_parsed(arguments: str) -> None:
     assert set(values(arguments).values()) == {UNKNOWN}
 

@@ -81,8 +81,8 @@ def shared_provider(machine: Machine, method: Function, wanted: str | None, work
     variables: dict[str, Object] = {}
     for _ in range(_MOST_ENVIRONMENTS):
         key = ("upstream by itself", *options, tuple(sorted(variables.items())))
-        shared = finder.sources.shared(key, partial(_by_itself, machine, variables))
-        provider = _provider_of(shared, machine, method, wanted, work)
+        shared = finder.sources.shared(key, partial(_by_itself, machine))
+        provider = _provider_of(shared, variables, machine, method, wanted, work)
         if provider is None:
             return work(machine, method)
         fields = machine.path.environment.fields
@@ -110,15 +110,19 @@ def shared_provider(machine: Machine, method: Function, wanted: str | None, work
     return value
 
 
-def _by_itself(machine: Machine, variables: Mapping[str, Object]) -> Machine:
+def _by_itself(machine: Machine) -> Machine:
     alone = machine.anew()
     alone.followed = machine.followed
-    alone.path.environment.fields.update(variables)
     return alone
 
 
 def _provider_of(
-    shared: Shared[Machine], machine: Machine, method: Function, wanted: str | None, work: Work
+    shared: Shared[Machine],
+    variables: Mapping[str, Object],
+    machine: Machine,
+    method: Function,
+    wanted: str | None,
+    work: Work,
 ) -> _Provider | None:
     """Return the provider as the shared interpreter has it; None where `machine` has to work it out itself."""
     alone = shared.result
@@ -127,7 +131,11 @@ def _provider_of(
         return None
     if key not in alone.memo:
         with machine.finder.sources.reading_for(shared):
+            # A path of its own, so that what its code forgets is there again for the next provider.
+            alone.begin(())
+            alone.path.environment.fields.update(variables)
             alone.memo[key] = _worked_out(alone, method, work)
+            alone.finish()
     found: _Provider = alone.memo[key]
     is_alike = machine.finder.asked_among(found.files) == found.asked_for
     return found if found.is_portable and is_alike and not machine.path.environment.writes.get(HAZY) else None
@@ -139,7 +147,7 @@ def _worked_out(alone: Machine, method: Function, work: Work) -> _Provider:
     own = lookup(alone, cls, method.name)[0] if isinstance(cls, ClassObject) else None
     if not isinstance(own, Function):
         return _Provider(None, is_portable=False)
-    # A copy: the code of another provider may change what this one is made of.
+    # A copy: what other providers share with it is undone, and changed again.
     value = template(work(alone, own)).make(alone, {})
     # What only some programs are given would make the provider theirs alone.
     is_portable = alone.asked_start == alone.asked_environment
