@@ -17,7 +17,7 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, mro, namespace
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised, with_room
 from mfsdp_lint.readers.python.values.classes import ClassObject
@@ -59,7 +59,7 @@ def differences(
 
 def _differences(snapshot: Snapshot, roots: Sequence[str], modules: Sequence[str]) -> tuple[list[Difference], int]:
     finder = ModuleFinder(Sources(), roots)
-    real, known = Machine(finder), Machine(ModuleFinder(Sources()), Knowledge(lambda: snapshot))
+    real, known = Interpreter(finder), Interpreter(ModuleFinder(Sources()), Knowledge(lambda: snapshot))
     found, count = [], 0
     for module, name in _classes(snapshot, modules):
         path = next((each for root in roots for each in _files(root, module) if os.path.isfile(each)), None)
@@ -70,7 +70,7 @@ def _differences(snapshot: Snapshot, roots: Sequence[str], modules: Sequence[str
         mine = _begun(known, known.knowledge.member, module, name)
         if not isinstance(theirs, ClassObject) or not isinstance(mine, ClassObject) or not has_fields(real, theirs):
             continue
-        forwards = [_begun(machine, forwarding, cls) for machine, cls in ((known, mine), (real, theirs))]
+        forwards = [_begun(interp, forwarding, cls) for interp, cls in ((known, mine), (real, theirs))]
         if forwards != [None, None]:
             # Which of two objects a name belongs to: this finds out by assigning.
             count += 1
@@ -98,43 +98,43 @@ def _files(root: str, module: str) -> list[str]:
     return [f"{inside}.py", os.path.join(inside, "__init__.py")]
 
 
-def _begun(machine: Machine, work: Callable[..., Any], *arguments: object) -> Any:
+def _begun(interp: Interpreter, work: Callable[..., Any], *arguments: object) -> Any:
     """Run work that needs a path of the evaluator; MISSING if it has no answer."""
-    machine.begin(())
+    interp.begin(())
     try:
-        return work(machine, *arguments)
+        return work(interp, *arguments)
     except (Raised, CannotJoin, OutOfSteps):
         return MISSING
     finally:
-        machine.finish()
+        interp.finish()
 
 
-def _names(machine: Machine, cls: ClassObject) -> list[str]:
-    machine.begin(())
-    names = [spec.name for spec in fields_of(machine, cls)]
-    for base in mro(machine, cls):
+def _names(interp: Interpreter, cls: ClassObject) -> list[str]:
+    interp.begin(())
+    names = [spec.name for spec in fields_of(interp, cls)]
+    for base in mro(interp, cls):
         if isinstance(base, ClassObject):
-            own = namespace(machine, base)
+            own = namespace(interp, base)
             names += [name for name, value in own.items() if isinstance(value, Descriptor) and value.kind == "property"]
-    machine.finish()
+    interp.finish()
     return list(dict.fromkeys([*names, NOWHERE]))
 
 
-def _assigned(machine: Machine, cls: ClassObject, name: str, value: object) -> Outcome:
+def _assigned(interp: Interpreter, cls: ClassObject, name: str, value: object) -> Outcome:
     """Assign to an attribute of an object with unknown fields, and return the effect."""
-    machine.begin(())
+    interp.begin(())
     frame = Frame(cls.module)
-    instance = Instance(cls, machine.tick())
-    instance.fields.update({spec.name: machine.unknown(spec.name) for spec in fields_of(machine, cls)})
+    instance = Instance(cls, interp.tick())
+    instance.fields.update({spec.name: interp.unknown(spec.name) for spec in fields_of(interp, cls)})
     before = dict(instance.fields)
     try:
-        set_attribute(machine, instance, name, value, ast.Pass(lineno=1, col_offset=0), frame)
+        set_attribute(interp, instance, name, value, ast.Pass(lineno=1, col_offset=0), frame)
     except Raised as error:
         return error.name
     except (CannotJoin, OutOfSteps):
         return UNTOLD
     finally:
-        machine.finish()
+        interp.finish()
     changed = {key: each for key, each in instance.fields.items() if each is not before.get(key, MISSING)}
     return {
         str(key): UNTOLD if isinstance(each, (Unknown, Choice)) else repr(each) for key, each in sorted(changed.items())

@@ -8,7 +8,7 @@ from textwrap import dedent, indent
 import pytest
 
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.objects import Function
@@ -118,20 +118,20 @@ def test_a_hook_touches(code: str, expected: set[str] | None, tmp_path: Path) ->
     text = f"@dataclass\nclass Own(Part):\n    def __post_init__(self):\n{indent(code, '        ')}\n"
     text += "f = Own.__post_init__\n"
     bounds, _ = looked_at(tmp_path, text)
-    cls = global_of(bounds.machine, bounds.modules["upstream"], "Own")
+    cls = global_of(bounds.interp, bounds.modules["upstream"], "Own")
     assert isinstance(cls, ClassObject)
-    hook = global_of(bounds.machine, bounds.modules["upstream"], "f")
+    hook = global_of(bounds.interp, bounds.modules["upstream"], "f")
     assert isinstance(hook, Function)
-    assert touched(bounds.machine, bounds.modules, cls, hook, cls) == expected
+    assert touched(bounds.interp, bounds.modules, cls, hook, cls) == expected
 
 
 def looked_at(folder: Path, code: str) -> tuple[ChangeBounds, Function]:
     path = folder / "upstream.py"
     path.write_text(MODULE + dedent(code))
     finder = ModuleFinder(Sources(), [str(folder)])
-    machine = Machine(finder)
+    interp = Interpreter(finder)
     module = finder.load(str(path), "upstream")
     assert module is not None
-    function = global_of(machine, module, "f")
+    function = global_of(interp, module, "f")
     assert isinstance(function, Function)
-    return ChangeBounds(machine, {"upstream": module}), function
+    return ChangeBounds(interp, {"upstream": module}), function

@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribu
 from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.frames import Call, Frame
@@ -196,17 +196,17 @@ def shipped(folder: Path, text: str, version: str) -> Recipe:
 @pytest.mark.parametrize("name", ["__post_init__", "use_megatron_fsdp", "no_such_name"])
 def test_an_object_that_may_be_of_several_classes_is_no_crash(name: str, snapshot: Snapshot) -> None:
     knowledge = SnapshotKnowledge(lambda: snapshot)
-    machine = Machine(ModuleFinder(Sources()), knowledge)
-    machine.begin(())
+    interp = Interpreter(ModuleFinder(Sources()), knowledge)
+    interp.begin(())
     classes = (
-        knowledge.reference(machine, "megatron.core.distributed", "DistributedDataParallelConfig"),
-        knowledge.reference(machine, "megatron.core.transformer", "TransformerConfig"),
+        knowledge.reference(interp, "megatron.core.distributed", "DistributedDataParallelConfig"),
+        knowledge.reference(interp, "megatron.core.transformer", "TransformerConfig"),
         External("elsewhere.Config"),
     )
-    instance = Instance(Choice(classes), machine.tick())
+    instance = Instance(Choice(classes), interp.tick())
     frame = Frame(Module("", "", ast.Module([], [])))
-    set_attribute(machine, instance, "use_megatron_fsdp", True, ast.Pass(), frame)
+    set_attribute(interp, instance, "use_megatron_fsdp", True, ast.Pass(), frame)
     with suppress(Raised):
-        invoke(machine, get_attribute(machine, instance, name, None, frame), Call([], {}, ast.Pass(), frame))
-    assert has_attribute(machine, instance, "nowhere", None, frame) is None
-    assert fields_of(machine, instance.cls) == []
+        invoke(interp, get_attribute(interp, instance, name, None, frame), Call([], {}, ast.Pass(), frame))
+    assert has_attribute(interp, instance, "nowhere", None, frame) is None
+    assert fields_of(interp, instance.cls) == []

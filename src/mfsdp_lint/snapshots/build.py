@@ -13,12 +13,12 @@ from mfsdp_lint.readers.python.eval.classes import enum_members, fields_of, is_e
 from mfsdp_lint.readers.python.eval.functions import bind
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.copies import deep_copy
-from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, qualified
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -61,14 +61,14 @@ class Builder:
     def __init__(
         self,
         knowledge: SnapshotKnowledge,
-        machine: Machine,
+        interp: Interpreter,
         module: Module,
         frame: Frame | None = None,
         arguments: Arguments | None = None,
         site: Any = None,
     ) -> None:
         self.knowledge = knowledge
-        self.machine = machine
+        self.interp = interp
         self.module = module
         self.frame = frame or Frame(module)
         self.arguments = arguments or Arguments()
@@ -84,16 +84,16 @@ class Builder:
         return built
 
     def _list(self, *items: Node) -> Object:
-        return ListObject([self.build(item) for item in items], self.machine.tick())
+        return ListObject([self.build(item) for item in items], self.interp.tick())
 
     def _set(self, *items: Node) -> Object:
-        return SetObject([self.build(item) for item in items], self.machine.tick())
+        return SetObject([self.build(item) for item in items], self.interp.tick())
 
     def _tuple(self, *items: Node) -> Object:
         return tuple(self.build(item) for item in items)
 
     def _dict(self, *entries: Any) -> Object:
-        made = DictObject({}, self.machine.tick())
+        made = DictObject({}, self.interp.tick())
         for key, item, *number in entries:
             known = self.build(key)
             made.fields[known] = self.build(item)
@@ -105,12 +105,12 @@ class Builder:
         return External(name)
 
     def _reference(self, module: str, name: str) -> Object:
-        return self.knowledge.reference(self.machine, module, name)
+        return self.knowledge.reference(self.interp, module, name)
 
     def _enum(self, cls: Node, name: str) -> Object:
         owner = self.build(cls)
-        if isinstance(owner, ClassObject) and is_enum(self.machine, owner):
-            found = enum_members(self.machine, owner).get(name)
+        if isinstance(owner, ClassObject) and is_enum(self.interp, owner):
+            found = enum_members(self.interp, owner).get(name)
             if found is not None:
                 return found
         return External(f"{getattr(owner, 'name', '?')}.{name}")
@@ -120,7 +120,7 @@ class Builder:
         return Partial(self.build(function), [self.build(item) for item in arguments], given)
 
     def _unknown(self, not_none: bool, text: str, fields: Mapping[str, Any]) -> Object:
-        made = self.machine.unknown(text, not_none)
+        made = self.interp.unknown(text, not_none)
         self._fill(made, fields)
         return made
 
@@ -134,10 +134,10 @@ class Builder:
         value = self.arguments.values.get(name, MISSING)
         try:
             for attribute in attributes:
-                value = get_attribute(self.machine, value, attribute, None, self.frame)
+                value = get_attribute(self.interp, value, attribute, None, self.frame)
         except Raised:
             value = MISSING
-        return self.machine.unknown(name) if value is MISSING else value
+        return self.interp.unknown(name) if value is MISSING else value
 
     def _passed(self, name: str, node: Node) -> Object:
         return self._argument(name) if name in self.arguments.given else self.build(node)
@@ -146,7 +146,7 @@ class Builder:
         given = self.arguments.given
         decisive = alone if together is None or len(given) == 1 else together
         hit = bool(given) if decisive == "*" else not given.isdisjoint(decisive)
-        return self.machine.unknown() if hit else self.build(node)
+        return self.interp.unknown() if hit else self.build(node)
 
     def _define(self, number: int, node: Node) -> Object:
         made = self.build(node)
@@ -155,28 +155,28 @@ class Builder:
 
     def _same(self, number: int) -> Object:
         found = self.repeated.get(number, MISSING)
-        return self.machine.unknown("", not_none=True) if found is MISSING else found
+        return self.interp.unknown("", not_none=True) if found is MISSING else found
 
     def _object(self, base: Node, made: int | None, fields: Mapping[str, Any], hazy: bool = False) -> Object:
         instance = self._base(base, made)
         self._fill(instance, fields)
         if hazy:
-            instance.writes[HAZY] = True
+            instance.writes[MAY_HAVE_CHANGED] = True
         return instance
 
     def _base(self, base: Node, made: int | None) -> Instance:
-        self.machine.found_configuration()
+        self.interp.found_configuration()
         if base[0] == "hf":
-            template = self.knowledge.provider(self.machine, base[1], base[2] or None)
-            instance = deep_copy(self.machine, template)
+            template = self.knowledge.provider(self.interp, base[1], base[2] or None)
+            instance = deep_copy(self.interp, template)
             assert isinstance(instance, Instance)
             instance.made = self._write(made, None)
             return instance
         known = self.build(base)
         cls = known if isinstance(known, (ClassObject, Choice, External)) else External(qualified(known))
-        instance = Instance(cls, self.machine.tick(), self._write(made, None))
+        instance = Instance(cls, self.interp.tick(), self._write(made, None))
         if isinstance(cls, ClassObject):
-            for spec in fields_of(self.machine, cls):
+            for spec in fields_of(self.interp, cls):
                 instance.fields[spec.name] = self._field_default(spec, instance.made)
         return instance
 
@@ -184,8 +184,8 @@ class Builder:
         if spec.default is not MISSING:
             return spec.default
         if not isinstance(spec.factory, Native):
-            return self.machine.unknown(spec.name)
-        return spec.factory.call(self.machine, Call([], {}, None if made is None else made.node, self.frame))
+            return self.interp.unknown(spec.name)
+        return spec.factory.call(self.interp, Call([], {}, None if made is None else made.node, self.frame))
 
     def _fill(self, owner: Instance | Unknown, fields: Mapping[str, Any]) -> None:
         for name, (how, *place, node) in fields.items():
@@ -207,9 +207,9 @@ class Builder:
 
     def _write(self, number: int | None, value: Object) -> Write | None:
         if number is None:
-            return self.machine.note(self.site, self.frame, None, "default", value, None)
+            return self.interp.note(self.site, self.frame, None, "default", value, None)
         origin = self.origin(number)
-        return self.machine.note(origin, self.frame, None, origin.how, value, None)
+        return self.interp.note(origin, self.frame, None, origin.how, value, None)
 
 
 _METHODS = {
@@ -222,20 +222,20 @@ _METHODS = {
 # -- calls ----------------------------------------------------------------------------------------------------
 
 
-def apply(knowledge: SnapshotKnowledge, machine: Machine, function: Function, described: Any, call: Call) -> Object:
+def apply(knowledge: SnapshotKnowledge, interp: Interpreter, function: Function, described: Any, call: Call) -> Object:
     """Call a function by its summary. Raises Raised if the arguments do not fit its parameters."""
-    inner = Frame(function.module, function.name, None, call.frame, call.node, machine.tick())
-    bind(machine, function, call.arguments, call.keywords, inner)
+    inner = Frame(function.module, function.name, None, call.frame, call.node, interp.tick())
+    bind(interp, function, call.arguments, call.keywords, inner)
     found = _arguments(described, function, inner) if "outcome" in described else None
-    builder = Builder(knowledge, machine, function.module, inner, found or Arguments(inner.fields))
+    builder = Builder(knowledge, interp, function.module, inner, found or Arguments(inner.fields))
     if found is None or not found.given.isdisjoint(described.get("broken", ())):
         names, contents, result = described.get("bound", (None, None, None))
         # Not where the arguments may bring code of their own.
-        if names is not None and forget_names(machine, [*call.arguments, *call.keywords.values()], names, contents):
-            machine.doubts += 1
+        if names is not None and forget_names(interp, [*call.arguments, *call.keywords.values()], names, contents):
+            interp.doubts += 1
             if (built := builder.build(result)) is not MISSING:
                 return built
-        return unfollowed(machine, f"{function.module.name}.{function.name}", call)
+        return unfollowed(interp, f"{function.module.name}.{function.name}", call)
     return _carry_out(builder, _case(described, found) or described["outcome"], described.get("bound"))
 
 
@@ -260,7 +260,7 @@ def _arguments(described: Any, function: Function, frame: Frame) -> Arguments | 
             if value:
                 return None
         elif kind == "**":
-            if value.writes.get(HAZY) or not value.fields.keys() <= set(described.get("keys", ())):
+            if value.writes.get(MAY_HAVE_CHANGED) or not value.fields.keys() <= set(described.get("keys", ())):
                 return None
             values.update(value.fields)
             given.update(value.fields)
@@ -273,7 +273,7 @@ def _arguments(described: Any, function: Function, frame: Frame) -> Arguments | 
 
 def _carry_out(builder: Builder, outcome: Any, bound: Any) -> Object:
     builder.repeated = {}
-    machine, passed = builder.machine, builder.arguments.values
+    interp, passed = builder.interp, builder.arguments.values
     # What a node says of an argument is what it held before the call.
     result = builder.build(outcome["result"])
     writes = [
@@ -285,19 +285,17 @@ def _carry_out(builder: Builder, outcome: Any, bound: Any) -> Object:
     for path in outcome.get("forgets", ()):
         if path[0] in passed:
             forgotten = builder.build(["arg", *path])
-            if bound is None or not forget_names(machine, [forgotten], bound[0], bound[1]):
-                havoc(machine, forgotten)
-    if bound is not None and bound[1] and not forget_names(machine, list(passed.values()), (), contents=True):
+            if bound is None or not forget_names(interp, [forgotten], bound[0], bound[1]):
+                forget_reachable(interp, forgotten)
+    if bound is not None and bound[1] and not forget_names(interp, list(passed.values()), (), contents=True):
         for value in passed.values():
-            havoc(machine, value)
+            forget_reachable(interp, value)
     for target, name, number, value in writes:
         # What is written to a part that is None here, or refuses it, is written on other ways through the function.
         if value is not MISSING and not isinstance(target, CONSTANTS):
             with suppress(Raised):
-                set_attribute(machine, target, name, value, builder.origin(number), builder.frame, None, "upstream")
+                set_attribute(interp, target, name, value, builder.origin(number), builder.frame, None, "upstream")
     for name, number, value in variables:
         if value is not MISSING:
-            write(
-                machine, machine.path.environment, name, value, builder.origin(number), builder.frame, None, "upstream"
-            )
+            write(interp, interp.path.environment, name, value, builder.origin(number), builder.frame, None, "upstream")
     return result

@@ -23,8 +23,8 @@ from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
@@ -63,7 +63,7 @@ Kept = tuple[Instance | Unknown, str, Object, Any]
 
 
 def start(
-    machine: Machine,
+    interp: Interpreter,
     target: Target,
     phases: frozenset[Phase],
     container: Instance,
@@ -76,33 +76,33 @@ def start(
     `forget` loses what they may change, and what is known of that is put back.
     `make` is asked for the section of a name. `frame` is the call of the function that does it.
     """
-    settings = TreeSettings(machine, container, machine.path.environment, Spans(machine))
+    settings = TreeSettings(interp, container, interp.path.environment, Spans(interp))
     changes = changes_of(Variant(settings), target, phases)
-    kept = list(_kept(machine, container))
+    kept = list(_kept(interp, container))
     named = [(name, each) for name in MAKERS if isinstance(each := container.fields.get(name), str)]
     forget()
     for owner, name, value, before in kept:
         if owner.fields.get(name, MISSING) is not value:
-            machine.put(owner, name, value)
+            interp.put(owner, name, value)
             if before is not None:
-                machine.record(owner, name, before)
+                interp.record(owner, name, before)
     for name, each in named:
         if any(change.path.startswith(f"{name}.") for change in changes):
-            set_attribute(machine, container, name, make(name, each), frame.node, frame, None, "upstream")
+            set_attribute(interp, container, name, make(name, each), frame.node, frame, None, "upstream")
     for change in {change.path: change for change in changes}.values():
-        _carry_out(machine, container, change, frame)
+        _carry_out(interp, container, change, frame)
 
 
-def container_of(machine: Machine, arguments: Iterable[Object]) -> Instance | None:
+def container_of(interp: Interpreter, arguments: Iterable[Object]) -> Instance | None:
     """Return the configuration that a call of such a function gets; None if it is not known."""
-    found = [machine.settle(value) for value in arguments]
+    found = [interp.settle(value) for value in arguments]
     match found:
-        case [Instance() as one] if is_container(machine, one):
+        case [Instance() as one] if is_container(interp, one):
             return one
     return None
 
 
-def _kept(machine: Machine, container: Instance) -> Iterable[Kept]:
+def _kept(interp: Interpreter, container: Instance) -> Iterable[Kept]:
     """Yield the current values of the settings that start-up is known for, and of the sections they are in."""
     seen = set()
     for path in SETTINGS:
@@ -114,46 +114,46 @@ def _kept(machine: Machine, container: Instance) -> Iterable[Kept]:
             if (id(owner), name) not in seen:
                 seen.add((id(owner), name))
                 yield owner, name, value, owner.writes.get(name)
-            owner = machine.settle(value)
+            owner = interp.settle(value)
 
 
-def _carry_out(machine: Machine, container: Instance, change: Change, frame: Frame) -> None:
-    value = _object(machine, change.path, change.after)
+def _carry_out(interp: Interpreter, container: Instance, change: Change, frame: Frame) -> None:
+    value = _object(interp, change.path, change.after)
     node: Any = frame.node
     if (place := change.place) is not None:
         span = Span(place.path, place.line, 1, place.line, 1)
         node = Origin(span, "upstream", None, frame.function, place.release)
     if change.path.startswith(ENVIRONMENT):
         name = change.path.removeprefix(ENVIRONMENT)
-        write(machine, machine.path.environment, name, value, node, frame, None, "upstream")
+        write(interp, interp.path.environment, name, value, node, frame, None, "upstream")
         return
     *sections, name = change.path.split(".")
     owner: Object = container
     try:
         for section in sections:
-            owner = get_attribute(machine, owner, section, None, frame)
-        set_attribute(machine, owner, name, value, node, frame, None, "upstream")
+            owner = get_attribute(interp, owner, section, None, frame)
+        set_attribute(interp, owner, name, value, node, frame, None, "upstream")
     except Raised:
         return
 
 
-def _object(machine: Machine, path: str, value: Value) -> Object:
+def _object(interp: Interpreter, path: str, value: Value) -> Object:
     match value:
         case Known(plain):
-            return _plain(machine, plain)
+            return _plain(interp, plain)
         case OneOf(values):
-            return Choice(tuple(_plain(machine, each) for each in values))
+            return Choice(tuple(_plain(interp, each) for each in values))
         case NotNone():
-            return machine.unknown(path, not_none=True)
-    return machine.unknown(path)
+            return interp.unknown(path, not_none=True)
+    return interp.unknown(path)
 
 
-def _plain(machine: Machine, value: Plain) -> Object:
+def _plain(interp: Interpreter, value: Plain) -> Object:
     match value:
         case list():
-            return ListObject([_plain(machine, item) for item in value], machine.tick())
+            return ListObject([_plain(interp, item) for item in value], interp.tick())
         case dict():
-            return DictObject({key: _plain(machine, item) for key, item in value.items()}, machine.tick())
+            return DictObject({key: _plain(interp, item) for key, item in value.items()}, interp.tick())
         case str() if value.startswith("torch."):
             return External(value)
     return value
@@ -165,7 +165,7 @@ ANY_PARAMETERS: Node = [["args", "*", REQUIRED], ["kwargs", "**", REQUIRED]]
 
 def upstream_function(
     knowledge: SnapshotKnowledge,
-    machine: Machine,
+    interp: Interpreter,
     module: Module,
     name: str,
     described: Any,
@@ -176,24 +176,22 @@ def upstream_function(
     function = Function(definition(name, parameters), module, None, name, owner)
 
     def make() -> None:
-        builder = Builder(knowledge, machine, module)
+        builder = Builder(knowledge, interp, module)
         for parameter, _, node in parameters:
             if node != REQUIRED:
                 function.defaults[parameter] = builder.build(node)
 
-    isolated(machine, make)
+    isolated(interp, make)
     full = f"{module.name}.{name}"
     phases = STARTS.get(full if owner is None else f"{module.name}.{owner.name}.{name}")
 
-    def run(machine: Machine, call: Call) -> Object:
+    def run(interp: Interpreter, call: Call) -> Object:
         passed = [*call.arguments, *call.keywords.values()]
-        if phases is not None and _start(
-            knowledge, machine, function, phases, described, passed, call.node, call.frame
-        ):
+        if phases is not None and _start(knowledge, interp, function, phases, described, passed, call.node, call.frame):
             return None
-        if not described or knowledge.is_replaced_below(machine, module.name):
-            return unfollowed(machine, full, call)
-        return apply(knowledge, machine, function, described, call)
+        if not described or knowledge.is_replaced_below(interp, module.name):
+            return unfollowed(interp, full, call)
+        return apply(knowledge, interp, function, described, call)
 
     function.unwrapped = Native(full, LIBRARY.get(full, run))
     return function
@@ -201,7 +199,7 @@ def upstream_function(
 
 def _start(
     knowledge: SnapshotKnowledge,
-    machine: Machine,
+    interp: Interpreter,
     function: Function,
     phases: frozenset[Phase],
     described: Any,
@@ -210,20 +208,20 @@ def _start(
     frame: Frame,
 ) -> bool:
     """Take phases of the start-up on what a call is given; False where that cannot be told."""
-    container = container_of(machine, passed)
-    if container is None or not only_upstream(machine, [container]):
+    container = container_of(interp, passed)
+    if container is None or not only_upstream(interp, [container]):
         return False
 
     def forget() -> None:
         bound = (described or {}).get("bound")
-        if bound is None or not forget_names(machine, [container], bound[0], bound[1]):
-            havoc(machine, container)
+        if bound is None or not forget_names(interp, [container], bound[0], bound[1]):
+            forget_reachable(interp, container)
 
     def make(section: str, name: str) -> Object:
-        return invoke(machine, knowledge.reference(machine, *MAKERS[section]), Call([name], {}, node, frame))
+        return invoke(interp, knowledge.reference(interp, *MAKERS[section]), Call([name], {}, node, frame))
 
-    inner = Frame(function.module, function.name, None, frame, node, machine.tick())
-    start(machine, knowledge.target, phases, container, forget, make, inner)
+    inner = Frame(function.module, function.name, None, frame, node, interp.tick())
+    start(interp, knowledge.target, phases, container, forget, make, inner)
     return True
 
 

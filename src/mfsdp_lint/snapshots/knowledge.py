@@ -16,7 +16,7 @@ from mfsdp_lint.megatron.public_names import having, in_none, releases
 from mfsdp_lint.megatron.versions.target import Target, resolve_target
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.classes import ClassObject, Deferred, StarOut
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Object
@@ -83,7 +83,7 @@ class SnapshotKnowledge:
         """Copy it for another evaluation, in which nothing has been changed yet."""
         return SnapshotKnowledge(lambda: self.snapshot, self._wanted, self._also)
 
-    def module(self, machine: Machine, name: str) -> Module | None:
+    def module(self, interp: Interpreter, name: str) -> Module | None:
         """Return an upstream module or package by its dotted name; None if the snapshot has none."""
         if not self.covers(name):
             return None
@@ -92,13 +92,13 @@ class SnapshotKnowledge:
             names = None if self.snapshot is None else self.snapshot.names(name)
             if names is None and not parts:
                 return None
-            self._modules[name] = self._make_module(machine, name, names or (), parts)
+            self._modules[name] = self._make_module(interp, name, names or (), parts)
         return self._modules[name]
 
-    def member(self, machine: Machine, module_name: str, name: str) -> Object | None:
+    def member(self, interp: Interpreter, module_name: str, name: str) -> Object | None:
         """Return a name of an upstream module, a submodule included; None if the snapshot lacks it."""
-        module = self.module(machine, module_name)
-        return None if module is None or name not in module.fields else resolve_global(machine, module, name)
+        module = self.module(interp, module_name)
+        return None if module is None or name not in module.fields else resolve_global(interp, module, name)
 
     def version_of(self, package: str) -> Object | None:
         """Return the version of an installed package: a text, or a choice of several; None if it is not known."""
@@ -116,9 +116,9 @@ class SnapshotKnowledge:
             return True
         return in_none(module_name) or (name is not None and in_none(module_name, name))
 
-    def is_replaced_below(self, machine: Machine, module_name: str) -> bool:
+    def is_replaced_below(self, interp: Interpreter, module_name: str) -> bool:
         """Tell whether the program has replaced an object that a module's functions may use."""
-        for (_, name), (owner, before) in machine.replaced.items():
+        for (_, name), (owner, before) in interp.replaced.items():
             now = owner.fields.get(name, MISSING)
             if now is before or isinstance(now, Deferred):
                 continue
@@ -195,7 +195,7 @@ class SnapshotKnowledge:
                     self._packages.setdefault(".".join(parts[:depth]), []).append(parts[depth])
         return self._packages.get(name, [])
 
-    def _make_module(self, machine: Machine, name: str, names: Sequence[str], parts: Sequence[str]) -> Module:
+    def _make_module(self, interp: Interpreter, name: str, names: Sequence[str], parts: Sequence[str]) -> Module:
         module = Module(name.replace(".", "/") + ".py", name, ast.Module([], []))
         module.ran = True
         module.upstream = self._release(f"{name}.")
@@ -203,9 +203,9 @@ class SnapshotKnowledge:
         # A name that the snapshot does not have may be there all the same.
         module.stars.append(StarOut(name))
         for part in parts:
-            module.fields[part] = Deferred(functools.partial(self.module, machine, f"{name}.{part}"))
+            module.fields[part] = Deferred(functools.partial(self.module, interp, f"{name}.{part}"))
         for key in names:
-            module.fields[key] = Deferred(functools.partial(self._entry, machine, module, key))
+            module.fields[key] = Deferred(functools.partial(self._entry, interp, module, key))
         if name in VERSIONED:
             self._tell_version(module, VERSIONED[name])
         return module
@@ -226,24 +226,24 @@ class SnapshotKnowledge:
             said[SHORT_VERSION] = version
         module.fields.update(said)
 
-    def _entry(self, machine: Machine, module: Module, name: str) -> Object:
+    def _entry(self, interp: Interpreter, module: Module, name: str) -> Object:
         assert self.snapshot is not None
         match self.snapshot.entry(module.name, name):
             case ["from", source, other]:
-                return self.reference(machine, source, other)
+                return self.reference(interp, source, other)
             case ["module", other]:
-                return self.module(machine, other)
+                return self.module(interp, other)
             case ["class", described]:
-                return self._class(machine, module, name, described)
+                return self._class(interp, module, name, described)
             case ["function", described]:
-                return upstream_function(self, machine, module, name, described)
+                return upstream_function(self, interp, module, name, described)
             case ["value", node]:
-                return isolated(machine, lambda: Builder(self, machine, module).build(node))
+                return isolated(interp, lambda: Builder(self, interp, module).build(node))
         return External(f"{module.name}.{name}")
 
-    def reference(self, machine: Machine, module: str, name: str) -> Object:
+    def reference(self, interp: Interpreter, module: str, name: str) -> Object:
         """Return a class or function by the module that defines it."""
-        found = self.member(machine, module, name)
+        found = self.member(interp, module, name)
         return External(f"{module}.{name}") if found is None else found
 
     def origin(self, number: int) -> Origin:
@@ -258,14 +258,14 @@ class SnapshotKnowledge:
 
     # -- classes ----------------------------------------------------------------------------------------
 
-    def _class(self, machine: Machine, module: Module, name: str, described: Any) -> ClassObject:
+    def _class(self, interp: Interpreter, module: Module, name: str, described: Any) -> ClassObject:
         cls = ClassObject(name, module, None, None)
         cls.data = ClassData(self, described)
-        builder = Builder(self, machine, module)
-        cls.bases_of = isolated(machine, lambda: [builder.build(node) for node in described.get("bases", ())])
+        builder = Builder(self, interp, module)
+        cls.bases_of = isolated(interp, lambda: [builder.build(node) for node in described.get("bases", ())])
         return cls
 
-    def provider(self, machine: Machine, method: str, architecture: str | None) -> Object:
+    def provider(self, interp: Interpreter, method: str, architecture: str | None) -> Object:
         """Build the model provider that AutoBridge makes for an architecture (None: for any)."""
         if self.snapshot is None:
             return None
@@ -275,7 +275,7 @@ class SnapshotKnowledge:
             return None
         module = Module(PROVIDERS, PROVIDERS, ast.Module([], []))
         node = self.snapshot.entry(PROVIDERS, name)[1]
-        return isolated(machine, lambda: Builder(self, machine, module).build(node))
+        return isolated(interp, lambda: Builder(self, interp, module).build(node))
 
 
 def _parts(version: object) -> tuple[int | str, ...]:

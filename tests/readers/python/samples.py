@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock
 
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 
 FRAME = """\
 from dataclasses import dataclass, field
@@ -31,11 +31,11 @@ class Steps:
 def counted() -> Iterator[Steps]:
     """Counts the steps that every machine takes inside."""
     steps = Steps()
-    step = Machine.step
+    step = Interpreter.step
 
-    def counting(self: Machine) -> None:
+    def counting(self: Interpreter) -> None:
         steps.count += 1
         step(self)
 
-    with mock.patch.object(Machine, "step", counting):
+    with mock.patch.object(Interpreter, "step", counting):
         yield steps

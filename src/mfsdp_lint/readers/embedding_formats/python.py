@@ -20,7 +20,7 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.python.state.folders import folder_of, spelled
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.paths import (
     LONG_PATIENCE,
@@ -45,22 +45,22 @@ def commands(path: str, programs: Programs) -> Sequence[Held | HeldCommand]:
     finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
     finder.spell(asked.every)
     finder.ask_for([path])
-    machine = _Watching(finder, asked.knowledge(), nemo=programs.nemo, outside=asked.environment)
-    machine.patience = LONG_PATIENCE
+    interp = _Watching(finder, asked.knowledge(), nemo=programs.nemo, outside=asked.environment)
+    interp.patience = LONG_PATIENCE
     with without_collection():
-        return with_room(lambda: _commands(machine, path, programs))
+        return with_room(lambda: _commands(interp, path, programs))
 
 
-class _Watching(Machine):
+class _Watching(Interpreter):
     """A machine that keeps what is started."""
 
     def starting(self, command: Command) -> None:
         self.put(self.path.launches, self.tick(), command)
 
 
-def _commands(machine: Machine, path: str, programs: Programs) -> list[Held | HeldCommand]:
-    module = machine.finder.load(path)
-    entry = None if module is None else entries.script(machine, module)
+def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held | HeldCommand]:
+    module = interp.finder.load(path)
+    entry = None if module is None else entries.script(interp, module)
     if entry is None:
         return []
     found: list[Held | HeldCommand] = []
@@ -69,24 +69,24 @@ def _commands(machine: Machine, path: str, programs: Programs) -> list[Held | He
         if not pending:
             break
         prefix = pending.pop()
-        machine.begin(prefix)
+        interp.begin(prefix)
         # Programs that were started before it ended are started.
         with suppress(Raised, RecursionError, OutOfSteps, CannotJoin):
-            running.run_script(machine, entry, {})
-        pending += running.other_sides(machine, prefix)
-        for command in machine.path.launches.commands:
-            held = _PlacedCommand(machine, command, path).held()
+            running.run_script(interp, entry, {})
+        pending += running.other_sides(interp, prefix)
+        for command in interp.path.launches.commands:
+            held = _PlacedCommand(interp, command, path).held()
             found += [held] if held is not None and held not in found else []
-    machine.finish()
-    programs.note(machine, entry)
+    interp.finish()
+    programs.note(interp, entry)
     return found
 
 
 class _PlacedCommand:
     """A command in the terms of a shell; `place` is where the script at `path` starts it."""
 
-    def __init__(self, machine: Machine, command: Command, path: str) -> None:
-        self.machine = machine
+    def __init__(self, interp: Interpreter, command: Command, path: str) -> None:
+        self.interp = interp
         self.command = command
         self.lines: dict[str, Lines] = {}
         here = next((call for call in command.calls if call[0].path == path), command.calls[0])
@@ -158,7 +158,7 @@ class _PlacedCommand:
     def _part(self, part: str, place: Piece, option: str) -> Piece:
         if not _SYMBOL.fullmatch(part):
             return replace(_at(part, place), option=option)
-        folder = folder_of(self.machine, part)
+        folder = folder_of(self.interp, part)
         module = self.command.calls[-1][0]
         stands = os.curdir if folder is None else spelled(folder, module)
         return replace(_at(HOLE, place), stands=stands.replace(os.sep, "/"))
@@ -172,7 +172,7 @@ class _PlacedCommand:
         """Return a text at the place of an expression."""
         path = module.path
         if path not in self.lines:
-            self.lines[path] = Lines(self.machine.finder.sources.text_or_none(path) or "")
+            self.lines[path] = Lines(self.interp.finder.sources.text_or_none(path) or "")
         lines = self.lines[path]
         if not lines.text:
             return Piece(text, path, lines, 0, 0)

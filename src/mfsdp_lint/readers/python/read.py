@@ -24,7 +24,7 @@ from mfsdp_lint.readers.python.entries.interpreters import Interpreters
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
 from mfsdp_lint.readers.python.entries.touched import Key
 from mfsdp_lint.readers.python.export.origins import Spans
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
 from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE, OutOfSteps, Raised, with_room
 from mfsdp_lint.readers.python.values.modules import Module
@@ -78,21 +78,21 @@ def read_python(
     started with.
     """
 
-    def machine() -> Machine:
+    def interp() -> Interpreter:
         finder = ModuleFinder(sources, search_path, relevance)
         finder.spell(beside)
         finder.ask_for([*paths, *(address.path for address in addresses)])
-        return Machine(finder, None if knowledge is None else knowledge.anew(), tracing, nemo, environment)
+        return Interpreter(finder, None if knowledge is None else knowledge.anew(), tracing, nemo, environment)
 
     with without_collection():
         if before is not None and not addresses:
             with suppress(Different):
-                return with_room(lambda: _read(machine, paths, (), before))
-        return with_room(lambda: _read(machine, paths, addresses, None))
+                return with_room(lambda: _read(interp, paths, (), before))
+        return with_room(lambda: _read(interp, paths, addresses, None))
 
 
 def _read(
-    make: Callable[[], Machine],
+    make: Callable[[], Interpreter],
     paths: Sequence[str],
     addresses: Sequence[Address],
     before: Before | None,
@@ -106,12 +106,12 @@ def _read(
     interpreters = Interpreters(make, [*modules, *named], shared, faults)
     reading = _Reading(interpreters, modules, kept, single, faults)
     recipes = reading.recipes()
-    users = together(*(machine.finder.users for machine in interpreters.all))
-    aside = frozenset(key_of(each) for machine in interpreters.all for each in machine.called_aside)
+    users = together(*(interp.finder.users for interp in interpreters.all))
+    aside = frozenset(key_of(each) for interp in interpreters.all for each in interp.called_aside)
     if before is not None:
         users, aside = together(before.users, users), aside | before.called_aside
-    for machine in interpreters.all:
-        unreadable += _imported(machine.finder, users, {each.path for each in unreadable})
+    for interp in interpreters.all:
+        unreadable += _imported(interp.finder, users, {each.path for each in unreadable})
     unfollowed = tuple(reading.unfollowed()) if before is None else ()
     again = Before(sources, reading.tried, together(users, interpreters.users), aside)
     read = PythonRead(recipes, unreadable, faults=faults.problems, again=again, unfollowed=unfollowed)
@@ -125,13 +125,13 @@ def _add_addressed(interpreters: Interpreters, addresses: Sequence[Address], rea
     for address in addresses:
         with faults.contained(address.path):
             try:
-                machine = interpreters.of(address.path)
-                spans = Spans(machine)
-                entry = addressed(machine, address)
+                interp = interpreters.of(address.path)
+                spans = Spans(interp)
+                entry = addressed(interp, address)
                 if not entry.arguments and (address.path, entry.name) in known:
                     continue
-                found = _in_other_calls(machine, entry, running.run(machine, entry, spans), spans)
-                found = with_variables(machine, entry, found, [each.module for each in machine.called])
+                found = _in_other_calls(interp, entry, running.run(interp, entry, spans), spans)
+                found = with_variables(interp, entry, found, [each.module for each in interp.called])
                 if not found:
                     raise NotThere(f"{address.function} {NOT_KNOWN}")
                 read.recipes.extend(each.recipe for each in found)
@@ -172,13 +172,13 @@ def _imported(finder: ModuleFinder, users: Mapping[str, set[str]], told: Collect
             yield error
 
 
-def _in_other_calls(machine: Machine, entry: Entry, found: list[running.Found], spans: Spans) -> list[running.Found]:
+def _in_other_calls(interp: Interpreter, entry: Entry, found: list[running.Found], spans: Spans) -> list[running.Found]:
     """Add to an entry point's recipes their variants in calls with other arguments."""
-    found = with_exposed(machine, entry, found, spans)
+    found = with_exposed(interp, entry, found, spans)
     if entry.function is None:
         return found
     return [
-        replace(each, recipe=replace(each.recipe, callers=FunctionCallers(machine, entry, spans, number)))
+        replace(each, recipe=replace(each.recipe, callers=FunctionCallers(interp, entry, spans, number)))
         for number, each in enumerate(found)
     ]
 
@@ -196,7 +196,7 @@ class _Reading:
         faults: Faults,
     ) -> None:
         self.interpreters = interpreters
-        self.spans = {machine: Spans(machine) for machine in interpreters.all}
+        self.spans = {interp: Spans(interp) for interp in interpreters.all}
         self.kept = kept
         self.single = single
         self.faults = faults
@@ -232,11 +232,11 @@ class _Reading:
 
     def _stands_alone(self, tried: Tried) -> bool:
         """Tell whether a helper may be a recipe: it is judged with its callers, by itself only where it has none."""
-        machine, entry = self.interpreters.of(tried.path), tried.entry
+        interp, entry = self.interpreters.of(tried.path), tried.entry
         with self.faults.contained(tried.path, entry.line):
             assert entry.function is not None
             return not self._is_called(tried) and (
-                entries.may_configure(machine, entry) or leads_to_configuration(machine, entry.function, named=True)
+                entries.may_configure(interp, entry) or leads_to_configuration(interp, entry.function, named=True)
             )
         return False
 
@@ -272,36 +272,36 @@ class _Reading:
         return sorted(found, key=lambda each: (each.line, each.name))
 
     def _run(self, tried: Tried) -> None:
-        machine, entry = self.interpreters.of(tried.path), tried.entry
-        spans = self.spans[machine]
-        machine.called, machine.patience, machine.needed = set(), PATIENCE, False
+        interp, entry = self.interpreters.of(tried.path), tried.entry
+        spans = self.spans[interp]
+        interp.called, interp.patience, interp.needed = set(), PATIENCE, False
         endings: list[running.Ending] = []
-        out_of_sight, asked = machine.unfollowed, machine.asked_environment
-        found = running.run(machine, entry, spans, endings)
-        if not found and any(isinstance(each, OutOfSteps) for each in endings) and _may_come_to_one(machine, entry):
+        out_of_sight, asked = interp.unfollowed, interp.asked_environment
+        found = running.run(interp, entry, spans, endings)
+        if not found and any(isinstance(each, OutOfSteps) for each in endings) and _may_come_to_one(interp, entry):
             # Its text says that there is something to come to.
-            machine.patience = LONG_PATIENCE
+            interp.patience = LONG_PATIENCE
             endings.clear()
-            found = running.run(machine, entry, spans, endings)
-            machine.patience = PATIENCE
-        asks = machine.asked_environment > asked or entries.option_files(machine, entry)
+            found = running.run(interp, entry, spans, endings)
+            interp.patience = PATIENCE
+        asks = interp.asked_environment > asked or entries.option_files(interp, entry)
         if not found and asks and all(isinstance(each, Raised) for each in endings):
             # A program that cannot run without an option or a variable that has no default is started with it.
-            machine.needed = True
+            interp.needed = True
             endings.clear()
-            found = running.run(machine, entry, spans, endings)
-            machine.needed = False
-        if not machine.finder.relevance.reaches(tried.path):
+            found = running.run(interp, entry, spans, endings)
+            interp.needed = False
+        if not interp.finder.relevance.reaches(tried.path):
             # Any program changes settings of what it is given: `cfg.model.depth = 4`.
             found = [each for each in found if not each.recipe.partial]
         elif not found:
-            tried.lost = lost(machine, entry, endings, machine.unfollowed > out_of_sight, spans)
-        tried.called = frozenset(key_of(each) for each in machine.called if each is not entry.function)
+            tried.lost = lost(interp, entry, endings, interp.unfollowed > out_of_sight, spans)
+        tried.called = frozenset(key_of(each) for each in interp.called if each is not entry.function)
         if found:
-            modules = [each.module for each in machine.called]
-            others = _in_other_calls(machine, entry, found, spans)
-            tried.found = tuple(with_variables(machine, entry, others, modules))
-        elif machine.path.steps > PATIENCE:
+            modules = [each.module for each in interp.called]
+            others = _in_other_calls(interp, entry, found, spans)
+            tried.found = tuple(with_variables(interp, entry, others, modules))
+        elif interp.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
 
 
@@ -311,22 +311,22 @@ def _told(tried: Sequence[Tried]) -> Iterator[Tried]:
         yield each
 
 
-def _may_come_to_one(machine: Machine, entry: Entry) -> bool:
+def _may_come_to_one(interp: Interpreter, entry: Entry) -> bool:
     """Tell whether an entry point makes, changes or launches a configuration by its text, but met none when it ran."""
-    if machine.path.limit > PATIENCE or entry.function is None:
+    if interp.path.limit > PATIENCE or entry.function is None:
         return False
-    return leads_to_configuration(machine, entry.function)
+    return leads_to_configuration(interp, entry.function)
 
 
-def _entry_points(machine: Machine, module: Module) -> Iterator[Tried]:
-    for entry in entries.functions(machine, module):
+def _entry_points(interp: Interpreter, module: Module) -> Iterator[Tried]:
+    for entry in entries.functions(interp, module):
         yield Tried(module.path, entry, late=entry.name.startswith("_") or entries.needs_arguments(entry))
-    for entry in entries.partials(machine, module):
+    for entry in entries.partials(interp, module):
         yield Tried(module.path, entry, late=entries.needs_arguments(entry))
-    for entry in entries.methods(machine, module):
+    for entry in entries.methods(interp, module):
         yield Tried(module.path, entry, late=True)
-    for entry in entries.module_configurations(machine, module):
+    for entry in entries.module_configurations(interp, module):
         yield Tried(module.path, entry)
-    main = entries.script(machine, module)
+    main = entries.script(interp, module)
     if main is not None:
         yield Tried(module.path, main)

@@ -91,12 +91,12 @@ class _Maker:
         self.say = say
         self.places = PlaceNumbers(roots)
         self.finder = ModuleFinder(Sources(), roots)
-        self.machine = Watching(self.finder)
+        self.interp = Watching(self.finder)
         self.modules: dict[str, Module] = {}
         self.providers: dict[str, Instance] = {}
         self.homes: dict[int, tuple[str, str] | None] = {}
         self.alive: list[Object] = []
-        self.upstream = Upstream(self.machine, self.modules, ChangeBounds(self.machine, self.modules))
+        self.upstream = Upstream(self.interp, self.modules, ChangeBounds(self.interp, self.modules))
 
     def make(self) -> dict[str, dict[str, Any]]:
         for package in PACKAGES:
@@ -132,11 +132,7 @@ class _Maker:
             self.alive.append(value)
             self.homes[id(value)] = None
             module = self.modules.get(value.module.name)
-            if (
-                module is not None
-                and value.name.isidentifier()
-                and global_of(self.machine, module, value.name) is value
-            ):
+            if module is not None and value.name.isidentifier() and global_of(self.interp, module, value.name) is value:
                 self.homes[id(value)] = (module.name, value.name)
         return self.homes[id(value)]
 
@@ -144,34 +140,34 @@ class _Maker:
 
     def _find_providers(self) -> None:
         module = self.modules.get(AUTO_BRIDGE[0])
-        cls = global_of(self.machine, module, AUTO_BRIDGE[1]) if module is not None else None
+        cls = global_of(self.interp, module, AUTO_BRIDGE[1]) if module is not None else None
         if not isinstance(cls, ClassObject):
             return
         for method in huggingface.PROVIDER_METHODS:
-            function, _ = lookup(self.machine, cls, method)
+            function, _ = lookup(self.interp, cls, method)
             if not isinstance(function, Function):
                 continue
             for architecture in (None, *dict.fromkeys(name for _, name in ARCHITECTURES)):
-                self.machine.begin(())
-                found = huggingface.provider_template(self.machine, function, architecture)
-                self.machine.finish()
+                self.interp.begin(())
+                found = huggingface.provider_template(self.interp, function, architecture)
+                self.interp.finish()
                 anything = self.providers.get(f"{method} ")
                 if isinstance(found, Instance) and (anything is None or _classes(found) != _classes(anything)):
                     self.providers[f"{method} {architecture or ''}"] = found
 
     def _encoded_providers(self) -> dict[str, Any]:
-        encoder = Encoder(self.machine, self.home, self.places, {})
+        encoder = Encoder(self.interp, self.home, self.places, {})
         return {key: ["value", encoder.encode(provider)] for key, provider in self.providers.items()}
 
     # -- modules ------------------------------------------------------------------------------------------------------
 
     def _module(self, module: Module) -> dict[str, Any]:
         found = {}
-        encoder = Encoder(self.machine, self.home, self.places, self.providers)
+        encoder = Encoder(self.interp, self.home, self.places, self.providers)
         for name in self._names(module, set()):
             if name.startswith("__") and name != "__version__":
                 continue
-            entry = self._entry(encoder, module, name, global_of(self.machine, module, name))
+            entry = self._entry(encoder, module, name, global_of(self.interp, module, name))
             if entry is not None:
                 found[name] = entry
         return found
@@ -180,8 +176,8 @@ class _Maker:
         if module.name in seen:
             return []
         seen.add(module.name)
-        self.machine.path.steps = 0
-        ensure_ran(self.machine, module)
+        self.interp.path.steps = 0
+        ensure_ran(self.interp, module)
         names = [name for name in module.fields if isinstance(name, str)]
         for star in module.stars:
             if isinstance(star, Module):

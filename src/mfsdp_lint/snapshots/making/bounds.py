@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, opaque
 from mfsdp_lint.readers.python.state.effects import Effect, effect, effect_of_method
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Descriptor, External, Function, Native
@@ -151,14 +151,16 @@ class OwnChanges:
 class _Looking:
     """A scan of one function, from its first line to its last."""
 
-    def __init__(self, machine: Machine, modules: Mapping[str, Module], classes: Classes, function: Function) -> None:
+    def __init__(
+        self, interp: Interpreter, modules: Mapping[str, Module], classes: Classes, function: Function
+    ) -> None:
         node = function.node
         if not isinstance(node, ast.FunctionDef):
             raise Boundless
-        self.machine = machine
+        self.interp = interp
         self.classes = classes
         self.cls = function.cls if isinstance(function.cls, ClassObject) else None
-        self.names = Names(machine, modules, function)
+        self.names = Names(interp, modules, function)
         self.variables = Variables(node, classes.is_plain_field)
         self.nested = {each.name for each in self.variables.nodes if isinstance(each, ast.FunctionDef)}
         static = any(getattr(decorator, "id", "") == "staticmethod" for decorator in node.decorator_list)
@@ -246,10 +248,10 @@ class _Looking:
                 raise Boundless
 
     def _made(self, cls: ClassObject) -> None:
-        if opaque(self.machine, cls) and not has_fields(self.machine, cls):
+        if opaque(self.interp, cls) and not has_fields(self.interp, cls):
             raise Boundless
         for hook in (*HOOKS, "__call__"):
-            found, _ = lookup(self.machine, cls, hook)
+            found, _ = lookup(self.interp, cls, hook)
             self.calls += functions_of(found)
 
     def _method(self, func: ast.Attribute, call: ast.Call) -> None:
@@ -325,10 +327,10 @@ class ChangeBound:
 class ChangeBounds:
     """The bounds of the functions of these modules, which may be more when it is asked."""
 
-    def __init__(self, machine: Machine, modules: Mapping[str, Module]) -> None:
-        self.machine = machine
+    def __init__(self, interp: Interpreter, modules: Mapping[str, Module]) -> None:
+        self.interp = interp
         self.modules = modules
-        self.classes = Classes(machine, modules)
+        self.classes = Classes(interp, modules)
         self._own: dict[int, tuple[Function, OwnChanges | None]] = {}
 
     def of(self, function: Function) -> ChangeBound | None:
@@ -357,7 +359,7 @@ class ChangeBounds:
     def _alone(self, function: Function) -> OwnChanges | None:
         if id(function) not in self._own:
             try:
-                own = _Looking(self.machine, self.modules, self.classes, function).found()
+                own = _Looking(self.interp, self.modules, self.classes, function).found()
             except Boundless:
                 own = None
             self._own[id(function)] = function, own

@@ -22,7 +22,7 @@ from mfsdp_lint.readers.python.eval.classes import (
 )
 from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
@@ -53,19 +53,19 @@ PROBES = (True, False, "<probe>")
 
 def class_entry(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> Any:
     """Describe a class of a module: a dictionary as specified in snapshots/__init__.py."""
-    machine = upstream.machine
+    interp = upstream.interp
     kind = _kind(upstream, cls)
     made: dict[str, Any] = {"kind": kind}
-    parents = [node for node in map(encoder.encode, bases(machine, cls)) if node != ["ext", "object"]]
+    parents = [node for node in map(encoder.encode, bases(interp, cls)) if node != ["ext", "object"]]
     if parents:
         made["bases"] = parents
     if kind == "enum":
-        made["attributes"] = {name: encoder.encode(m.value) for name, m in enum_members(machine, cls).items()}
+        made["attributes"] = {name: encoder.encode(m.value) for name, m in enum_members(interp, cls).items()}
         return made
-    own = namespace(machine, cls)
+    own = namespace(interp, cls)
     if kind in ("dataclass", "namedtuple"):
         made["fields"] = _fields(upstream, encoder, cls)
-    if kind == "dataclass" and is_frozen(machine, cls):
+    if kind == "dataclass" and is_frozen(interp, cls):
         made["frozen"] = True
     wanted = kind == "dataclass" and is_summarised(cls.module.name)
     attributes, methods, properties, setters, kinds = {}, {}, {}, {}, {}
@@ -96,18 +96,18 @@ def class_entry(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> Any:
 
 
 def _kind(upstream: Upstream, cls: ClassObject) -> str:
-    machine = upstream.machine
-    if is_enum(machine, cls):
+    interp = upstream.interp
+    if is_enum(interp, cls):
         return "enum"
-    if is_dataclass(machine, cls):
+    if is_dataclass(interp, cls):
         return "dataclass"
-    if has_base(machine, cls, "typing.NamedTuple"):
+    if has_base(interp, cls, "typing.NamedTuple"):
         return "namedtuple"
-    return "typeddict" if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict") else "plain"
+    return "typeddict" if has_base(interp, cls, "typing.TypedDict", "typing_extensions.TypedDict") else "plain"
 
 
 def _fields(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> list[Any]:
-    specs = own_fields(upstream.machine, cls)
+    specs = own_fields(upstream.interp, cls)
     values = class_defaults(encoder, cls, specs)
     found = []
     for spec in specs:
@@ -119,28 +119,28 @@ def _fields(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> list[Any]
 
 
 def _hooks(upstream: Upstream, encoder: Encoder, cls: ClassObject, made: dict[str, Any]) -> None:
-    hook, _ = lookup(upstream.machine, cls, "__post_init__")
-    constructor, maker = lookup(upstream.machine, cls, "__init__")
+    hook, _ = lookup(upstream.interp, cls, "__post_init__")
+    constructor, maker = lookup(upstream.interp, cls, "__init__")
     if isinstance(constructor, Function) and maker is cls:
         made |= {"kind": "plain", "opaque": True}
         return
-    forwards = quietly(upstream.machine, lambda: forwarding(upstream.machine, cls))
+    forwards = quietly(upstream.interp, lambda: forwarding(upstream.interp, cls))
     if forwards is not None:
         made["forwards"] = list(astuple(forwards))
         return
-    setter, _ = lookup(upstream.machine, cls, "__setattr__")
+    setter, _ = lookup(upstream.interp, cls, "__setattr__")
     if isinstance(hook, Function):
-        made["made"] = quietly(upstream.machine, lambda: _constructed(upstream, encoder, cls))
+        made["made"] = quietly(upstream.interp, lambda: _constructed(upstream, encoder, cls))
         if made["made"] is None:
-            made["made"] = quietly(upstream.machine, lambda: _perhaps_constructed(upstream, encoder, cls))
+            made["made"] = quietly(upstream.interp, lambda: _perhaps_constructed(upstream, encoder, cls))
     if isinstance(setter, Function):
-        sets = quietly(upstream.machine, lambda: _sets(upstream, cls))
+        sets = quietly(upstream.interp, lambda: _sets(upstream, cls))
         made["sets"] = sets
 
 
 def _constructed(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> dict[str, Node] | None:
     """Describe the fields that construction leaves other than passed or declared; None if they are not known."""
-    defaults = class_defaults(encoder.elsewhere(), cls, fields_of(upstream.machine, cls))
+    defaults = class_defaults(encoder.elsewhere(), cls, fields_of(upstream.interp, cls))
     subject = _field_subject(upstream, encoder, cls)
     if _changed(upstream, subject) == set():
         return {}
@@ -163,14 +163,14 @@ def _perhaps_constructed(upstream: Upstream, encoder: Encoder, cls: ClassObject)
 
     A size of 0 by default has to be passed, although the class does not require it.
     """
-    hook, owner = lookup(upstream.machine, cls, "__post_init__")
-    names = touched(upstream.machine, upstream.modules, cls, hook, owner) if isinstance(hook, Function) else None
+    hook, owner = lookup(upstream.interp, cls, "__post_init__")
+    names = touched(upstream.interp, upstream.modules, cls, hook, owner) if isinstance(hook, Function) else None
     if names is None:
         return None
     subject = _field_subject(upstream, encoder, cls)
     optional = {parameter.name for parameter in subject.parameters if not parameter.required}
     sizes = {p.name for p in subject.parameters if type(p.default) is int and p.default == 0}
-    changed = [spec.name for spec in fields_of(upstream.machine, cls) if spec.name in names]
+    changed = [spec.name for spec in fields_of(upstream.interp, cls) if spec.name in names]
     for passed in (frozenset[str](), frozenset(sizes)):
         outcome = subject.outcome(passed)
         result = None if outcome is None else outcome[3]["result"][-1]
@@ -182,7 +182,7 @@ def _perhaps_constructed(upstream: Upstream, encoder: Encoder, cls: ClassObject)
 
 def _field_subject(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> CallSubject:
     names = []
-    for spec in fields_of(upstream.machine, cls):
+    for spec in fields_of(upstream.interp, cls):
         if spec.init:
             required = spec.default is MISSING and spec.factory is MISSING
             default = MISSING if required or spec.factory is not MISSING else spec.default
@@ -201,18 +201,18 @@ def _changed(upstream: Upstream, subject: CallSubject) -> set[str] | None:
 
 def _sets(upstream: Upstream, cls: ClassObject) -> dict[str, list[str]] | None:
     """Map each name to the fields that a class's own `__setattr__` writes for it, unless it is just that field."""
-    names = [spec.name for spec in fields_of(upstream.machine, cls)]
+    names = [spec.name for spec in fields_of(upstream.interp, cls)]
     found = {}
     for name in names:
         written: set[str] = set()
         for probe in PROBES:
-            upstream.machine.begin(())
+            upstream.interp.begin(())
             frame = Frame(cls.module)
-            instance = instantiate(upstream.machine, cls, Call([], {}, None, frame, {}))
+            instance = instantiate(upstream.interp, cls, Call([], {}, None, frame, {}))
             if not isinstance(instance, Instance):
                 return None
             before = dict(instance.fields)
-            set_attribute(upstream.machine, instance, name, probe, None, frame)
+            set_attribute(upstream.interp, instance, name, probe, None, frame)
             written |= {key for key, value in instance.fields.items() if value is not before.get(key, MISSING)}
             if any(instance.fields[key] is not probe for key in written):
                 return None
@@ -221,52 +221,52 @@ def _sets(upstream: Upstream, cls: ClassObject) -> dict[str, list[str]] | None:
     return found
 
 
-def forwarding(machine: Machine, cls: ClassObject) -> Forwarding | None:
+def forwarding(interp: Interpreter, cls: ClassObject) -> Forwarding | None:
     """Find the field to which a dataclass's own `__getattr__` and `__setattr__` forward, and how; None if to none.
 
     It is found by trying the two on a part that has known attributes.
     """
-    hooks = [lookup(machine, cls, name)[0] for name in ("__getattr__", "__setattr__")]
+    hooks = [lookup(interp, cls, name)[0] for name in ("__getattr__", "__setattr__")]
     if not any(isinstance(hook, Function) for hook in hooks):
         return None
-    names = [spec.name for spec in fields_of(machine, cls)]
+    names = [spec.name for spec in fields_of(interp, cls)]
     for number, field in enumerate(names):
         other = names[number - 1]
-        if other != field and _arrives(machine, cls, field, other, DECLARED) == PART:
-            writes = [_arrives(machine, cls, field, other, name) for name in (DECLARED, ADDED, other, ABSENT)]
+        if other != field and _arrives(interp, cls, field, other, DECLARED) == PART:
+            writes = [_arrives(interp, cls, field, other, name) for name in (DECLARED, ADDED, other, ABSENT)]
             if None not in writes:
-                return Forwarding(field, _reads(machine, cls, field, other), *map(str, writes))
+                return Forwarding(field, _reads(interp, cls, field, other), *map(str, writes))
     return None
 
 
-def _with_part(machine: Machine, cls: ClassObject, field: str, other: str) -> tuple[Instance, Instance]:
+def _with_part(interp: Interpreter, cls: ClassObject, field: str, other: str) -> tuple[Instance, Instance]:
     """Make an instance, and its part in `field`, whose class declares `other` as well."""
-    machine.begin(())
+    interp.begin(())
     module = Module("<probe>", "<probe>", ast.parse(PROBE % other))
-    probe = resolve_global(machine, module, "Probe")
+    probe = resolve_global(interp, module, "Probe")
     assert isinstance(probe, ClassObject)
-    part = Instance(probe, machine.tick())
+    part = Instance(probe, interp.tick())
     part.fields.update({DECLARED: "known", ADDED: "known", other: "known"})
-    whole = Instance(cls, machine.tick())
-    for spec in fields_of(machine, cls):
-        whole.fields[spec.name] = machine.unknown(spec.name)
+    whole = Instance(cls, interp.tick())
+    for spec in fields_of(interp, cls):
+        whole.fields[spec.name] = interp.unknown(spec.name)
     whole.fields[field] = part
     return whole, part
 
 
-def _reads(machine: Machine, cls: ClassObject, field: str, other: str) -> bool:
-    whole, _ = _with_part(machine, cls, field, other)
+def _reads(interp: Interpreter, cls: ClassObject, field: str, other: str) -> bool:
+    whole, _ = _with_part(interp, cls, field, other)
     try:
-        return bool(get_attribute(machine, whole, DECLARED, None, Frame(cls.module)) == "known")
+        return bool(get_attribute(interp, whole, DECLARED, None, Frame(cls.module)) == "known")
     except Raised:
         return False
 
 
-def _arrives(machine: Machine, cls: ClassObject, field: str, other: str, name: str) -> str | None:
+def _arrives(interp: Interpreter, cls: ClassObject, field: str, other: str, name: str) -> str | None:
     """Find where an attribute arrives; None if that is not certain."""
-    whole, part = _with_part(machine, cls, field, other)
+    whole, part = _with_part(interp, cls, field, other)
     try:
-        set_attribute(machine, whole, name, "written", None, Frame(cls.module))
+        set_attribute(interp, whole, name, "written", None, Frame(cls.module))
     except Raised as error:
         return REFUSED if error.name == "AttributeError" else None
     arrived = [place for place, owner in ((PART, part), (OWN, whole)) if owner.fields.get(name) == "written"]

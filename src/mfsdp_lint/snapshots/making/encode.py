@@ -10,11 +10,11 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.eval.construction import default
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, classes_of, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -88,9 +88,9 @@ class Encoder:
     """
 
     def __init__(
-        self, machine: Machine, home: Home, places: PlaceNumbers | None, providers: Mapping[str, Instance]
+        self, interp: Interpreter, home: Home, places: PlaceNumbers | None, providers: Mapping[str, Instance]
     ) -> None:
-        self.machine = machine
+        self.interp = interp
         self.home = home
         self.places = places
         self.providers = providers
@@ -111,7 +111,7 @@ class Encoder:
 
     def elsewhere(self) -> Encoder:
         """Make an encoder of the same objects for nodes that are not kept."""
-        return Encoder(self.machine, self.home, None, {})
+        return Encoder(self.interp, self.home, None, {})
 
     def write(self, write: Any) -> int | None:
         """Return the number of a write's place; None if it has none."""
@@ -129,7 +129,7 @@ class Encoder:
                 self._count(item, counts, depth + 1)
 
     def _node(self, value: Object, depth: int) -> Node:
-        value = self.machine.settle(value)
+        value = self.interp.settle(value)
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if value is MISSING:
@@ -188,7 +188,7 @@ class Encoder:
         return SET
 
     def _unknown(self, value: Unknown, depth: int) -> Node:
-        not_none = value.not_none or self.machine.path.facts.fields.get(("not none", id(value))) is True
+        not_none = value.not_none or self.interp.path.facts.fields.get(("not none", id(value))) is True
         written = {
             name: ["w", self.write(write), self._node(value.fields[name], depth + 1)]
             for name, write in value.writes.items()
@@ -214,7 +214,7 @@ class Encoder:
         return self._instance(value, depth)
 
     def _dictionary(self, value: DictObject, depth: int) -> Node:
-        if value.writes.get(HAZY) or len(value.fields) > LONGEST:
+        if value.writes.get(MAY_HAVE_CHANGED) or len(value.fields) > LONGEST:
             return SET
         entries = []
         for key, item in value.fields.items():
@@ -249,7 +249,7 @@ class Encoder:
         )
         fields = {name: written.get(name) or ["u", given[name]] for name in (*given, *written)}
         node = ["obj", base, self.write(value.made), fields]
-        return [*node, True] if value.writes.get(HAZY) else node
+        return [*node, True] if value.writes.get(MAY_HAVE_CHANGED) else node
 
     def _bases(self, value: Instance) -> list[tuple[Node, dict[str, Node]]]:
         """List the bases that `value` may be encoded as a difference to: class defaults, and model providers."""
@@ -265,7 +265,7 @@ class Encoder:
 
     def _class_defaults(self, cls: ClassObject) -> dict[str, Node]:
         if cls.qualified_name not in self._defaults:
-            self._defaults[cls.qualified_name] = class_defaults(self.elsewhere(), cls, fields_of(self.machine, cls))
+            self._defaults[cls.qualified_name] = class_defaults(self.elsewhere(), cls, fields_of(self.interp, cls))
         return self._defaults[cls.qualified_name]
 
     def _provider_defaults(self, key: str, provider: Instance) -> dict[str, Node]:
@@ -291,14 +291,14 @@ def path_of(value: Object) -> tuple[str, ...] | None:
 
 def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec]) -> dict[str, Node]:
     """Return the values of a class's fields when nothing is passed, by name."""
-    machine = encoder.machine
+    interp = encoder.interp
     found = {}
     for spec in specs:
         try:
-            value = isolated(machine, functools.partial(default, machine, spec, None, Frame(cls.module)))
+            value = isolated(interp, functools.partial(default, interp, spec, None, Frame(cls.module)))
         except (Raised, CannotJoin):
             value = MISSING
-        found[spec.name] = encoder.encode(machine.unknown(spec.name) if value is MISSING else value)
+        found[spec.name] = encoder.encode(interp.unknown(spec.name) if value is MISSING else value)
     return found
 
 

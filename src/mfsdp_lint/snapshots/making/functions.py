@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
@@ -41,19 +41,19 @@ T = TypeVar("T")
 class Upstream:
     """The evaluator, the modules of the release, and the bounds of their functions."""
 
-    machine: Machine
+    interp: Interpreter
     modules: Mapping[str, Module]
     bounds: ChangeBounds
 
 
-def quietly(machine: Machine, work: Callable[[], T]) -> T | None:
+def quietly(interp: Interpreter, work: Callable[[], T]) -> T | None:
     """Return the result of some work at the evaluator; None if it cannot be computed."""
     try:
         return work()
     except (Raised, CannotJoin, OutOfSteps, RecursionError):
         return None
     finally:
-        machine.finish()
+        interp.finish()
 
 
 def is_summarised(module: str) -> bool:
@@ -65,12 +65,12 @@ DEPTH = 4
 MOST = 64
 
 
-def words(machine: Machine, function: Function, parameter: str) -> list[str]:
+def words(interp: Interpreter, function: Function, parameter: str) -> list[str]:
     """List the texts, in the order in which the code has them."""
-    return list(dict.fromkeys(_words(machine, function, parameter, DEPTH)))[:MOST]
+    return list(dict.fromkeys(_words(interp, function, parameter, DEPTH)))[:MOST]
 
 
-def _words(machine: Machine, function: Function, parameter: str, depth: int) -> Iterator[str]:
+def _words(interp: Interpreter, function: Function, parameter: str, depth: int) -> Iterator[str]:
     if not isinstance(function.node, ast.FunctionDef) or depth == 0:
         return
     for node in ast.walk(function.node):
@@ -81,32 +81,32 @@ def _words(machine: Machine, function: Function, parameter: str, depth: int) -> 
         elif isinstance(node, ast.Match) and _root(node.subject) == parameter:
             yield from (text for case in node.cases for text in texts_in(case.pattern))
         elif isinstance(node, ast.Subscript) and _root(node.slice) == parameter:
-            yield from _keys(_global(machine, function, node.value))
+            yield from _keys(_global(interp, function, node.value))
         elif isinstance(node, ast.Call):
-            yield from _of_call(machine, function, node, parameter, depth)
+            yield from _of_call(interp, function, node, parameter, depth)
 
 
-def _of_call(machine: Machine, function: Function, node: ast.Call, parameter: str, depth: int) -> Iterator[str]:
+def _of_call(interp: Interpreter, function: Function, node: ast.Call, parameter: str, depth: int) -> Iterator[str]:
     if (
         isinstance(node.func, ast.Attribute)
         and node.func.attr == "get"
         and node.args
         and _root(node.args[0]) == parameter
     ):
-        yield from _keys(_global(machine, function, node.func.value))
+        yield from _keys(_global(interp, function, node.func.value))
         return
     passed: list[int | str | None] = [i for i, argument in enumerate(node.args) if _root(argument) == parameter]
     passed += [keyword.arg for keyword in node.keywords if _root(keyword.value) == parameter]
     if not passed:
         return
-    called = _global(machine, function, node.func)
+    called = _global(interp, function, node.func)
     if not isinstance(called, Function) or not isinstance(called.node, ast.FunctionDef):
         return
     names = [argument.arg for argument in (*called.node.args.posonlyargs, *called.node.args.args)]
     for place in passed:
         name = place if not isinstance(place, int) else names[place] if place < len(names) else None
         if name is not None:
-            yield from _words(machine, called, name, depth - 1)
+            yield from _words(interp, called, name, depth - 1)
 
 
 def _root(node: ast.expr) -> str | None:
@@ -120,9 +120,9 @@ def _root(node: ast.expr) -> str | None:
     return node.id
 
 
-def _global(machine: Machine, function: Function, node: ast.expr) -> Object:
+def _global(interp: Interpreter, function: Function, node: ast.expr) -> Object:
     try:
-        return resolve_global(machine, function.module, node.id) if isinstance(node, ast.Name) else MISSING
+        return resolve_global(interp, function.module, node.id) if isinstance(node, ast.Name) else MISSING
     except Raised:
         return MISSING
 
@@ -178,10 +178,10 @@ def _worked_out(
         owner is None
         and not _configures(function)
         and not writes
-        and not quietly(upstream.machine, lambda: promises(subject))
+        and not quietly(upstream.interp, lambda: promises(subject))
     ):
         return None
-    found = quietly(upstream.machine, lambda: summarise(subject))
+    found = quietly(upstream.interp, lambda: summarise(subject))
     if found is None:
         return None
     outcome, broken = found
@@ -217,8 +217,8 @@ def _cases(upstream: Upstream, subject: CallSubject, function: Function, outcome
         if parameter.kind == "**" or (required and required != [parameter.name] and not writes):
             continue
         cases = []
-        for value in _values(upstream.machine, function, parameter, writes):
-            one = quietly(upstream.machine, functools.partial(outcome_with, subject, parameter.name, value))
+        for value in _values(upstream.interp, function, parameter, writes):
+            one = quietly(upstream.interp, functools.partial(outcome_with, subject, parameter.name, value))
             if one is not None and one != outcome:
                 cases.append([value, one])
         if cases:
@@ -226,11 +226,11 @@ def _cases(upstream: Upstream, subject: CallSubject, function: Function, outcome
     return found
 
 
-def _values(machine: Machine, function: Function, parameter: Parameter, writes: bool) -> list[Object]:
+def _values(interp: Interpreter, function: Function, parameter: Parameter, writes: bool) -> list[Object]:
     if isinstance(parameter.default, bool):
         return [not parameter.default]
     if parameter.required or isinstance(parameter.default, str) or (writes and parameter.default is None):
-        return [word for word in words(machine, function, parameter.name) if word != parameter.default]
+        return [word for word in words(interp, function, parameter.name) if word != parameter.default]
     return []
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, mro, namespace
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
@@ -20,8 +20,8 @@ from mfsdp_lint.snapshots.making.encode import UNKNOWN
 class Names:
     """The names that one function sees."""
 
-    def __init__(self, machine: Machine, modules: Mapping[str, Module], function: Function) -> None:
-        self.machine = machine
+    def __init__(self, interp: Interpreter, modules: Mapping[str, Module], function: Function) -> None:
+        self.interp = interp
         self.modules = modules
         self.module = function.module
         self.local = _bound(function.node)
@@ -35,11 +35,11 @@ class Names:
             return MISSING
         owner = self.meant(node.value)
         if isinstance(owner, Module):
-            return self.modules.get(f"{owner.name}.{node.attr}") or global_of(self.machine, owner, node.attr)
+            return self.modules.get(f"{owner.name}.{node.attr}") or global_of(self.interp, owner, node.attr)
         if isinstance(owner, (External, Native)):
             return External(f"{owner.name}.{node.attr}")
         if isinstance(owner, ClassObject):
-            found, _ = lookup(self.machine, owner, node.attr)
+            found, _ = lookup(self.interp, owner, node.attr)
             return next(functions_of(found), MISSING)
         return MISSING
 
@@ -48,7 +48,7 @@ class Names:
             return self.imported[name]
         if name in self.local:
             return MISSING
-        found = global_of(self.machine, self.module, name)
+        found = global_of(self.interp, self.module, name)
         if found is MISSING and hasattr(builtins, name):
             return External(f"builtins.{name}")
         return found
@@ -61,7 +61,7 @@ class Names:
                     full = f"{node.module}.{alias.name}"
                     found: Object = self.modules.get(full, MISSING)
                     if found is MISSING and module is not None:
-                        found = global_of(self.machine, module, alias.name)
+                        found = global_of(self.interp, module, alias.name)
                     yield alias.asname or alias.name, External(full) if found is MISSING else found
             elif isinstance(node, ast.Import):
                 for alias in node.names:
@@ -70,11 +70,11 @@ class Names:
                     yield name, self.modules.get(full, External(full))
 
 
-def global_of(machine: Machine, module: Module, name: str) -> Object:
+def global_of(interp: Interpreter, module: Module, name: str) -> Object:
     """Return a global of a module; MISSING if it has none of this name, or its value cannot be computed."""
-    machine.path.steps = 0
+    interp.path.steps = 0
     try:
-        return resolve_global(machine, module, name)
+        return resolve_global(interp, module, name)
     except (Raised, CannotJoin, OutOfSteps, RecursionError):
         return MISSING
 
@@ -194,8 +194,8 @@ ASKING = ("getattr", "hasattr", "setattr", "isinstance")
 class Classes:
     """The classes with fields of these modules. They are looked for when they are first asked for."""
 
-    def __init__(self, machine: Machine, modules: Mapping[str, Module]) -> None:
-        self.machine = machine
+    def __init__(self, interp: Interpreter, modules: Mapping[str, Module]) -> None:
+        self.interp = interp
         self.modules = modules
         self._methods: dict[str, list[tuple[Function, ClassObject]]] | None = None
         self._plain: frozenset[str] | None = None
@@ -206,18 +206,16 @@ class Classes:
         if self._methods is None:
             self._methods = {}
             for cls in self._all():
-                for key, value in namespace(self.machine, cls).items():
+                for key, value in namespace(self.interp, cls).items():
                     for function in functions_of(value):
                         self._methods.setdefault(key, []).append((function, cls))
         return self._methods.get(name, [])
 
     def related_methods(self, cls: ClassObject, name: str) -> list[Function]:
         """Return the methods of this name of a class, its bases, and the classes derived from it."""
-        above = mro(self.machine, cls)
-        found = [
-            function for function, other in self.methods(name) if other in above or cls in mro(self.machine, other)
-        ]
-        own, _ = lookup(self.machine, cls, name)
+        above = mro(self.interp, cls)
+        found = [function for function, other in self.methods(name) if other in above or cls in mro(self.interp, other)]
+        own, _ = lookup(self.interp, cls, name)
         return [*found, *functions_of(own)]
 
     def is_plain_field(self, name: str) -> bool:
@@ -246,22 +244,22 @@ class Classes:
             if None in read:
                 return True
             for name in map(str, read):
-                if any(other is not cls and cls in mro(self.machine, other) for _, other in self.methods(name)):
+                if any(other is not cls and cls in mro(self.interp, other) for _, other in self.methods(name)):
                     return True
-                todo += functions_of(lookup(self.machine, cls, name)[0])
+                todo += functions_of(lookup(self.interp, cls, name)[0])
         return False
 
     def _is_derived_from(self, cls: ClassObject) -> bool:
         if self._bases is None:
-            self._bases = {id(base) for each in self._all() for base in mro(self.machine, each)[1:]}
+            self._bases = {id(base) for each in self._all() for base in mro(self.interp, each)[1:]}
         return id(cls) in self._bases
 
     def _all(self) -> Iterator[ClassObject]:
         for module in self.modules.values():
             for node in module.tree.body:
                 if isinstance(node, ast.ClassDef):
-                    cls = global_of(self.machine, module, node.name)
-                    if isinstance(cls, ClassObject) and cls.module is module and has_fields(self.machine, cls):
+                    cls = global_of(self.interp, module, node.name)
+                    if isinstance(cls, ClassObject) and cls.module is module and has_fields(self.interp, cls):
                         yield cls
 
 

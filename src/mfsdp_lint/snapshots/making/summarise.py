@@ -10,11 +10,11 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Instance, Object, Unknown
 from mfsdp_lint.snapshots import Node
@@ -28,8 +28,8 @@ LOOK_STEPS = 6_000
 returns a configuration; what takes longer makes models."""
 
 
-class Watching(Machine):
-    """A machine that gives up early, and remembers which arguments (or parts of them) something out of sight had."""
+class Watching(Interpreter):
+    """An interpreter that gives up early, and remembers which arguments (or parts) something out of sight had."""
 
     most_steps = STEP_LIMIT
 
@@ -82,18 +82,18 @@ class CallSubject:
     fixed: Mapping[str, Object] = field(default_factory=dict)
 
     @property
-    def machine(self) -> Watching:
+    def interp(self) -> Watching:
         """The evaluator, which is that of the encoder."""
-        machine = self.encoder.machine
-        assert isinstance(machine, Watching)
-        return machine
+        interp = self.encoder.interp
+        assert isinstance(interp, Watching)
+        return interp
 
     def run(self, symbolic: frozenset[str]) -> SubjectRun | None:
         """Run it with these parameters unknown (required ones always are); None if there is no answer."""
         if symbolic not in self.runs:
-            self.machine.most_steps = self.limit
+            self.interp.most_steps = self.limit
             self.runs[symbolic] = self._run(symbolic) if self.steps < SUBJECT_STEPS else None
-            self.machine.most_steps = STEP_LIMIT
+            self.interp.most_steps = STEP_LIMIT
         return self.runs[symbolic]
 
     def outcome(self, symbolic: frozenset[str]) -> Node | None:
@@ -102,18 +102,18 @@ class CallSubject:
         return None if run is None else run.outcome
 
     def _run(self, symbolic: frozenset[str]) -> SubjectRun | None:
-        machine = self.machine
-        machine.begin(())
+        interp = self.interp
+        interp.begin(())
         given = self._given(symbolic)
         try:
             result = self.invoke(given)
             # Paths through upstream code are joined where a call returns, so there is only one.
-            return None if machine.path.taken else self._seen(result, given)
+            return None if interp.path.taken else self._seen(result, given)
         except (Raised, CannotJoin, OutOfSteps, RecursionError):
             return None
         finally:
-            self.steps += machine.path.steps
-            machine.finish()
+            self.steps += interp.path.steps
+            interp.finish()
 
     def _given(self, symbolic: frozenset[str]) -> dict[str, Object]:
         given: dict[str, Object] = {}
@@ -126,23 +126,27 @@ class CallSubject:
 
     def _unknown(self, name: str) -> Object:
         if name != "self" or self.owner is None:
-            return self.machine.unknown(MARK + name)
-        instance = Instance(self.owner, self.machine.tick())
-        for spec in fields_of(self.machine, self.owner):
-            instance.fields[spec.name] = self.machine.unknown(f"{MARK}{name}.{spec.name}")
+            return self.interp.unknown(MARK + name)
+        instance = Instance(self.owner, self.interp.tick())
+        for spec in fields_of(self.interp, self.owner):
+            instance.fields[spec.name] = self.interp.unknown(f"{MARK}{name}.{spec.name}")
         return instance
 
     def _seen(self, result: Object, given: Mapping[str, Object]) -> SubjectRun:
-        machine, encoder = self.machine, self.encoder
-        hazy = {(name,) for name, value in given.items() if isinstance(value, Instance) and value.writes.get(HAZY)}
-        encoder.arguments, encoder.changed = given, frozenset(machine.forgotten | hazy)
+        interp, encoder = self.interp, self.encoder
+        hazy = {
+            (name,)
+            for name, value in given.items()
+            if isinstance(value, Instance) and value.writes.get(MAY_HAVE_CHANGED)
+        }
+        encoder.arguments, encoder.changed = given, frozenset(interp.forgotten | hazy)
         changes: list[tuple[int, str, Node]] = []
         for name, value in given.items():
             for path, write, item in _writes((name,), value, 0):
                 changes.append((write.order, "w:" + ".".join(path), ["w", encoder.write(write), encoder.encode(item)]))
-        for name, write in machine.path.environment.writes.items():
+        for name, write in interp.path.environment.writes.items():
             if isinstance(name, str) and hasattr(write, "order"):
-                value = machine.path.environment.fields.get(name)
+                value = interp.path.environment.fields.get(name)
                 changes.append((write.order, "e:" + name, ["w", encoder.write(write), encoder.encode(value)]))
         fields = {"result": ["u", encoder.encode(result)]}
         fields.update((key, node) for _, key, node in sorted(changes, key=lambda change: change[0]))
@@ -242,20 +246,20 @@ def outcome_with(subject: CallSubject, name: str, value: Object) -> dict[str, An
 
 def function_subject(encoder: Encoder, function: Function, owner: ClassObject | None = None) -> CallSubject:
     """Make the subject of a function or, with its class, of a method."""
-    parameters = _parameters(encoder.machine, function)
-    machine = encoder.machine
+    parameters = _parameters(encoder.interp, function)
+    interp = encoder.interp
     module = Module("", "", ast.Module([], []))
 
     def perform(given: Mapping[str, Object]) -> Object:
         frame = Frame(module)
         positional = [given[p.name] for p in parameters if p.kind == "p" and p.name in given]
         keywords = {p.name: given[p.name] for p in parameters if p.kind in ("a", "k", "**") and p.name in given}
-        return invoke(machine, function, Call(positional, keywords, function.node, frame))
+        return invoke(interp, function, Call(positional, keywords, function.node, frame))
 
     return CallSubject([p for p in parameters if p.kind in ("p", "a", "k", "**")], perform, encoder, owner)
 
 
-def _parameters(machine: Machine, function: Function) -> list[Parameter]:
+def _parameters(interp: Interpreter, function: Function) -> list[Parameter]:
     arguments: ast.arguments = function.node.args
     found = []
     for kind, names in (("p", arguments.posonlyargs), ("a", arguments.args), ("k", arguments.kwonlyargs)):
@@ -264,24 +268,24 @@ def _parameters(machine: Machine, function: Function) -> list[Parameter]:
             default = function.defaults.get(name, MISSING)
             found.append(Parameter(name, kind, default, required=default is MISSING))
     if arguments.kwarg is not None:
-        found += [Parameter(name, "**") for name in _keys(machine, function, arguments.kwarg)]
+        found += [Parameter(name, "**") for name in _keys(interp, function, arguments.kwarg)]
     return found
 
 
-def _keys(machine: Machine, function: Function, parameter: ast.arg) -> list[str]:
+def _keys(interp: Interpreter, function: Function, parameter: ast.arg) -> list[str]:
     """Return the keys that `**kwargs: Unpack[SomeTypedDict]` takes."""
     note = parameter.annotation
     if not isinstance(note, ast.Subscript) or not ast.unparse(note.value).endswith("Unpack"):
         return []
     try:
-        cls = evaluate(machine, note.slice, function.closure or Frame(function.module))
+        cls = evaluate(interp, note.slice, function.closure or Frame(function.module))
     except Raised:
         return []
     if not isinstance(cls, ClassObject):
         return []
     return [
         node.target.id
-        for base in reversed(mro(machine, cls))
+        for base in reversed(mro(interp, cls))
         if isinstance(base, ClassObject) and base.node is not None
         for node in base.node.body
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
@@ -290,10 +294,10 @@ def _keys(machine: Machine, function: Function, parameter: ast.arg) -> list[str]
 
 def constructor_subject(encoder: Encoder, cls: ClassObject, names: Sequence[tuple[str, bool, Object]]) -> CallSubject:
     """Make the subject of a dataclass's constructor; `names` are fields, whether each is required, and defaults."""
-    machine = encoder.machine
+    interp = encoder.interp
     frame = Frame(cls.module)
 
     def perform(given: Mapping[str, Object]) -> Object:
-        return instantiate(machine, cls, Call([], dict(given), None, frame, {}))
+        return instantiate(interp, cls, Call([], dict(given), None, frame, {}))
 
     return CallSubject([Parameter(name, "k", default, required) for name, required, default in names], perform, encoder)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from mfsdp_lint.readers.python.eval.classes import lookup, opaque
 from mfsdp_lint.readers.python.state.effects import Effect, effect, effect_of_method
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, External, Function, Native, Object
@@ -23,14 +23,14 @@ class OutOfSight(Exception):
 
 
 def touched(
-    machine: Machine, modules: Mapping[str, Module], cls: ClassObject, method: Function, owner: Object
+    interp: Interpreter, modules: Mapping[str, Module], cls: ClassObject, method: Function, owner: Object
 ) -> set[str] | None:
     """Find the attributes of `self` that a method (which `owner` has) may change; None if that is not certain.
 
     A computed name is one of those that the functions involved write down as a text.
     """
     try:
-        return set(_Touching(machine, modules, cls).by(method, owner))
+        return set(_Touching(interp, modules, cls).by(method, owner))
     except OutOfSight:
         return None
 
@@ -38,8 +38,8 @@ def touched(
 class _Touching:
     """The methods of one class that are looked at, each once."""
 
-    def __init__(self, machine: Machine, modules: Mapping[str, Module], cls: ClassObject) -> None:
-        self.machine = machine
+    def __init__(self, interp: Interpreter, modules: Mapping[str, Module], cls: ClassObject) -> None:
+        self.interp = interp
         self.modules = modules
         self.cls = cls
         self.seen: set[Function] = set()
@@ -51,7 +51,7 @@ class _Touching:
         if not isinstance(method.node, ast.FunctionDef) or not method.node.args.args:
             raise OutOfSight
         self_name = method.node.args.args[0].arg
-        names = Names(self.machine, self.modules, method)
+        names = Names(self.interp, self.modules, method)
         accounted: set[int] = set()
         for node in ast.walk(method.node):
             match node:
@@ -64,13 +64,13 @@ class _Touching:
                 case ast.Subscript(value=inner) if not isinstance(node.ctx, ast.Load):
                     yield from _held(inner, self_name)
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=called)) if name == self_name:
-                    yield from self._method(lookup(self.machine, self.cls, called))
+                    yield from self._method(lookup(self.interp, self.cls, called))
                     yield from _handed_on(node, self_name)
                 case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=called)):
                     if called == "__setattr__":
                         yield from _set(names, method, node.args[:-1])
                     else:
-                        yield from self._method(lookup(self.machine, self.cls, called, after=owner))
+                        yield from self._method(lookup(self.interp, self.cls, called, after=owner))
                     accounted.update(id(argument) for argument in node.args)
                 case ast.Call(func=ast.Attribute(value=ast.Name(id="object"), attr="__setattr__")):
                     yield from _set(names, method, node.args[1:-1])
@@ -97,7 +97,7 @@ class _Touching:
         method, owner = found
         if isinstance(method, Function):
             yield from self.by(method, owner)
-        elif method is not MISSING or opaque(self.machine, self.cls):
+        elif method is not MISSING or opaque(self.interp, self.cls):
             raise OutOfSight
 
 

@@ -31,7 +31,7 @@ from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
 from mfsdp_lint.readers.python.state.paths import PATIENCE, Raised, with_room
 from mfsdp_lint.readers.python.values.classes import ClassObject
@@ -44,17 +44,17 @@ class NotThere(Exception):
     """An address that names nothing, or calls it in a way that it cannot be called; the text says what to do."""
 
 
-def addressed(machine: Machine, address: Address) -> Entry:
+def addressed(interp: Interpreter, address: Address) -> Entry:
     """Return the entry point that an address names. Raises NotThere, and Unreadable for its file."""
-    module = machine.finder.load(address.path)
+    module = interp.finder.load(address.path)
     if module is None:
-        parse(address.path, machine.finder.sources.text(address.path))
+        parse(address.path, interp.finder.sources.text(address.path))
         raise NotThere("cannot be read")
-    ensure_ran(machine, module)
+    ensure_ran(interp, module)
     owner, _, name = address.function.rpartition(".")
-    entry = _inside(machine, module, owner, name) if owner else _top_level(machine, module, name)
+    entry = _inside(interp, module, owner, name) if owner else _top_level(interp, module, name)
     if entry is None:
-        raise NotThere(f"there is no function {address.function}{_nearest(machine, module, address.function)}")
+        raise NotThere(f"there is no function {address.function}{_nearest(interp, module, address.function)}")
     if entry.function is None:
         if address.positional or address.keywords:
             raise NotThere(f"{address.function} is no function: it takes no arguments")
@@ -62,9 +62,9 @@ def addressed(machine: Machine, address: Address) -> Entry:
     return replace(entry, module=module, arguments=_bound(address, entry))
 
 
-def _top_level(machine: Machine, module: Module, name: str) -> Entry | None:
-    value = resolve_global(machine, module, name)
-    decorated = [each for each in functions(machine, module) if each.name == name and each.wrapper is not None]
+def _top_level(interp: Interpreter, module: Module, name: str) -> Entry | None:
+    value = resolve_global(interp, module, name)
+    decorated = [each for each in functions(interp, module) if each.name == name and each.wrapper is not None]
     if decorated:
         return decorated[0]
     if isinstance(value, Function) and isinstance(value.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -72,9 +72,9 @@ def _top_level(machine: Machine, module: Module, name: str) -> Entry | None:
         return Entry(name, module, "function", value.node.lineno if own else _line(module, name), value)
     if isinstance(value, Partial) and isinstance(value.function, Function):
         return Entry(name, module, "function", _line(module, name), value.function, partial=value)
-    if is_container(machine, value):
+    if is_container(interp, value):
         return Entry(name, module, "module", _line(module, name))
-    main = script(machine, module)
+    main = script(interp, module)
     return main if main is not None and main.name == name else None
 
 
@@ -90,13 +90,13 @@ def _line(module: Module, name: str) -> int:
     return 1
 
 
-def _inside(machine: Machine, module: Module, owner: str, name: str) -> Entry | None:
+def _inside(interp: Interpreter, module: Module, owner: str, name: str) -> Entry | None:
     """Return the entry point of a method of a class, or of a function in a table."""
-    cls = resolve_global(machine, module, owner)
+    cls = resolve_global(interp, module, owner)
     if not isinstance(cls, ClassObject):
-        return next((each for each in partials(machine, module) if each.name == f"{owner}.{name}"), None)
-    bases = [base for base in mro(machine, cls) if isinstance(base, ClassObject) and name in namespace(machine, base)]
-    return method(machine, cls, bases[0], name) if bases else None
+        return next((each for each in partials(interp, module) if each.name == f"{owner}.{name}"), None)
+    bases = [base for base in mro(interp, cls) if isinstance(base, ClassObject) and name in namespace(interp, base)]
+    return method(interp, cls, bases[0], name) if bases else None
 
 
 def _bound(address: Address, entry: Entry) -> Mapping[str, Plain]:
@@ -119,7 +119,7 @@ def _bound(address: Address, entry: Entry) -> Mapping[str, Plain]:
     return given
 
 
-def _nearest(machine: Machine, module: Module, name: str) -> str:
+def _nearest(interp: Interpreter, module: Module, name: str) -> str:
     known = [
         f"{node.name}.{inner.name}" if isinstance(node, ast.ClassDef) else inner.name
         for node in module.tree.body
@@ -171,7 +171,7 @@ class Programs:
         self.asked = asked
         self.nemo = nemo
         self.ran = Ran() if ran is None else ran
-        self.machines: dict[object, Machine] = {}
+        self.interpreters: dict[object, Interpreter] = {}
 
     def start(self, path: str, given: Given) -> Started:
         """Return the recipes of a file's script; none where it is no script, or configures nothing that is known.
@@ -190,53 +190,53 @@ class Programs:
             return NOTHING
         with without_collection(), self.asked.sources.recording(self.ran.texts):
             module = Module(f"<{name}>", name, tree)
-            return with_room(lambda: self._run(self._machine(given), module, given, needs_all=True))
+            return with_room(lambda: self._run(self._interpreter(given), module, given, needs_all=True))
 
     def _start(self, path: str, given: Given) -> Started:
-        machine = self._machine(given)
-        machine.finder.ask_for([path])
-        module = machine.finder.load(path)
-        started = NOTHING if module is None else self._run(machine, module, given)
+        interp = self._interpreter(given)
+        interp.finder.ask_for([path])
+        module = interp.finder.load(path)
+        started = NOTHING if module is None else self._run(interp, module, given)
         if self.asked.relevance.reaches(path):
             return started
         recipes = tuple(each for each in started.recipes if not each.partial)
         return replace(started, recipes=recipes) if recipes else NOTHING
 
-    def _run(self, machine: Machine, module: Module, given: Given, *, needs_all: bool = False) -> Started:
-        entry = entries.script(machine, module)
+    def _run(self, interp: Interpreter, module: Module, given: Given, *, needs_all: bool = False) -> Started:
+        entry = entries.script(interp, module)
         if entry is None:
             return NOTHING
-        machine.given, machine.called, machine.patience = given, set(), PATIENCE
+        interp.given, interp.called, interp.patience = given, set(), PATIENCE
         try:
             endings: list[running.Ending] = []
-            found = running.run(machine, entry, Spans(machine), endings)
+            found = running.run(interp, entry, Spans(interp), endings)
         finally:
-            machine.given = None
-            self.note(machine, entry)
+            interp.given = None
+            self.note(interp, entry)
         if not found:
             raised = [each for each in endings if isinstance(each, Raised)]
             return Started((), raised=raised[0]) if len(raised) == len(endings) else NOTHING
         if needs_all and not all(each.known for each in found):
             return NOTHING
-        found = with_variables(machine, entry, found, [each.module for each in machine.called])
-        ran = {key_of(each) for each in machine.called} | {(module.path, entry.line, entry.name)}
+        found = with_variables(interp, entry, found, [each.module for each in interp.called])
+        ran = {key_of(each) for each in interp.called} | {(module.path, entry.line, entry.name)}
         return Started(tuple(each.recipe for each in found), frozenset(ran))
 
-    def note(self, machine: Machine, entry: entries.Entry) -> None:
+    def note(self, interp: Interpreter, entry: entries.Entry) -> None:
         """Record that the code of a script ran, with all that it called."""
         key = self.asked.sources.key
         self.ran.functions.add((key(entry.module.path), entry.line, entry.name))
-        self.ran.functions.update((key(path), line, name) for path, line, name in map(key_of, machine.called))
-        self.ran.aside.update((key(path), line, name) for path, line, name in map(key_of, machine.called_aside))
+        self.ran.functions.update((key(path), line, name) for path, line, name in map(key_of, interp.called))
+        self.ran.aside.update((key(path), line, name) for path, line, name in map(key_of, interp.called_aside))
 
-    def _machine(self, given: Given) -> Machine:
-        """Return the machine for an environment: a module is imported once, and reads the variables of only one."""
+    def _interpreter(self, given: Given) -> Interpreter:
+        """Return the interpreter for an environment: a module is imported once, and reads the variables of only one."""
         key = tuple(sorted((each.path, repr(each.value)) for each in given.environment)), given.ranks
-        if key not in self.machines:
+        if key not in self.interpreters:
             finder = ModuleFinder(self.asked.sources, self.asked.search_path, self.asked.relevance)
             finder.spell(self.asked.every)
             finder.ask_for([each for each in self.asked.every if each.endswith(".py")])
-            self.machines[key] = Machine(
+            self.interpreters[key] = Interpreter(
                 finder, self.asked.knowledge(), self.asked.tracing, self.nemo, self.asked.environment
             )
-        return self.machines[key]
+        return self.interpreters[key]

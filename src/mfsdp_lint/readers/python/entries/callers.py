@@ -18,7 +18,7 @@ from mfsdp_lint.readers.python.entries import running
 from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters, positional_given
 from mfsdp_lint.readers.python.entries.exposed import declared_keywords, is_boolean
 from mfsdp_lint.readers.python.export.origins import Spans
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import parse
 from mfsdp_lint.readers.python.state.paths import with_room
 from mfsdp_lint.readers.python.values.objects import MISSING
@@ -35,7 +35,7 @@ ANYTHING_ELSE = "anything else"
 class FunctionCallers:
     """The callers of a function (see `Callers`); `number` says which of its recipes is asked about."""
 
-    machine: Machine
+    interp: Interpreter
     entry: Entry
     spans: Spans
     number: int = 0
@@ -43,7 +43,7 @@ class FunctionCallers:
 
     def given(self, users: Sequence[str] = ()) -> Sequence[Mapping[str, Plain]]:
         """Return values for one parameter at a time: a switch's sides, texts it is compared with, callers' values."""
-        found = with_room(lambda: list(dict.fromkeys(_values(self.machine, self.entry, users))))
+        found = with_room(lambda: list(dict.fromkeys(_values(self.interp, self.entry, users))))
         return [{name: value} for name, _, value in found[:MOST_CALLS]]
 
     def variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
@@ -54,24 +54,24 @@ class FunctionCallers:
         return self._known[said]
 
     def _variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
-        machine = self.machine
-        called = machine.called.copy()
+        interp = self.interp
+        called = interp.called.copy()
         entry = replace(self.entry, arguments={**(self.entry.arguments or {}), **arguments})
-        found = with_room(lambda: running.run(machine, entry, self.spans))
-        machine.called = called
+        found = with_room(lambda: running.run(interp, entry, self.spans))
+        interp.called = called
         return found[self.number].recipe.variants if self.number < len(found) else ()
 
 
 _Value = str | int | float | bool | None
 
 
-def _values(machine: Machine, entry: Entry, users: Sequence[str]) -> Iterator[tuple[str, type, _Value]]:
+def _values(interp: Interpreter, entry: Entry, users: Sequence[str]) -> Iterator[tuple[str, type, _Value]]:
     """Yield the values of every parameter but its default, each with its type: True is not 1 here."""
     assert entry.function is not None
     parameters = entry.function.node.args
     annotations = {each.arg: each.annotation for each in (*parameters.args, *parameters.kwonlyargs)}
     names = [name for name in open_parameters(entry) if name not in (entry.arguments or {})]
-    passed = list(_passed(machine, entry, names, users))
+    passed = list(_passed(interp, entry, names, users))
     for name in names:
         default = entry.function.defaults.get(name, MISSING)
         values: list[_Value] = []
@@ -81,7 +81,7 @@ def _values(machine: Machine, entry: Entry, users: Sequence[str]) -> Iterator[tu
         values += (value for each in compared for value in (each, *_others(each)))
         values += [value for other, value in passed if other == name]
         yield from ((name, type(value), value) for value in values if not _same(value, default))
-    for name in declared_keywords(machine, entry.function):
+    for name in declared_keywords(interp, entry.function):
         if name not in annotations and name not in (entry.arguments or {}):
             yield from ((name, bool, value) for value in (True, False))
 
@@ -118,38 +118,40 @@ def _literal(node: ast.AST) -> Iterator[_Value]:
         yield node.value
 
 
-def _passed(machine: Machine, entry: Entry, names: Sequence[str], users: Sequence[str]) -> Iterator[tuple[str, _Value]]:
+def _passed(
+    interp: Interpreter, entry: Entry, names: Sequence[str], users: Sequence[str]
+) -> Iterator[tuple[str, _Value]]:
     """Yield the literals that calls of a function of this name give to its parameters, in all files at hand."""
     assert entry.function is not None
     called = entry.function.name
     positional = [each.arg for each in (*entry.function.node.args.posonlyargs, *entry.function.node.args.args)]
     positional = positional[positional_given(entry) :]
-    for call in _calls(machine, called, users):
+    for call in _calls(interp, called, users):
         pairs = [*zip(positional, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
         for name, value in pairs:
             if name is not None and name in names:
                 yield from ((name, literal) for literal in _literal(value))
 
 
-def _calls(machine: Machine, called: str, users: Sequence[str]) -> list[ast.Call]:
+def _calls(interp: Interpreter, called: str, users: Sequence[str]) -> list[ast.Call]:
     """Return the calls of a function, also in files that say nothing about a training run."""
     found: list[ast.Call] = []
-    for path in dict.fromkeys((*machine.finder.spellings.values(), *users)):
-        text = machine.finder.sources.text_or_none(path)
+    for path in dict.fromkeys((*interp.finder.spellings.values(), *users)):
+        text = interp.finder.sources.text_or_none(path)
         if text is not None and f"{called}(" in text:
-            found += _calls_in(machine, path, text).get(called, ())
+            found += _calls_in(interp, path, text).get(called, ())
     return found
 
 
-def _calls_in(machine: Machine, path: str, text: str) -> Mapping[str, list[ast.Call]]:
+def _calls_in(interp: Interpreter, path: str, text: str) -> Mapping[str, list[ast.Call]]:
     """Return the calls in a file, by the last word of the called expression."""
     key = ("calls", path)
-    if key not in machine.memo:
-        machine.memo[key] = calls = defaultdict(list)
+    if key not in interp.memo:
+        interp.memo[key] = calls = defaultdict(list)
         with suppress(Unreadable):
             for node in ast.walk(parse(path, text)):
                 match node:
                     case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
                         calls[name].append(node)
-    found: Mapping[str, list[ast.Call]] = machine.memo[key]
+    found: Mapping[str, list[ast.Call]] = interp.memo[key]
     return found

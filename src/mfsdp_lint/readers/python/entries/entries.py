@@ -16,7 +16,7 @@ from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_containe
 from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, functions_of, meant, resolve_global
 from mfsdp_lint.readers.python.eval.launching import may_launch
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
@@ -57,12 +57,12 @@ class Entry:
         return f"{self.module.name}.{self.name}"
 
 
-def functions(machine: Machine, module: Module) -> list[Entry]:
+def functions(interp: Interpreter, module: Module) -> list[Entry]:
     """Return the functions that a module itself defines at its top level, also those under conditions there."""
-    ensure_ran(machine, module)
+    ensure_ran(interp, module)
     found = []
     for node in _defined(module.tree.body):
-        value = resolve_global(machine, module, node.name)
+        value = resolve_global(interp, module, node.name)
         if isinstance(value, Choice):
             value = next((each for each in value.options if getattr(each, "node", None) is node), value)
         original = module.defined.get(node)
@@ -72,7 +72,7 @@ def functions(machine: Machine, module: Module) -> list[Entry]:
             found.append(Entry(node.name, module, "function", node.lineno, original, wrapper=value))
         elif node not in module.tree.body and not node.decorator_list and _is_own(value, module):
             # The condition does not hold unless somebody sets a switch.
-            other = function_elsewhere(machine, module, node)
+            other = function_elsewhere(interp, module, node)
             if isinstance(other, Function):
                 found.append(Entry(node.name, module, "function", node.lineno, other))
     return found
@@ -93,12 +93,12 @@ def _defined(body: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFu
                 yield from _defined(handler.body)
 
 
-def partials(machine: Machine, module: Module) -> Iterable[Entry]:
+def partials(interp: Interpreter, module: Module) -> Iterable[Entry]:
     """Yield the functions that a module binds to a name: made by another one, or with `functools.partial`.
 
     A function in a table has the table's name and its key.
     """
-    ensure_ran(machine, module)
+    ensure_ran(interp, module)
     for name, line in _assigned(module).items():
         value: Any = module.fields.get(name, MISSING)
         made = {name: value}
@@ -115,7 +115,7 @@ def _is_own_lambda(function: Function, module: Module) -> bool:
     return isinstance(function.node, ast.Lambda) and function.module is module
 
 
-def may_configure(machine: Machine, entry: Entry) -> bool:
+def may_configure(interp: Interpreter, entry: Entry) -> bool:
     """Tell whether a function's text gives reason to run it.
 
     It returns something, names a part of a configuration, or leads to a launcher.
@@ -128,7 +128,7 @@ def may_configure(machine: Machine, entry: Entry) -> bool:
         parts = parts or (isinstance(node, ast.keyword) and node.arg in SECTIONS)
     if parts or (returns and not needs_arguments(entry)) or says_container(entry.function.returns):
         return True
-    return may_launch(machine, entry.function)
+    return may_launch(interp, entry.function)
 
 
 def says_container(annotation: ast.expr | None) -> bool:
@@ -199,13 +199,13 @@ def positional_given(entry: Entry) -> int:
     return (entry.cls is not None) + (len(entry.partial.arguments) if entry.partial is not None else 0)
 
 
-def option_files(machine: Machine, entry: Entry) -> list[str]:
+def option_files(interp: Interpreter, entry: Entry) -> list[str]:
     """Return the files that declare command-line options and that an entry point which was just run goes through."""
-    paths = dict.fromkeys((entry.module.path, *(function.module.path for function in machine.called)))
-    return [path for path in paths if path in machine.switches]
+    paths = dict.fromkeys((entry.module.path, *(function.module.path for function in interp.called)))
+    return [path for path in paths if path in interp.switches]
 
 
-def script(machine: Machine, module: Module) -> Entry | None:
+def script(interp: Interpreter, module: Module) -> Entry | None:
     """Return a module as a script: its `if __name__ == "__main__":` part, or the lone calls at its top level."""
     start = guard(module) or next(_lone_calls(module.tree), None)
     return None if start is None else Entry(module.name.rpartition(".")[2], module, "script", start.lineno)
@@ -228,12 +228,12 @@ def _lone_calls(node: ast.AST) -> Iterator[ast.stmt]:
             yield from _lone_calls(inner)
 
 
-def module_configurations(machine: Machine, module: Module) -> Iterable[Entry]:
+def module_configurations(interp: Interpreter, module: Module) -> Iterable[Entry]:
     """Yield the configurations that a module keeps in a global name."""
-    ensure_ran(machine, module)
+    ensure_ran(interp, module)
     for name, line in _assigned(module).items():
         value: Any = module.fields.get(name, MISSING)
-        if is_container(machine, value):
+        if is_container(interp, value):
             yield Entry(name, module, "module", line)
 
 
@@ -280,17 +280,17 @@ def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
         yield from getattr(node, block, ())
 
 
-def configures(machine: Machine, module: Module, node: ast.AST) -> bool:
+def configures(interp: Interpreter, module: Module, node: ast.AST) -> bool:
     """Tell whether a function or a top level makes, changes or launches a configuration itself, by its text.
 
     Functions inside it are not looked at. A called name is known by its import: a recipe or a launcher of upstream, a
     class of configurations.
     """
-    if not machine.finder.relevance.reaches(module.path, _names_upstream):
+    if not interp.finder.relevance.reaches(module.path, _names_upstream):
         return False
-    imports = _imports(machine, module)
+    imports = _imports(interp, module)
     return any(
-        _is_telling(machine, module, imports, inner.func) if isinstance(inner, ast.Call) else _changes(inner)
+        _is_telling(interp, module, imports, inner.func) if isinstance(inner, ast.Call) else _changes(inner)
         for inner in _own(node)
     )
 
@@ -299,21 +299,21 @@ def _names_upstream(text: str) -> bool:
     return UPSTREAM in text or CONTAINER in text
 
 
-def leads_to_configuration(machine: Machine, function: Function, *, named: bool = False) -> bool:
+def leads_to_configuration(interp: Interpreter, function: Function, *, named: bool = False) -> bool:
     """Tell whether a function of the files at hand configures something, or calls another that does, by the text.
 
     With `named`, a function that it only names, and may hand on to be called, counts as well.
     """
     key = ("leads to a configuration", function, named)
-    if key not in machine.memo:
-        machine.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
-        machine.memo[key] = configures(machine, function.module, function.node) or any(
-            other.module.is_own and leads_to_configuration(machine, other, named=named)
+    if key not in interp.memo:
+        interp.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
+        interp.memo[key] = configures(interp, function.module, function.node) or any(
+            other.module.is_own and leads_to_configuration(interp, other, named=named)
             for node in _own(function.node)
             if isinstance(node, (ast.Name, ast.Attribute) if named else ast.Call)
-            for other in functions_of(machine, meant(machine, function.module, node, function))
+            for other in functions_of(interp, meant(interp, function.module, node, function))
         )
-    found: bool = machine.memo[key]
+    found: bool = interp.memo[key]
     return found
 
 
@@ -329,10 +329,10 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
         pending.extend(ast.iter_child_nodes(here))
 
 
-def _imports(machine: Machine, module: Module) -> Mapping[str, str]:
+def _imports(interp: Interpreter, module: Module) -> Mapping[str, str]:
     """Return the names that a file imports from upstream, anywhere in it, each with its full dotted name."""
     key = ("imports from upstream", module)
-    if key not in machine.memo:
+    if key not in interp.memo:
         found: dict[str, str] = {}
         pending: list[ast.AST] = [module.tree]
         while pending:
@@ -347,12 +347,12 @@ def _imports(machine: Machine, module: Module) -> Mapping[str, str]:
                     )
                 case ast.ImportFrom(module=str(source), names=names, level=0) if f"{source}.".startswith(UPSTREAM):
                     found.update((alias.asname or alias.name, f"{source}.{alias.name}") for alias in names)
-        machine.memo[key] = found
-    imports: Mapping[str, str] = machine.memo[key]
+        interp.memo[key] = found
+    imports: Mapping[str, str] = interp.memo[key]
     return imports
 
 
-def _is_telling(machine: Machine, module: Module, imports: Mapping[str, str], function: ast.expr) -> bool:
+def _is_telling(interp: Interpreter, module: Module, imports: Mapping[str, str], function: ast.expr) -> bool:
     """Tell whether a call makes or launches a configuration, by what it calls."""
     if isinstance(function, ast.Call):
         return False  # that call is asked itself
@@ -360,14 +360,14 @@ def _is_telling(machine: Machine, module: Module, imports: Mapping[str, str], fu
     head, dot, rest = written.partition(".")
     names = [imports.get(written) or f"{imports.get(head, head)}{dot}{rest}"]
     if head not in imports and written not in imports:
-        names = _meant(machine, meant(machine, module, function))
+        names = _meant(interp, meant(interp, module, function))
     return any(name.rpartition(".")[2] == CONTAINER or _is_upstream_entry(name) for name in names)
 
 
-def _meant(machine: Machine, value: Object) -> list[str]:
+def _meant(interp: Interpreter, value: Object) -> list[str]:
     """Return the dotted names of a function, or of a class and its bases."""
     if isinstance(value, ClassObject):
-        return class_names(machine, value)
+        return class_names(interp, value)
     if isinstance(value, Function):
         return [f"{value.module.name}.{value.name}"]
     return [value.name] if isinstance(value, External) else []
@@ -397,7 +397,7 @@ def _changes(node: ast.AST) -> bool:
     )
 
 
-def methods(machine: Machine, module: Module) -> Iterator[Entry]:
+def methods(interp: Interpreter, module: Module) -> Iterator[Entry]:
     """Yield methods that return a configuration when called on an object made without arguments: class-based recipes.
 
     A class also has its bases' methods: the configuration depends on the class's own overrides.
@@ -405,15 +405,15 @@ def methods(machine: Machine, module: Module) -> Iterator[Entry]:
     for node in module.tree.body:
         if not isinstance(node, ast.ClassDef):
             continue
-        cls = resolve_global(machine, module, node.name)
-        if not isinstance(cls, ClassObject) or cls.node is not node or has_base(machine, cls, *ENUM_BASES):
+        cls = resolve_global(interp, module, node.name)
+        if not isinstance(cls, ClassObject) or cls.node is not node or has_base(interp, cls, *ENUM_BASES):
             continue
         seen: set[str] = set()
-        for base in mro(machine, cls):
+        for base in mro(interp, cls):
             if not isinstance(base, ClassObject) or base.node is None or not base.module.is_own:
                 continue
-            for name in _recipe_methods(machine, base):
-                entry = method(machine, cls, base, name) if name not in seen else None
+            for name in _recipe_methods(interp, base):
+                entry = method(interp, cls, base, name) if name not in seen else None
                 seen.add(name)
                 if entry is None or (entry.cls is None and base is not cls):
                     continue  # a static method of a base does what it does there
@@ -421,27 +421,27 @@ def methods(machine: Machine, module: Module) -> Iterator[Entry]:
                 yield entry if base.module is module else replace(entry, module=module, line=node.lineno)
 
 
-def _recipe_methods(machine: Machine, cls: ClassObject) -> Iterator[str]:
+def _recipe_methods(interp: Interpreter, cls: ClassObject) -> Iterator[str]:
     """Yield the methods that return a configuration (and need no argument for it), or launch or change one."""
     assert cls.node is not None
     for each in cls.node.body:
         if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) or each.name.startswith("_"):
             continue
         hands_back = says_container(each.returns) or (each.returns is None and _builds(each))
-        if (hands_back and not _needs_arguments(each)) or _leads(machine, cls, each.name):
+        if (hands_back and not _needs_arguments(each)) or _leads(interp, cls, each.name):
             yield each.name
 
 
-def _leads(machine: Machine, cls: ClassObject, name: str) -> bool:
+def _leads(interp: Interpreter, cls: ClassObject, name: str) -> bool:
     """Tell whether a method configures something, or calls code that does, by the text.
 
     A test has to configure something itself: it calls much code for other reasons.
     """
     return any(
-        configures(machine, each.module, each.node)
+        configures(interp, each.module, each.node)
         if is_test(each)
-        else leads_to_configuration(machine, each, named=True)
-        for each in functions_of(machine, namespace(machine, cls).get(name))
+        else leads_to_configuration(interp, each, named=True)
+        for each in functions_of(interp, namespace(interp, cls).get(name))
     )
 
 
@@ -461,9 +461,9 @@ def _builds(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return returns and parts
 
 
-def method(machine: Machine, cls: ClassObject, base: ClassObject, name: str) -> Entry | None:
+def method(interp: Interpreter, cls: ClassObject, base: ClassObject, name: str) -> Entry | None:
     """Return the entry point for a method of `cls` that `base`, the class itself or a base of it, defines."""
-    value = namespace(machine, base).get(name)
+    value = namespace(interp, base).get(name)
     kind = value.kind if isinstance(value, Descriptor) else ""
     function = value.function if isinstance(value, Descriptor) else value
     wrapper = None

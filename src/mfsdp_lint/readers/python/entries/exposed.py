@@ -26,7 +26,7 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, has_base, mro
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.calling import evaluate
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -37,34 +37,34 @@ _NAMES = frozenset(path.rpartition(".")[2] for path in SWITCHES)
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
-def reaches(machine: Machine, function: Function, parameter: str) -> bool:
+def reaches(interp: Interpreter, function: Function, parameter: str) -> bool:
     """Tell whether a parameter of a function (or a key of its `**kwargs`) may decide an FSDP switch."""
     key = ("reaches", function, parameter)
-    if key not in machine.memo:
-        machine.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
-        machine.memo[key] = _reaches(machine, function, parameter)
-    found: bool = machine.memo[key]
+    if key not in interp.memo:
+        interp.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
+        interp.memo[key] = _reaches(interp, function, parameter)
+    found: bool = interp.memo[key]
     return found
 
 
-def _reaches(machine: Machine, function: Function, parameter: str) -> bool:
+def _reaches(interp: Interpreter, function: Function, parameter: str) -> bool:
     tracked = _tracked(function.node, _bound_name(function.node.args, parameter))
     for node in _nodes(function.node):
-        if _decides(machine, function, node, tracked) or any(_uses(value, tracked) for value in _written(node)):
+        if _decides(interp, function, node, tracked) or any(_uses(value, tracked) for value in _written(node)):
             return True
-        if isinstance(node, ast.Call) and _passed_on(machine, function, node, parameter, tracked):
+        if isinstance(node, ast.Call) and _passed_on(interp, function, node, parameter, tracked):
             return True
     return False
 
 
-def _decides(machine: Machine, function: Function, node: ast.AST, tracked: set[str]) -> bool:
+def _decides(interp: Interpreter, function: Function, node: ast.AST, tracked: set[str]) -> bool:
     """Tell whether a node is a condition on a tracked name, above code that names a switch."""
     test = _condition(node)
     if test is None or not _uses(test, tracked):
         return False
     # Behind `if not flag: return` all the rest depends on it.
     leaves = any(isinstance(inner, _LEAVES) for inner in ast.walk(node))
-    return _switches(machine, function, function.node if leaves else node)
+    return _switches(interp, function, function.node if leaves else node)
 
 
 def _bound_name(parameters: ast.arguments, name: str) -> str | None:
@@ -164,49 +164,49 @@ def _is_switch(node: ast.AST) -> bool:
             return False
 
 
-def _switches(machine: Machine, function: Function, node: ast.AST) -> bool:
+def _switches(interp: Interpreter, function: Function, node: ast.AST) -> bool:
     """Tell whether a piece of a function names a switch, or calls a function that does."""
     if any(_is_switch(inner) for inner in ast.walk(node)):
         return True
-    called = (_called(machine, function.module, inner) for inner in ast.walk(node) if isinstance(inner, ast.Call))
-    return any(isinstance(one, Function) and _names_switch(machine, one) for one in called)
+    called = (_called(interp, function.module, inner) for inner in ast.walk(node) if isinstance(inner, ast.Call))
+    return any(isinstance(one, Function) and _names_switch(interp, one) for one in called)
 
 
-def _names_switch(machine: Machine, function: Function) -> bool:
+def _names_switch(interp: Interpreter, function: Function) -> bool:
     key = ("names a switch", function)
-    if key not in machine.memo:
-        machine.memo[key] = False
-        machine.memo[key] = _switches(machine, function, function.node)
-    found: bool = machine.memo[key]
+    if key not in interp.memo:
+        interp.memo[key] = False
+        interp.memo[key] = _switches(interp, function, function.node)
+    found: bool = interp.memo[key]
     return found
 
 
-def _called(machine: Machine, module: Module, call: ast.Call) -> Object:
+def _called(interp: Interpreter, module: Module, call: ast.Call) -> Object:
     target: Object = None
     match call.func:
         case ast.Name(id=name):
-            target = resolve_global(machine, module, name)
+            target = resolve_global(interp, module, name)
         case ast.Attribute(value=ast.Name(id=owner), attr=name):
-            holder = resolve_global(machine, module, owner)
-            target = resolve_global(machine, holder, name) if isinstance(holder, Module) else None
+            holder = resolve_global(interp, module, owner)
+            target = resolve_global(interp, holder, name) if isinstance(holder, Module) else None
     return target.function if isinstance(target, Partial) else target
 
 
-def _passed_on(machine: Machine, function: Function, call: ast.Call, parameter: str, tracked: set[str]) -> bool:
+def _passed_on(interp: Interpreter, function: Function, call: ast.Call, parameter: str, tracked: set[str]) -> bool:
     names = [keyword.arg or parameter for keyword in call.keywords if _uses(keyword.value, tracked)]
     positions = [number for number, argument in enumerate(call.args) if _uses(argument, tracked)]
     if not names and not positions:
         return False
-    target = _called(machine, function.module, call)
+    target = _called(interp, function.module, call)
     if isinstance(target, ClassObject):
-        fields = [spec.name for spec in fields_of(machine, target)]
+        fields = [spec.name for spec in fields_of(interp, target)]
         return any(fields[number] in _NAMES for number in positions if number < len(fields))
     if not isinstance(target, Function):
         return False
     parameters = target.node.args
     positional = [each.arg for each in (*parameters.posonlyargs, *parameters.args)]
     names += [positional[number] for number in positions if number < len(positional)]
-    return any(reaches(machine, target, name) for name in names)
+    return any(reaches(interp, target, name) for name in names)
 
 
 _ON = Known(True)
@@ -215,43 +215,43 @@ MOST_OPTIONS = 16
 """Options of a command line that are tried."""
 
 
-def with_exposed(machine: Machine, entry: Entry, found: list[Found], spans: Spans) -> list[Found]:
+def with_exposed(interp: Interpreter, entry: Entry, found: list[Found], spans: Spans) -> list[Found]:
     """Add to recipes their variants where a caller turns on a switch that a parameter or an option exposes."""
     if not found:
         return found
-    called = machine.called.copy()
+    called = interp.called.copy()
     exposed: list[list[Variant]] = [[] for _ in found]
-    for option in _options(machine, entry):
-        given = _with_option(machine, entry, option, spans)
+    for option in _options(interp, entry):
+        given = _with_option(interp, entry, option, spans)
         for each, then, variants in zip(found, given, exposed, strict=False):
             variants += _turned_on(each.recipe, then.recipe, option, option)
     function = entry.function
-    for name, value in _candidates(machine, entry) if function is not None else ():
+    for name, value in _candidates(interp, entry) if function is not None else ():
         open_to = [function is not None and not _is_judged(function, name, each.recipe) for each in found]
         if not any(open_to):
             continue
-        given = running.run(machine, replace(entry, arguments={**(entry.arguments or {}), name: value}), spans)
+        given = running.run(interp, replace(entry, arguments={**(entry.arguments or {}), name: value}), spans)
         for each, then, variants, is_open in zip(found, given, exposed, open_to, strict=False):
             if is_open:
                 variants += _turned_on(each.recipe, then.recipe, f"{name}={spell(value)}", name)
-    machine.called = called
+    interp.called = called
     return [
         replace(each, recipe=replace(each.recipe, exposed=tuple(variants))) if variants else each
         for each, variants in zip(found, exposed, strict=True)
     ]
 
 
-def _options(machine: Machine, entry: Entry) -> list[str]:
+def _options(interp: Interpreter, entry: Entry) -> list[str]:
     """Return the options of the entry point's own command line that turn something on."""
-    return [option for path in option_files(machine, entry) for option in machine.switches[path]][:MOST_OPTIONS]
+    return [option for path in option_files(interp, entry) for option in interp.switches[path]][:MOST_OPTIONS]
 
 
-def _with_option(machine: Machine, entry: Entry, option: str, spans: Spans) -> list[Found]:
-    machine.turned_on = frozenset((option,))
+def _with_option(interp: Interpreter, entry: Entry, option: str, spans: Spans) -> list[Found]:
+    interp.turned_on = frozenset((option,))
     try:
-        return running.run(machine, entry, spans)
+        return running.run(interp, entry, spans)
     finally:
-        machine.turned_on = frozenset()
+        interp.turned_on = frozenset()
 
 
 def _is_judged(function: Function, name: str, recipe: Recipe) -> bool:
@@ -267,7 +267,7 @@ def _turned_on(recipe: Recipe, then: Recipe, words: str, name: str) -> Iterator[
             yield replace(variant, when=(words, *variant.when), exposed=(name,))
 
 
-def _candidates(machine: Machine, entry: Entry) -> Iterator[tuple[str, Plain]]:
+def _candidates(interp: Interpreter, entry: Entry) -> Iterator[tuple[str, Plain]]:
     """Yield the parameters that may be an exposed switch, each with a value that turns it on."""
     assert entry.function is not None
     function = entry.function
@@ -276,23 +276,23 @@ def _candidates(machine: Machine, entry: Entry) -> Iterator[tuple[str, Plain]]:
     for name in open_parameters(entry):
         if name in (entry.arguments or {}) or name not in annotated:
             continue
-        default = machine.settle(entries.default(entry, name))
-        values = tuple(_values(machine, function, name, default, annotated[name]))
-        if values and reaches(machine, function, name):
+        default = interp.settle(entries.default(entry, name))
+        values = tuple(_values(interp, function, name, default, annotated[name]))
+        if values and reaches(interp, function, name):
             yield from ((name, value) for value in values if value != default)
-    for name in declared_keywords(machine, function):
-        if name not in annotated and name not in (entry.arguments or {}) and reaches(machine, function, name):
+    for name in declared_keywords(interp, function):
+        if name not in annotated and name not in (entry.arguments or {}) and reaches(interp, function, name):
             yield name, True
 
 
 def _values(
-    machine: Machine, function: Function, name: str, default: object, annotation: ast.expr | None
+    interp: Interpreter, function: Function, name: str, default: object, annotation: ast.expr | None
 ) -> Iterator[Plain]:
     """Yield True for a switch, by its default or annotation; for a choice by name, the texts it is compared with."""
     if default is False or (is_boolean(annotation) and (default is None or default is MISSING)):
         yield True
     elif default is None or isinstance(default, str):
-        texts = dict.fromkeys(text for node in _comparisons(machine, function) for text in _compared(node, name))
+        texts = dict.fromkeys(text for node in _comparisons(interp, function) for text in _compared(node, name))
         yield from texts or ((True,) if default is None and annotation is None else ())
 
 
@@ -305,12 +305,12 @@ def is_boolean(annotation: ast.AST | None) -> bool:
     )
 
 
-def _comparisons(machine: Machine, function: Function) -> list[ast.AST]:
+def _comparisons(interp: Interpreter, function: Function) -> list[ast.AST]:
     key = ("comparisons", function)
-    if key not in machine.memo:
+    if key not in interp.memo:
         nodes = ast.walk(function.node)
-        machine.memo[key] = [node for node in nodes if isinstance(node, (ast.Compare, ast.Match))]
-    found: list[ast.AST] = machine.memo[key]
+        interp.memo[key] = [node for node in nodes if isinstance(node, (ast.Compare, ast.Match))]
+    found: list[ast.AST] = interp.memo[key]
     return found
 
 
@@ -329,7 +329,7 @@ def _compared(node: ast.AST, name: str) -> Iterator[str]:
                 yield inner.value
 
 
-def declared_keywords(machine: Machine, function: Function) -> Iterator[str]:
+def declared_keywords(interp: Interpreter, function: Function) -> Iterator[str]:
     """Yield the boolean keywords that `**kwargs: Unpack[SomeTypedDict]` declares."""
     match function.node.args.kwarg:
         case ast.arg(annotation=ast.Subscript(value=ast.Name(id="Unpack") | ast.Attribute(attr="Unpack"), slice=inner)):
@@ -337,14 +337,14 @@ def declared_keywords(machine: Machine, function: Function) -> Iterator[str]:
         case _:
             return
     try:
-        declared = evaluate(machine, inner, function.closure or Frame(function.module))
+        declared = evaluate(interp, inner, function.closure or Frame(function.module))
     except Raised:
         return
     if not isinstance(declared, ClassObject) or not has_base(
-        machine, declared, "typing.TypedDict", "typing_extensions.TypedDict"
+        interp, declared, "typing.TypedDict", "typing_extensions.TypedDict"
     ):
         return
-    for cls in mro(machine, declared):
+    for cls in mro(interp, declared):
         for node in cls.node.body if isinstance(cls, ClassObject) and cls.node is not None else ():
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and is_boolean(node.annotation):
                 yield node.target.id
@@ -354,13 +354,13 @@ _VARIABLE_NAMES = frozenset(path.rpartition(".")[2] for path in SWITCHES)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def with_variables(machine: Machine, entry: Entry, found: Iterable[Found], called: Iterable[Module]) -> list[Found]:
+def with_variables(interp: Interpreter, entry: Entry, found: Iterable[Found], called: Iterable[Module]) -> list[Found]:
     """Add to recipes the variables that may decide a switch; the entry point `called` functions of these modules."""
     variables = {}
-    modules = dict.fromkeys((entry.module, *called)) if machine.asked_for else {}
-    for name, scopes in machine.asked_for.items():
-        asking = [scope for scope, module in scopes.items() if _variable_reaches(machine, entry, module, modules)]
-        if asking and _may_switch(machine, asking, modules):
+    modules = dict.fromkeys((entry.module, *called)) if interp.asked_for else {}
+    for name, scopes in interp.asked_for.items():
+        asking = [scope for scope, module in scopes.items() if _variable_reaches(interp, entry, module, modules)]
+        if asking and _may_switch(interp, asking, modules):
             texts = dict.fromkeys(text for scope in asking for text in _compared_variable(scope))
             variables[name[1:]] = tuple(texts)
     if not variables:
@@ -368,26 +368,26 @@ def with_variables(machine: Machine, entry: Entry, found: Iterable[Found], calle
     return [replace(each, recipe=replace(each.recipe, variables=variables)) for each in found]
 
 
-def _variable_reaches(machine: Machine, entry: Entry, module: Module, called: Collection[Module]) -> bool:
+def _variable_reaches(interp: Interpreter, entry: Entry, module: Module, called: Collection[Module]) -> bool:
     """Tell whether an entry point has called functions of a module, or imports it, directly or not."""
     if module in called:
         return True
     found, pending = {module.path}, [module.path]
     while pending:
-        more = machine.finder.users.get(pending.pop(), set()) - found
+        more = interp.finder.users.get(pending.pop(), set()) - found
         found |= more
         pending += more
     return entry.module.path in found
 
 
-def _may_switch(machine: Machine, asking: Iterable[ast.AST], modules: Iterable[Module]) -> bool:
+def _may_switch(interp: Interpreter, asking: Iterable[ast.AST], modules: Iterable[Module]) -> bool:
     given: set[str] = set()
     for scope in asking:
         if not _VARIABLE_NAMES.isdisjoint(_words(scope)):
             return True
         given |= {scope.name} if isinstance(scope, _SCOPES) else _set_under_conditions(scope)
     for module in modules:
-        text = _text_with_switch(machine, module)
+        text = _text_with_switch(interp, module)
         if not any(word in text for word in given):
             continue
         scopes = (node for node in ast.walk(module.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
@@ -397,13 +397,13 @@ def _may_switch(machine: Machine, asking: Iterable[ast.AST], modules: Iterable[M
     return False
 
 
-def _text_with_switch(machine: Machine, module: Module) -> str:
+def _text_with_switch(interp: Interpreter, module: Module) -> str:
     """Return the text of a module that names a switch; "" for any other module."""
     key = ("text with a switch", module)
-    if key not in machine.memo:
-        text = machine.finder.sources.text_or_none(module.path) or ""
-        machine.memo[key] = text if any(name in text for name in _VARIABLE_NAMES) else ""
-    found: str = machine.memo[key]
+    if key not in interp.memo:
+        text = interp.finder.sources.text_or_none(module.path) or ""
+        interp.memo[key] = text if any(name in text for name in _VARIABLE_NAMES) else ""
+    found: str = interp.memo[key]
     return found
 
 

@@ -2,7 +2,7 @@
 
 Modules are evaluated once for all programs that have them. Importing a file can change the objects of other modules,
 as where it replaces a function of a library or enters itself into a registry. The programs that have such a file are
-evaluated by a machine of their own, which runs it where they import it. All others know nothing of it.
+evaluated by an interpreter of their own, which runs it where they import it. All others know nothing of it.
 """
 
 from __future__ import annotations
@@ -13,19 +13,21 @@ from collections.abc import Callable, Iterable, Sequence
 
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.readers.python.eval.imports import import_now
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.modules import Module
 
 
 class Interpreters:
-    """The machines for the programs of some files. `make` gives one in which nothing was imported yet."""
+    """The interpreters for the programs of some files. `make` gives one in which nothing was imported yet."""
 
-    def __init__(self, make: Callable[[], Machine], modules: Sequence[Module], shared: Machine, faults: Faults) -> None:
+    def __init__(
+        self, make: Callable[[], Interpreter], modules: Sequence[Module], shared: Interpreter, faults: Faults
+    ) -> None:
         self.shared = shared
         shared.followed = frozenset()
         self._make = make
-        self._apart: dict[tuple[tuple[str, ...], frozenset[str]], Machine] = {}
-        self._own: dict[str, Machine] = {}
+        self._apart: dict[tuple[tuple[str, ...], frozenset[str]], Interpreter] = {}
+        self._own: dict[str, Interpreter] = {}
         own = [each.path for each in modules if not shared.is_upstream(each.name)]
         self._checked = own
         affected = self._affected(own, faults)
@@ -46,24 +48,24 @@ class Interpreters:
                 followed = found & set(map(os.path.abspath, files))
                 # Programs that run these in the same order find the same.
                 order = tuple(each for each in programs.order(path) if each in telling), frozenset(found - followed)
-                machine = self._apart.get(order)
-                if machine is None:
-                    machine = self._apart[order] = make()
-                    machine.followed = frozenset(followed)
-                    machine.within_functions = frozenset(found - followed)
-                    machine.contested = frozenset[str]().union(*(affected[each] for each in found))
-                machine.leading |= {
+                interp = self._apart.get(order)
+                if interp is None:
+                    interp = self._apart[order] = make()
+                    interp.followed = frozenset(followed)
+                    interp.within_functions = frozenset(found - followed)
+                    interp.contested = frozenset[str]().union(*(affected[each] for each in found))
+                interp.leading |= {
                     os.path.abspath(each) for each in files if not telling.isdisjoint(programs.files(each))
                 }
-                self._own[path] = machine
+                self._own[path] = interp
 
-    def of(self, path: str) -> Machine:
-        """Return the machine that evaluates the program of a file."""
+    def of(self, path: str) -> Interpreter:
+        """Return the interpreter that evaluates the program of a file."""
         return self._own.get(path, self.shared)
 
     @property
-    def all(self) -> tuple[Machine, ...]:
-        """Every machine."""
+    def all(self) -> tuple[Interpreter, ...]:
+        """Every interpreter."""
         return (self.shared, *self._apart.values())
 
     @property
@@ -78,22 +80,22 @@ class Interpreters:
 
     def begin(self, module: Module) -> None:
         """Import a file, and the packages that it lies in before it, where that may change what other modules hold."""
-        machine = self.of(module.path)
-        if machine is not self.shared:
-            for path in (*machine.programs.packages(module.path), module.path):
-                found = machine.finder.load(path)
-                if found is not None and os.path.abspath(path) in machine.leading:
-                    import_now(machine, found)
+        interp = self.of(module.path)
+        if interp is not self.shared:
+            for path in (*interp.programs.packages(module.path), module.path):
+                found = interp.finder.load(path)
+                if found is not None and os.path.abspath(path) in interp.leading:
+                    import_now(interp, found)
 
     def _affected(self, paths: Iterable[str], faults: Faults) -> dict[str, set[str]]:
         """Return the files whose import changes the objects of other modules, each with the changed names."""
-        machine = self.shared
-        for path in machine.programs.suspects(paths):
+        interp = self.shared
+        for path in interp.programs.suspects(paths):
             with faults.contained(path):
-                module = machine.finder.load(path)
+                module = interp.finder.load(path)
                 if module is not None:
-                    import_now(machine, module)
-        return {path: names for path, names in machine.affected.items() if not self._is_upstream(path)}
+                    import_now(interp, module)
+        return {path: names for path, names in interp.affected.items() if not self._is_upstream(path)}
 
     def _is_upstream(self, path: str) -> bool:
         module = self.shared.finder.by_path.get(path)

@@ -16,7 +16,7 @@ from mfsdp_lint.readers.python.entries.entries import (
 )
 from mfsdp_lint.readers.python.entries.running import Ending
 from mfsdp_lint.readers.python.export.origins import Spans
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, Raised, Refused
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Function
@@ -34,14 +34,14 @@ TOLD: dict[Why, str] = {
 
 
 def lost(
-    machine: Machine, entry: Entry, endings: Sequence[Ending], out_of_sight: bool, spans: Spans
+    interp: Interpreter, entry: Entry, endings: Sequence[Ending], out_of_sight: bool, spans: Spans
 ) -> Unfollowed | None:
     """Explain why an entry point that was just run yields no recipe; None where it configures nothing.
 
     `endings` are those of its execution paths, `out_of_sight` says whether it called code that is not at hand.
     """
-    by_text = entry.function is not None and _says_so(machine, entry, entry.function)
-    if not by_text and machine.path.limit < STEP_LIMIT:
+    by_text = entry.function is not None and _says_so(interp, entry, entry.function)
+    if not by_text and interp.path.limit < STEP_LIMIT:
         return None
     why = _why(entry, endings, out_of_sight)
     error = endings[0] if why == "raises" else None
@@ -69,15 +69,15 @@ def lost(
     )
 
 
-def _says_so(machine: Machine, entry: Entry, function: Function) -> bool:
+def _says_so(interp: Interpreter, entry: Entry, function: Function) -> bool:
     """Tell whether an entry point has to do with configurations, by its text.
 
     A table holds functions of all kinds: a function that the table makes has to configure something by its own text,
     any other is reported under its own name.
     """
     if entry.cls is None and "." in entry.name:
-        return entry.partial is None and configures(machine, function.module, function.node)
-    return leads_to_configuration(machine, function)
+        return entry.partial is None and configures(interp, function.module, function.node)
+    return leads_to_configuration(interp, function)
 
 
 def _why(entry: Entry, endings: Sequence[Ending], out_of_sight: bool) -> Why:
@@ -101,7 +101,7 @@ def _told(entry: Entry, why: Why, message: str) -> Unfollowed:
     return Unfollowed(entry.name, entry.qualified_name, entry.module.path, entry.line, entry.kind, why, message)
 
 
-def not_reached(machine: Machine, module: Module, told: Container[Place]) -> Iterator[Unfollowed]:
+def not_reached(interp: Interpreter, module: Module, told: Container[Place]) -> Iterator[Unfollowed]:
     """Yield the functions of a file, and its top level, that configure something by their text, but were not followed.
 
     `told` are the places of recipes, of functions that recipes call, and of functions already known to be lost.
@@ -109,7 +109,7 @@ def not_reached(machine: Machine, module: Module, told: Container[Place]) -> Ite
     inside: set[ast.AST] = set()
     for name, node in definitions(module):
         line = getattr(node, "lineno", 1)
-        if node in inside or (module.path, line) in told or not configures(machine, module, node):
+        if node in inside or (module.path, line) in told or not configures(interp, module, node):
             continue
         inside.update(ast.walk(node) if name else ())
         short = name or module.name.rpartition(".")[2]

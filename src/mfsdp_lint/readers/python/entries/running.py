@@ -28,7 +28,7 @@ from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.calling import invoke, run_block
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised, Refused, kept
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject
@@ -64,14 +64,14 @@ class Found:
     known: bool = True
 
 
-def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | None = None) -> list[Found]:
+def run(interp: Interpreter, entry: Entry, spans: Spans, endings: list[Ending] | None = None) -> list[Found]:
     """Run all execution paths of an entry point: each configuration that it launches or returns is a recipe.
 
     `endings` is filled with the ending of each path.
     """
     ended: list[Ending] = [] if endings is None else endings
     pending: list[tuple[bool, ...]] = [()]
-    machine.entry = entry.module
+    interp.entry = entry.module
     found: dict[Hashable, list[Yield]] = {}
     idle: list[tuple[Unknown, Variant]] = []
     changed: set[str] = set()
@@ -85,15 +85,15 @@ def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | No
             ended.append(OutOfSteps())
             complete = False
             break
-        machine.begin(prefix)
+        interp.begin(prefix)
         root: Object = None
         given: list[Unknown] = []
         names: dict[str, Object] = {}
         ending: Ending = None
         try:
             if entry.kind != "script":
-                _import(machine, entry.module)
-            root, given = _configuration(machine, entry, names, more)
+                _import(interp, entry.module)
+            root, given = _configuration(interp, entry, names, more)
         except Refused as error:
             if not more.keys() >= set(error.lacking) and takes_more(entry):
                 # Whoever calls it has to give these among its further keyword arguments.
@@ -107,31 +107,31 @@ def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | No
             ending = kept(error)
             complete = False
         ended.append(ending)
-        pending += other_sides(machine, prefix)
-        here = list(path_yields(machine, root, spans, names))
+        pending += other_sides(interp, prefix)
+        here = list(path_yields(interp, root, spans, names))
         for each in here:
             found.setdefault(each.key, []).append(each)
         changed.update(value.text for value in given if any(value is each.container for each in here))
         if not here:
-            idle += [(value, variant_of(machine, value, spans)) for value in given]
-    machine.finish()
+            idle += [(value, variant_of(interp, value, spans)) for value in given]
+    interp.finish()
     return list(_recipes(entry, found, [variant for value, variant in idle if value.text in changed], complete))
 
 
-def other_sides(machine: Machine, prefix: tuple[bool, ...]) -> list[tuple[bool, ...]]:
+def other_sides(interp: Interpreter, prefix: tuple[bool, ...]) -> list[tuple[bool, ...]]:
     """Return the paths that leave the current one behind its `prefix`, the first of them last."""
-    taken = machine.path.taken
+    taken = interp.path.taken
     return [
         (*(outcome for outcome, _ in taken[:position]), not taken[position][0])
         for position in range(len(taken) - 1, len(prefix) - 1, -1)
     ]
 
 
-def _import(machine: Machine, module: Module) -> None:
+def _import(interp: Interpreter, module: Module) -> None:
     """Set the variables that importing a function's module sets: the process that runs the function has imported it."""
-    ensure_ran(machine, module)
+    ensure_ran(interp, module)
     if module.environment is not None:
-        environment = machine.path.environment
+        environment = interp.path.environment
         environment.fields.update(module.environment.fields)
         environment.writes.update(module.environment.writes)
 
@@ -171,53 +171,53 @@ def _recipes(
 
 
 def _configuration(
-    machine: Machine, entry: Entry, names: dict[str, Object], more: Iterable[str]
+    interp: Interpreter, entry: Entry, names: dict[str, Object], more: Iterable[str]
 ) -> tuple[Object, list[Unknown]]:
     """Return the value that an entry point returns, and its arguments that are not known.
 
     A script fills `names` with its global names; a function is given `more` keyword arguments than it names.
     """
     if entry.kind == "function":
-        keywords, given = _arguments(machine, entry)
-        keywords.update({name: machine.unknown(name) for name in more})
-        return _from_function(machine, entry, keywords, given), given
+        keywords, given = _arguments(interp, entry)
+        keywords.update({name: interp.unknown(name) for name in more})
+        return _from_function(interp, entry, keywords, given), given
     if entry.kind == "module":
-        return resolve_global(machine, entry.module, entry.name), []
-    return run_script(machine, entry, names), []
+        return resolve_global(interp, entry.module, entry.name), []
+    return run_script(interp, entry, names), []
 
 
-def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], given: list[Unknown]) -> Object:
+def _from_function(interp: Interpreter, entry: Entry, keywords: dict[str, Object], given: list[Unknown]) -> Object:
     function = entry.function
     assert function is not None
     frame = Frame(entry.module, "", None, None, None)
-    receiver = [] if entry.cls is None else [_receiver(machine, entry.cls, function, frame)]
+    receiver = [] if entry.cls is None else [_receiver(interp, entry.cls, function, frame)]
     called = function if entry.wrapper is None else entry.wrapper
-    result = _called(machine, function, entry.partial or called, receiver, keywords, frame)
+    result = _called(interp, function, entry.partial or called, receiver, keywords, frame)
     if isinstance(result, Function) and result.closure is not None and _needs_nothing(result):
         # A function inside of it is what it hands back.
-        result = _called(machine, result, result, [], {}, frame)
+        result = _called(interp, result, result, [], {}, frame)
     if isinstance(result, Choice):
-        configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(machine, one)]
-        return one_of(machine, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
-    if is_container(machine, result) or may_be_one(machine, result):
+        configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(interp, one)]
+        return one_of(interp, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
+    if is_container(interp, result) or may_be_one(interp, result):
         return result
     if isinstance(result, tuple):
         for item in result:
-            if is_container(machine, item):
+            if is_container(interp, item):
                 return item
     for value in given:
         if changed_from_outside(value):
             return value
     # On other paths the same function may yield a configuration that is known; of this path nothing is.
-    result = machine.settle(result)
+    result = interp.settle(result)
     if any(result is value for value in given):
         return result
-    handed = machine.path.launches.fields
+    handed = interp.path.launches.fields
     return result if not handed and isinstance(result, Unknown) else None
 
 
 def _called(
-    machine: Machine,
+    interp: Interpreter,
     function: Function,
     called: Object,
     arguments: list[Object],
@@ -226,10 +226,10 @@ def _called(
 ) -> Object:
     """Return the result of a call: an awaited coroutine's, a generator's element, else the returned value."""
     made = called.made if isinstance(called, Partial) else None
-    result = invoke(machine, called, Call(arguments, keywords, function.node if made is None else made[0], frame))
+    result = invoke(interp, called, Call(arguments, keywords, function.node if made is None else made[0], frame))
     result = result.result() if isinstance(result, Coroutine) else result
     if isinstance(result, GeneratorCall) and not result.managed:
-        result = join(machine, elements(machine, result, frame) or [machine.unknown(function.name)])
+        result = join(interp, elements(interp, result, frame) or [interp.unknown(function.name)])
     return result
 
 
@@ -240,69 +240,69 @@ def _needs_nothing(function: Function) -> bool:
     )
 
 
-def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Frame) -> Object:
+def _receiver(interp: Interpreter, cls: ClassObject, function: Function, frame: Frame) -> Object:
     """Return the receiver of a method: its class, or an object made without arguments (unknown where that fails)."""
     if any(isinstance(node, ast.Name) and node.id == "classmethod" for node in function.decorators):
         return cls
-    constructor, _ = lookup(machine, cls, "__init__")
+    constructor, _ = lookup(interp, cls, "__init__")
     keywords: dict[str, Object] = {}
     if isinstance(constructor, Function):
         parameters = constructor.node.args
         names = [*parameters.posonlyargs, *parameters.args][1:] + parameters.kwonlyargs
-        keywords = {each.arg: machine.unknown(each.arg) for each in names if each.arg not in constructor.defaults}
+        keywords = {each.arg: interp.unknown(each.arg) for each in names if each.arg not in constructor.defaults}
     try:
-        made = invoke(machine, cls, Call([], keywords, function.node, frame))
+        made = invoke(interp, cls, Call([], keywords, function.node, frame))
     except Raised:
-        return machine.unknown("self", not_none=True)
+        return interp.unknown("self", not_none=True)
     if is_test(function):
-        set_up(machine, made, function.node, frame)
+        set_up(interp, made, function.node, frame)
     return made
 
 
-def _arguments(machine: Machine, entry: Entry) -> tuple[dict[str, Object], list[Unknown]]:
+def _arguments(interp: Interpreter, entry: Entry) -> tuple[dict[str, Object], list[Unknown]]:
     """Return the arguments that an entry is called with, and which of them are not known."""
     assert entry.function is not None
-    keywords = {name: to_object(machine, value) for name, value in (entry.arguments or {}).items()}
+    keywords = {name: to_object(interp, value) for name, value in (entry.arguments or {}).items()}
     unknown: dict[str, Unknown] = {}
     if is_test(entry.function):
-        keywords = {**case_of(machine, entry.function), **keywords}
+        keywords = {**case_of(interp, entry.function), **keywords}
     for name in open_parameters(entry):
         if name not in keywords and default(entry, name) is MISSING:
-            value = fixture(machine, entry.function, name, Frame(entry.module)) if is_test(entry.function) else MISSING
+            value = fixture(interp, entry.function, name, Frame(entry.module)) if is_test(entry.function) else MISSING
             if value is MISSING:
-                value = unknown[name] = machine.unknown(name)
+                value = unknown[name] = interp.unknown(name)
             keywords[name] = value
     return keywords, list(unknown.values())
 
 
-def to_object(machine: Machine, value: Plain) -> Object:
+def to_object(interp: Interpreter, value: Plain) -> Object:
     """Convert a plain value to the evaluator's object."""
     if isinstance(value, list):
-        return ListObject([to_object(machine, item) for item in value], machine.tick())
+        return ListObject([to_object(interp, item) for item in value], interp.tick())
     if isinstance(value, dict):
-        return DictObject({key: to_object(machine, item) for key, item in value.items()}, machine.tick())
+        return DictObject({key: to_object(interp, item) for key, item in value.items()}, interp.tick())
     return value
 
 
-def run_script(machine: Machine, entry: Entry, names: dict[str, Object]) -> Object:
+def run_script(interp: Interpreter, entry: Entry, names: dict[str, Object]) -> Object:
     """Run a module as a script; return the last configuration among its global `names`."""
     source = entry.module
     main = Module(source.path, source.name, source.tree)
     main.ran = True
     main.asked_for = source.asked_for
-    main.born = machine.tick()
+    main.born = interp.tick()
     main.fields = names
     main.fields["__name__"] = "__main__"
-    main.fields["__file__"] = file_of(machine, source)
+    main.fields["__file__"] = file_of(interp, source)
     main.fields["__doc__"] = ast.get_docstring(source.tree, clean=False)
     frame = Frame(main, born=main.born)
     frame.fields, frame.bound = main.fields, main.bound
     try:
-        run_block(machine, source.tree.body, frame)
+        run_block(interp, source.tree.body, frame)
     except Raised as error:
         if error.name != "SystemExit":
             raise
-    if machine.path.launches.fields or guard(source) is None:
+    if interp.path.launches.fields or guard(source) is None:
         return None
-    found = [value for value in main.fields.values() if is_container(machine, value)]
+    found = [value for value in main.fields.values() if is_container(interp, value)]
     return found[-1] if found else None

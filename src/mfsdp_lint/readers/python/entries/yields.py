@@ -23,8 +23,8 @@ from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
-from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Launch, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
@@ -36,39 +36,39 @@ CONTAINER, SECTION = "validate", "finalize"
 """The methods that start-up calls on a container, and on its sections, before its own checks."""
 
 
-def started_by_itself(machine: Machine, root: Object) -> Object:
+def started_by_itself(interp: Interpreter, root: Object) -> Object:
     """Return the configuration that upstream's checks see, where the program's own classes take part in start-up.
 
     The values that such a method writes are unknown: start-up may write them before or after. Where the method does
     not hand on to upstream's, its whole object is unknown, as the checks may not be made.
     """
-    root = machine.settle(root)
-    if not isinstance(root, Instance) or not is_container(machine, root) or not _own_methods(machine, root):
+    root = interp.settle(root)
+    if not isinstance(root, Instance) or not is_container(interp, root) or not _own_methods(interp, root):
         return root
-    seen = deep_copy(machine, root)
+    seen = deep_copy(interp, root)
     assert isinstance(seen, Instance)
-    for owner, name in _own_methods(machine, seen):
+    for owner, name in _own_methods(interp, seen):
         method = owner.fields.get(name, MISSING)
-        method = lookup(machine, owner.cls, name)[0] if method is MISSING else method
+        method = lookup(interp, owner.cls, name)[0] if method is MISSING else method
         own = _without_upstream(method)
         if own is None:
-            havoc(machine, seen if owner is seen else owner)
+            forget_reachable(interp, seen if owner is seen else owner)
         else:
-            _forget_what_it_writes(machine, own, owner)
+            _forget_what_it_writes(interp, own, owner)
     return seen
 
 
-def _own_methods(machine: Machine, container: Instance) -> list[tuple[Instance, str]]:
+def _own_methods(interp: Interpreter, container: Instance) -> list[tuple[Instance, str]]:
     """Return the objects of a configuration with a method of start-up that is not upstream's."""
     sections = [each for each in container.fields.values() if isinstance(each, Instance)]
     asked = [(container, CONTAINER), *((each, SECTION) for each in sections)]
-    return [(owner, name) for owner, name in asked if _is_own(machine, owner, name)]
+    return [(owner, name) for owner, name in asked if _is_own(interp, owner, name)]
 
 
-def _is_own(machine: Machine, owner: Instance, name: str) -> bool:
+def _is_own(interp: Interpreter, owner: Instance, name: str) -> bool:
     if name in owner.fields:
         return True
-    found, cls = lookup(machine, owner.cls, name)
+    found, cls = lookup(interp, owner.cls, name)
     # (Upstream's own source may be at hand, in a tree of its own.)
     said_by = found if isinstance(found, Function) else cls
     return isinstance(said_by, (Function, ClassObject)) and not said_by.module.name.startswith(UPSTREAM)
@@ -95,27 +95,27 @@ def _hands_on(statement: ast.stmt, name: str) -> bool:
     return False
 
 
-def _forget_what_it_writes(machine: Machine, method: Function, owner: Instance) -> None:
-    path = machine.path
-    mark, steps, born = len(path.journal), path.steps, machine.clock
+def _forget_what_it_writes(interp: Interpreter, method: Function, owner: Instance) -> None:
+    path = interp.path
+    mark, steps, born = len(path.journal), path.steps, interp.clock
     path.steps, path.trial = 0, path.trial + 1
     try:
-        invoke(machine, method, Call([owner], {}, method.node, Frame(method.module)))
+        invoke(interp, method, Call([owner], {}, method.node, Frame(method.module)))
     except Raised:
         pass  # such a run does not come to upstream's checks
     except (RecursionError, CannotJoin, OutOfSteps):
-        machine.rollback(mark)
-        havoc(machine, owner)
+        interp.rollback(mark)
+        forget_reachable(interp, owner)
         return
     finally:
         path.steps, path.trial = steps, path.trial - 1
-    for place in list(machine.changes(mark).values()):
+    for place in list(interp.changes(mark).values()):
         holder, fields, key, _ = place
         if fields is getattr(holder, "fields", None) and abs(getattr(holder, "born", 0)) <= born:
             if isinstance(holder, SetObject) or key == "items":
-                machine.put(holder, key, None)
+                interp.put(holder, key, None)
             elif isinstance(key, str):
-                machine.put(holder, key, machine.unknown(key))
+                interp.put(holder, key, interp.unknown(key))
 
 
 RESULT = "result"
@@ -141,76 +141,78 @@ class Yield:
     front_end: FrontEnd = BRIDGE
 
 
-def path_yields(machine: Machine, result: Object, spans: Spans, names: Mapping[str, Object]) -> Iterator[Yield]:
+def path_yields(interp: Interpreter, result: Object, spans: Spans, names: Mapping[str, Object]) -> Iterator[Yield]:
     """Return the yields of the path that was just run; `result` is its return value, if that may be a configuration.
 
     `names` are the global names of a script.
     """
-    path = machine.path
+    path = interp.path
     launches = path.launches.all
     turns: Counter[int] = Counter()
     for each in launches:
         place = id(each.calls[0][1]) if each.calls else 0
         turns[place] += 1
-        yield _launched(machine, each, (place, turns[place]), spans, names)
+        yield _launched(interp, each, (place, turns[place]), spans, names)
     if result is None and not launches and path.launches.handed is not None:
         # Nobody knows what becomes of it; this is what is known of it here.
-        yield _launched(machine, path.launches.handed, RESULT, spans, names)
+        yield _launched(interp, path.launches.handed, RESULT, spans, names)
     elif result is not None and not any(result is each.container for each in launches):
-        configures = is_container(machine, result) or may_be_one(machine, result)
-        partial = not is_container(machine, result) and not is_taken_for_one(machine, result)
-        variant = variant_of(machine, result, spans)
-        names_here, front_end = _names_of(result, names), _front_end(machine, result)
+        configures = is_container(interp, result) or may_be_one(interp, result)
+        partial = not is_container(interp, result) and not is_taken_for_one(interp, result)
+        variant = variant_of(interp, result, spans)
+        names_here, front_end = _names_of(result, names), _front_end(interp, result)
         yield Yield(RESULT, result, variant, configures, partial, names_here, front_end=front_end)
 
 
-def may_be_one(machine: Machine, value: Object) -> bool:
+def may_be_one(interp: Interpreter, value: Object) -> bool:
     """Tell whether an unknown value is taken for a configuration."""
-    return changed_from_outside(value) or is_taken_for_one(machine, value)
+    return changed_from_outside(value) or is_taken_for_one(interp, value)
 
 
-def variant_of(machine: Machine, root: Object, spans: Spans) -> Variant:
+def variant_of(interp: Interpreter, root: Object, spans: Spans) -> Variant:
     """Return the settings of a configuration at the end of a path."""
-    environment = machine.path.environment
-    if machine.touched_older(0, machine.path.started + 1):
+    environment = interp.path.environment
+    if interp.touched_older(0, interp.path.started + 1):
         # Something that modules share was changed: keep it as it is now, before that is undone.
         copies: dict[int, Object] = {}
-        root = deep_copy(machine, root, copies)
-        copied = deep_copy(machine, environment, copies)
+        root = deep_copy(interp, root, copies)
+        copied = deep_copy(interp, environment, copies)
         assert isinstance(copied, DictObject)
         environment = copied
-    return _variant(machine, root, environment, spans, tuple(words for _, words in machine.path.taken))
+    return _variant(interp, root, environment, spans, tuple(words for _, words in interp.path.taken))
 
 
 def _names_of(container: Object, names: Mapping[str, Object]) -> frozenset[str]:
     return frozenset(name for name, value in names.items() if value is container)
 
 
-def _launched(machine: Machine, launch: Launch, key: Hashable, spans: Spans, names: Mapping[str, Object]) -> Yield:
-    with machine.knowing(launch.facts):
-        variant = _variant(machine, launch.root, launch.environment, spans, launch.when)
-    partial = changed_from_outside(launch.root) and not is_taken_for_one(machine, launch.root)
-    known = is_container(machine, launch.root)
-    names_here, front_end = _names_of(launch.container, names), _front_end(machine, launch.root)
+def _launched(interp: Interpreter, launch: Launch, key: Hashable, spans: Spans, names: Mapping[str, Object]) -> Yield:
+    with interp.knowing(launch.facts):
+        variant = _variant(interp, launch.root, launch.environment, spans, launch.when)
+    partial = changed_from_outside(launch.root) and not is_taken_for_one(interp, launch.root)
+    known = is_container(interp, launch.root)
+    names_here, front_end = _names_of(launch.container, names), _front_end(interp, launch.root)
     return Yield(key, launch.container, variant, True, partial, names_here, launch.calls, known, front_end)
 
 
-def _variant(machine: Machine, root: Object, environment: DictObject, spans: Spans, when: tuple[str, ...]) -> Variant:
-    root = started_by_itself(machine, root)
-    settings: Settings = TreeSettings(machine, root, environment, spans)
-    if _is_nemo(machine, root):
+def _variant(
+    interp: Interpreter, root: Object, environment: DictObject, spans: Spans, when: tuple[str, ...]
+) -> Variant:
+    root = started_by_itself(interp, root)
+    settings: Settings = TreeSettings(interp, root, environment, spans)
+    if _is_nemo(interp, root):
         written = (settings.get(path) for path in settings if path.startswith(ENVIRONMENT))
         variables = {each.path: each for each in written if each is not None}
-        settings = WrittenSettings({**machine.nemo().settings(tree_of_run(spans, root)), **variables})
+        settings = WrittenSettings({**interp.nemo().settings(tree_of_run(spans, root)), **variables})
     return Variant(settings, when)
 
 
-def _is_nemo(machine: Machine, root: Object) -> bool:
-    return machine.nemo is not None and configures_run(root)
+def _is_nemo(interp: Interpreter, root: Object) -> bool:
+    return interp.nemo is not None and configures_run(root)
 
 
-def _front_end(machine: Machine, root: Object) -> FrontEnd:
-    found: FrontEnd = machine.nemo().front_end if _is_nemo(machine, root) else BRIDGE
+def _front_end(interp: Interpreter, root: Object) -> FrontEnd:
+    found: FrontEnd = interp.nemo().front_end if _is_nemo(interp, root) else BRIDGE
     return found
 
 

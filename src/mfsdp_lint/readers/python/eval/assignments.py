@@ -12,12 +12,12 @@ from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, entr
 from mfsdp_lint.readers.python.eval.iteration import elements, operated, special, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.state.calling import EVALUATORS, Signal, evaluate, invoke
-from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -31,34 +31,34 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def run_assign(machine: Machine, node: ast.Assign, frame: Frame) -> Signal:
+def run_assign(interp: Interpreter, node: ast.Assign, frame: Frame) -> Signal:
     focus = node.value
-    value = EVALUATORS[type(focus)](machine, focus, frame)
+    value = EVALUATORS[type(focus)](interp, focus, frame)
     for target in node.targets:
-        assign(machine, target, value, node, frame, focus)
+        assign(interp, target, value, node, frame, focus)
     return None
 
 
-def assign(machine: Machine, target: ast.expr, value: Object, node: Any, frame: Frame, focus: Any = None) -> None:
+def assign(interp: Interpreter, target: ast.expr, value: Object, node: Any, frame: Frame, focus: Any = None) -> None:
     """Run `target = value` for the statement `node`; `focus` is the expression that gives the value."""
     if type(target) is ast.Name:
-        assign_name(machine, target.id, value, frame)
+        assign_name(interp, target.id, value, frame)
         bind(target.id, value, focus or node, frame)
     elif type(target) is ast.Attribute:
-        set_attribute(machine, evaluate(machine, target.value, frame), target.attr, value, node, frame, focus)
+        set_attribute(interp, evaluate(interp, target.value, frame), target.attr, value, node, frame, focus)
     elif isinstance(target, ast.Subscript):
-        holder = evaluate(machine, target.value, frame)
-        key = evaluate(machine, target.slice, frame)
-        set_entry(machine, holder, key, value, node, frame, focus)
+        holder = evaluate(interp, target.value, frame)
+        key = evaluate(interp, target.slice, frame)
+        set_entry(interp, holder, key, value, node, frame, focus)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        _unpack(machine, target, value, node, frame)
+        _unpack(interp, target, value, node, frame)
     elif isinstance(target, ast.Starred):
-        assign(machine, target.value, value, node, frame)
+        assign(interp, target.value, value, node, frame)
 
 
-def assign_name(machine: Machine, name: str, value: Object, frame: Frame) -> None:
+def assign_name(interp: Interpreter, name: str, value: Object, frame: Frame) -> None:
     """Run `name = value` in `frame`, honouring `global` and `nonlocal`."""
-    machine.put(frame.outer.get(name, frame) if frame.outer else frame, name, value)
+    interp.put(frame.outer.get(name, frame) if frame.outer else frame, name, value)
 
 
 def bind(name: str, value: Object, node: Any, frame: Frame) -> None:
@@ -72,15 +72,15 @@ def bind(name: str, value: Object, node: Any, frame: Frame) -> None:
     bound[node] = value, None if owner is frame or frame.fields is frame.module.fields else frame
 
 
-def _unpack(machine: Machine, target: ast.Tuple | ast.List, value: Object, node: Any, frame: Frame) -> None:
-    perhaps = elements(machine, value, frame)
+def _unpack(interp: Interpreter, target: ast.Tuple | ast.List, value: Object, node: Any, frame: Frame) -> None:
+    perhaps = elements(interp, value, frame)
     items = None if perhaps is not None and any(map(uncertain, perhaps)) else perhaps
     names = target.elts
     starred = next((i for i, one in enumerate(names) if isinstance(one, ast.Starred)), None)
     if items is None:
         for name in names:
-            part = ListObject(None, machine.tick()) if isinstance(name, ast.Starred) else any_of(machine, perhaps or ())
-            assign(machine, name, part, node, frame)
+            part = ListObject(None, interp.tick()) if isinstance(name, ast.Starred) else any_of(interp, perhaps or ())
+            assign(interp, name, part, node, frame)
         return
     if starred is None:
         if len(items) != len(names):
@@ -95,100 +95,100 @@ def _unpack(machine: Machine, target: ast.Tuple | ast.List, value: Object, node:
         after = len(names) - starred - 1
         if len(items) < starred + after:
             raise Raised("ValueError", "not enough values to unpack")
-        middle = ListObject(list(items[starred : len(items) - after]), machine.tick())
+        middle = ListObject(list(items[starred : len(items) - after]), interp.tick())
         parts = [*items[:starred], middle, *items[len(items) - after :]]
         values = names
     for name, part, focus in zip(names, parts, values, strict=True):
-        assign(machine, name, part, node, frame, focus if focus is not name else None)
+        assign(interp, name, part, node, frame, focus if focus is not name else None)
 
 
-def run_annotated(machine: Machine, node: ast.AnnAssign, frame: Frame) -> Signal:
+def run_annotated(interp: Interpreter, node: ast.AnnAssign, frame: Frame) -> Signal:
     if node.value is not None:
-        assign(machine, node.target, evaluate(machine, node.value, frame), node, frame, node.value)
+        assign(interp, node.target, evaluate(interp, node.value, frame), node, frame, node.value)
     return None
 
 
-def run_augmented(machine: Machine, node: ast.AugAssign, frame: Frame) -> Signal:
+def run_augmented(interp: Interpreter, node: ast.AugAssign, frame: Frame) -> Signal:
     target = node.target
     if isinstance(target, ast.Name):
-        current = evaluate(machine, ast.copy_location(ast.Name(target.id, ast.Load()), target), frame)
-        value = _added(machine, node, current, frame)
-        assign_name(machine, target.id, value, frame)
+        current = evaluate(interp, ast.copy_location(ast.Name(target.id, ast.Load()), target), frame)
+        value = _added(interp, node, current, frame)
+        assign_name(interp, target.id, value, frame)
         bind(target.id, value, node, frame)
     elif isinstance(target, ast.Attribute):
-        owner = evaluate(machine, target.value, frame)
-        current = get_attribute(machine, owner, target.attr, node, frame)
-        set_attribute(machine, owner, target.attr, _added(machine, node, current, frame), node, frame, node.value)
+        owner = evaluate(interp, target.value, frame)
+        current = get_attribute(interp, owner, target.attr, node, frame)
+        set_attribute(interp, owner, target.attr, _added(interp, node, current, frame), node, frame, node.value)
     else:
-        owner = evaluate(machine, target.value, frame)
-        key = evaluate(machine, target.slice, frame)
-        current = entry(machine, owner, key, node, frame)
-        set_entry(machine, owner, key, _added(machine, node, current, frame), node, frame, node.value)
+        owner = evaluate(interp, target.value, frame)
+        key = evaluate(interp, target.slice, frame)
+        current = entry(interp, owner, key, node, frame)
+        set_entry(interp, owner, key, _added(interp, node, current, frame), node, frame, node.value)
     return None
 
 
-def _added(machine: Machine, node: ast.AugAssign, current: Object, frame: Frame) -> Object:
-    value = evaluate(machine, node.value, frame)
-    current = machine.settle(current)
+def _added(interp: Interpreter, node: ast.AugAssign, current: Object, frame: Frame) -> Object:
+    value = evaluate(interp, node.value, frame)
+    current = interp.settle(current)
     if isinstance(current, (Instance, EnumMember)) or isinstance(value, Instance):
-        found = operated(machine, type(node.op), current, value, node, frame, in_place=True)
+        found = operated(interp, type(node.op), current, value, node, frame, in_place=True)
         if found is not MISSING:
             return found
     if isinstance(current, ListObject) and isinstance(node.op, ast.Add):
         # A list is extended in place: other names for it see the change.
-        more = elements(machine, value, frame)
+        more = elements(interp, value, frame)
         known = more is not None and current.items is not None and len(current.items) + len(more) <= LONGEST_LIST
-        machine.put(current, "items", current.items + more if known else None)
+        interp.put(current, "items", current.items + more if known else None)
         return current
     if isinstance(current, (DictObject, ListObject)) and not isinstance(node.op, (ast.Add, ast.Mult)):
-        found = binary(machine, type(node.op), current, value)
+        found = binary(interp, type(node.op), current, value)
         if isinstance(current, DictObject) and isinstance(found, DictObject):
             for key, item in found.fields.items():
-                machine.put(current, key, item)
-            if found.writes.get(HAZY):
-                machine.record(current, HAZY, True)
+                interp.put(current, key, item)
+            if found.writes.get(MAY_HAVE_CHANGED):
+                interp.record(current, MAY_HAVE_CHANGED, True)
             return current
         if isinstance(current, ListObject) and isinstance(found, ListObject):
-            machine.put(current, "items", found.items)
+            interp.put(current, "items", found.items)
             return current
         # Changed in place, in a way that is not known.
-        havoc(machine, current)
+        forget_reachable(interp, current)
         return current
-    return binary(machine, type(node.op), current, value)
+    return binary(interp, type(node.op), current, value)
 
 
-def _delete_attribute(machine: Machine, owner: Object, name: str, node: Any, frame: Frame) -> None:
-    hook = special(machine, owner, "__delattr__")
-    found = lookup(machine, owner.cls, name)[0] if isinstance(owner, Instance) and hook is None else MISSING
+def _delete_attribute(interp: Interpreter, owner: Object, name: str, node: Any, frame: Frame) -> None:
+    hook = special(interp, owner, "__delattr__")
+    found = lookup(interp, owner.cls, name)[0] if isinstance(owner, Instance) and hook is None else MISSING
     if hook is not None:
-        invoke(machine, hook, Call([owner, name], {}, node, frame))
+        invoke(interp, hook, Call([owner, name], {}, node, frame))
     elif isinstance(found, Descriptor) and found.kind == "property":
-        havoc(machine, owner)  # by its deleter
+        forget_reachable(interp, owner)  # by its deleter
     elif isinstance(owner, (Instance, Unknown)):
-        if isinstance(owner, Instance) and name not in owner.fields and not owner.writes.get(HAZY):
+        if isinstance(owner, Instance) and name not in owner.fields and not owner.writes.get(MAY_HAVE_CHANGED):
             raise Raised("AttributeError", name)
-        machine.drop(owner, name)
+        interp.drop(owner, name)
     elif isinstance(owner, Choice):
-        havoc(machine, owner)
+        forget_reachable(interp, owner)
 
 
-def run_delete(machine: Machine, node: ast.Delete, frame: Frame) -> Signal:
+def run_delete(interp: Interpreter, node: ast.Delete, frame: Frame) -> Signal:
     for target in node.targets:
         if isinstance(target, ast.Name):
             owner: Any = frame.outer.get(target.id, frame)
             if target.id not in owner.fields:
                 raise Raised("NameError", target.id)
-            machine.drop(owner, target.id)
+            interp.drop(owner, target.id)
         elif isinstance(target, ast.Attribute):
-            owner = evaluate(machine, target.value, frame)
-            _delete_attribute(machine, machine.settle(owner), target.attr, node, frame)
+            owner = evaluate(interp, target.value, frame)
+            _delete_attribute(interp, interp.settle(owner), target.attr, node, frame)
         elif isinstance(target, ast.Subscript):
-            holder = evaluate(machine, target.value, frame)
-            delete_entry(machine, holder, evaluate(machine, target.slice, frame))
+            holder = evaluate(interp, target.value, frame)
+            delete_entry(interp, holder, evaluate(interp, target.slice, frame))
     return None
 
 
-def run_scope(machine: Machine, node: ast.Global | ast.Nonlocal, frame: Frame) -> Signal:
+def run_scope(interp: Interpreter, node: ast.Global | ast.Nonlocal, frame: Frame) -> Signal:
     for name in node.names:
         owner: Any = frame.module
         if isinstance(node, ast.Nonlocal):

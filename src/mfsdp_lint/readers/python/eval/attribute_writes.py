@@ -13,12 +13,12 @@ from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.iteration import special
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import as_object
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject, base_name
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import EITHER, HAZY
+from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -41,7 +41,7 @@ def _is_section(value: Unknown) -> bool:
 
 
 def set_attribute(
-    machine: Machine,
+    interp: Interpreter,
     target: Object,
     name: str,
     value: Object,
@@ -53,97 +53,97 @@ def set_attribute(
     """Run `target.name = value`, with its statement as the origin."""
     if isinstance(target, Instance):
         cls = target.cls
-        setter = _setter(machine, cls, name) if isinstance(cls, ClassObject) else None
+        setter = _setter(interp, cls, name) if isinstance(cls, ClassObject) else None
         if setter is None:
-            write(machine, target, name, value, node, frame, focus, how)
+            write(interp, target, name, value, node, frame, focus, how)
             return
         if isinstance(setter, Function):
-            _through_hook(machine, setter, [target, name, value], node, frame, focus, how)
+            _through_hook(interp, setter, [target, name, value], node, frame, focus, how)
             return
         if isinstance(setter, Instance):
-            method = special(machine, setter, "__set__")
-            invoke(machine, method, Call([setter, target, value], {}, node, frame))
+            method = special(interp, setter, "__set__")
+            invoke(interp, method, Call([setter, target, value], {}, node, frame))
             return
         if isinstance(setter, Descriptor):
             if setter.setter is not None:
-                _through_hook(machine, setter.setter, [target, value], node, frame, focus, how)
+                _through_hook(interp, setter.setter, [target, value], node, frame, focus, how)
                 return
             raise Raised("AttributeError", f"property '{name}' has no setter")
-        write(machine, target, name, value, node, frame, focus, how)
+        write(interp, target, name, value, node, frame, focus, how)
     elif isinstance(target, Unknown):
-        settled = machine.settle(target)
+        settled = interp.settle(target)
         if settled is not target:
-            set_attribute(machine, settled, name, value, node, frame, focus, how)
+            set_attribute(interp, settled, name, value, node, frame, focus, how)
         else:
             if type(target) is StandardObject:
-                standard_objects.write(machine, target, name, value)
+                standard_objects.write(interp, target, name, value)
             if name in NAMES and _is_section(target):
-                machine.found_configuration()
-            target = as_object(machine, target)
-            write(machine, target, name, value, node, frame, focus, how)
+                interp.found_configuration()
+            target = as_object(interp, target)
+            write(interp, target, name, value, node, frame, focus, how)
             for one in target.fields.get(EITHER, ()):
-                possible = join(machine, [value, one.fields[name] if name in one.fields else machine.unknown(name)])
-                write(machine, one, name, possible, node, frame, focus, how)
+                possible = join(interp, [value, one.fields[name] if name in one.fields else interp.unknown(name)])
+                write(interp, one, name, possible, node, frame, focus, how)
     elif isinstance(target, Choice):
         # Which object is written is not known: each may be, or not.
         for option in target.options:
             if isinstance(option, (Instance, Unknown)):
                 old = option.fields.get(name, MISSING)
                 if old is MISSING and isinstance(option, Unknown):
-                    old = machine.unknown(name)
+                    old = interp.unknown(name)
                 write(
-                    machine,
+                    interp,
                     option,
                     name,
-                    value if old is MISSING else join(machine, [value, old]),
+                    value if old is MISSING else join(interp, [value, old]),
                     node,
                     frame,
                     focus,
                     how,
                 )
     elif isinstance(target, Module):
-        resolve_global(machine, target, name)  # it runs first, and what the name was is settled
-        machine.replaces(target, name, frame.module)
-        machine.put(target, name, value)
+        resolve_global(interp, target, name)  # it runs first, and what the name was is settled
+        interp.replaces(target, name, frame.module)
+        interp.put(target, name, value)
     elif isinstance(target, ClassObject):
-        namespace(machine, target)
-        machine.replaces(target, name, frame.module)
-        machine.volatile.add(name)
-        machine.put(target, name, value)
+        namespace(interp, target)
+        interp.replaces(target, name, frame.module)
+        interp.volatile.add(name)
+        interp.put(target, name, value)
     elif isinstance(target, Function):
-        machine.put(target, name, value)
+        interp.put(target, name, value)
     elif isinstance(target, CONSTANTS):
         raise Raised("AttributeError", f"'{type(target).__name__}' object has no attribute '{name}'")
 
 
-def _setter(machine: Machine, cls: ClassObject, name: str) -> Object:
+def _setter(interp: Interpreter, cls: ClassObject, name: str) -> Object:
     """Return the setter of an attribute of a class's objects: `__setattr__`, a descriptor, or None (Python itself)."""
-    if name in cls.plain and name not in machine.volatile and "__setattr__" not in machine.volatile:
+    if name in cls.plain and name not in interp.volatile and "__setattr__" not in interp.volatile:
         return None
-    hook, _ = lookup(machine, cls, "__setattr__")
+    hook, _ = lookup(interp, cls, "__setattr__")
     if isinstance(hook, Function):
         return hook
-    attribute, _ = lookup(machine, cls, name)
+    attribute, _ = lookup(interp, cls, name)
     if isinstance(attribute, Descriptor) and attribute.kind == "property":
         return attribute
-    if special(machine, attribute, "__set__") is not None:
+    if special(interp, attribute, "__set__") is not None:
         return attribute
-    _check_place(machine, cls, name)
+    _check_place(interp, cls, name)
     cls.plain.add(name)
     return None
 
 
-def _check_place(machine: Machine, cls: ClassObject, name: str) -> None:
+def _check_place(interp: Interpreter, cls: ClassObject, name: str) -> None:
     """Raise Raised if objects of a class keep no attribute of this name, or none that can be changed."""
-    if is_frozen(machine, cls):
+    if is_frozen(interp, cls):
         raise Raised("FrozenInstanceError", f"cannot assign to field '{name}'")
     places: list[Object] = []
-    for base in mro(machine, cls):
-        if not isinstance(base, ClassObject) or "__slots__" not in namespace(machine, base):
+    for base in mro(interp, cls):
+        if not isinstance(base, ClassObject) or "__slots__" not in namespace(interp, base):
             if base_name(base) != "object":
                 return
             continue
-        slots = namespace(machine, base)["__slots__"]
+        slots = namespace(interp, base)["__slots__"]
         slots = slots.items if isinstance(slots, ListObject) else (slots,) if isinstance(slots, str) else slots
         if not isinstance(slots, (tuple, list)):
             return
@@ -153,40 +153,40 @@ def _check_place(machine: Machine, cls: ClassObject, name: str) -> None:
 
 
 def write(
-    machine: Machine, target: Any, key: Any, value: Object, node: Any, frame: Frame, focus: Any, how: str
+    interp: Interpreter, target: Any, key: Any, value: Object, node: Any, frame: Frame, focus: Any, how: str
 ) -> None:
     """Write one attribute or entry and record who did."""
     if key == "__class__" and isinstance(target, Instance):
-        machine.record(target, HAZY, True)  # its fields stay; what the other class adds is not known
+        interp.record(target, MAY_HAVE_CHANGED, True)  # its fields stay; what the other class adds is not known
         return
     if type(target) is DictObject and target.view_of is not None:
         if isinstance(target.view_of, Instance):
-            write_around(machine, target.view_of, key, value, node, frame, focus, how)
+            write_around(interp, target.view_of, key, value, node, frame, focus, how)
             return
-        write(machine, target.view_of, key, value, node, frame, focus, how)
+        write(interp, target.view_of, key, value, node, frame, focus, how)
     writes = target.writes
-    earlier = machine.before(target, key) if machine.tracing else writes.get(key)
-    machine.put(target, key, value)
-    machine.place(target, writes, key, machine.note(node, frame, focus, how, value, earlier))
+    earlier = interp.before(target, key) if interp.tracing else writes.get(key)
+    interp.put(target, key, value)
+    interp.place(target, writes, key, interp.note(node, frame, focus, how, value, earlier))
 
 
 def write_around(
-    machine: Machine, target: Instance, key: Any, value: Object, node: Any, frame: Frame, focus: Any, how: str
+    interp: Interpreter, target: Instance, key: Any, value: Object, node: Any, frame: Frame, focus: Any, how: str
 ) -> None:
     """Write one of an object's own attributes around its class's `__setattr__`.
 
     Where the class would have handed it on to a part of the object, the object and its part say different things then.
     """
-    by_itself = frame.cls is not None and frame.cls in mro(machine, target.cls)
-    hooked = isinstance(lookup(machine, target.cls, "__getattr__")[0], Function)
+    by_itself = frame.cls is not None and frame.cls in mro(interp, target.cls)
+    hooked = isinstance(lookup(interp, target.cls, "__getattr__")[0], Function)
     if hooked and not by_itself and key not in target.fields:
         with suppress(Raised):
-            value = join(machine, [value, get_attribute(machine, target, key, None, frame)])
-    write(machine, target, key, value, node, frame, focus, how)
+            value = join(interp, [value, get_attribute(interp, target, key, None, frame)])
+    write(interp, target, key, value, node, frame, focus, how)
 
 
 def _through_hook(
-    machine: Machine,
+    interp: Interpreter,
     hook: Object,
     arguments: list[Object],
     node: Any,
@@ -195,12 +195,12 @@ def _through_hook(
     how: str,
 ) -> None:
     # The class's own code stores the value, and may store others with it; the origin is the outer statement.
-    mark, born = len(machine.path.journal), machine.clock
-    invoke(machine, hook, Call(arguments, {}, node, frame))
-    done = machine.path.journal[mark:]
+    mark, born = len(interp.path.journal), interp.clock
+    invoke(interp, hook, Call(arguments, {}, node, frame))
+    done = interp.path.journal[mark:]
     earlier = {(id(owner), key): old for owner, fields, key, old in done if fields is getattr(owner, "writes", None)}
     for owner, fields, key, _ in done:
         # What the hook hands on to a part of the object is this statement's doing as well.
         if isinstance(owner, Instance) and fields is owner.fields and abs(owner.born) <= born:
             before = earlier.get((id(owner), key))
-            machine.record(owner, key, machine.note(node, frame, focus, how, owner.fields.get(key), before))
+            interp.record(owner, key, interp.note(node, frame, focus, how, owner.fields.get(key), before))

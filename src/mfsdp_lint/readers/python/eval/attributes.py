@@ -24,15 +24,15 @@ from mfsdp_lint.readers.python.eval.path_objects import path_attribute
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.effects import changes_nothing_of_its_object
-from mfsdp_lint.readers.python.state.forgetting import as_object, havoc, part_of
+from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable, part_of
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join, part_of_each
 from mfsdp_lint.readers.python.values.classes import ClassObject, base_name, classes_of
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, METHOD_OF, WHOLE
+from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, METHOD_OF, WHOLE
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -59,7 +59,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def function_attribute(machine: Machine, value: Object, name: str) -> Object:
+def function_attribute(interp: Interpreter, value: Object, name: str) -> Object:
     """Return an attribute of a callable value that is no class."""
     if isinstance(value, Partial):
         if name == "func":
@@ -67,7 +67,7 @@ def function_attribute(machine: Machine, value: Object, name: str) -> Object:
         if name == "args":
             return tuple(value.arguments)
         if name == "keywords":
-            return DictObject(dict(value.keywords), machine.tick())
+            return DictObject(dict(value.keywords), interp.tick())
     if isinstance(value, Function):
         given: Object = value.fields.get(name, MISSING)
         if given is not MISSING:
@@ -75,22 +75,22 @@ def function_attribute(machine: Machine, value: Object, name: str) -> Object:
     if name in ("__name__", "__qualname__"):
         target = value.function if isinstance(value, Bound) else value
         known = getattr(target, "name", None)
-        return machine.unknown(name) if known is None else known.rpartition(".")[2]
+        return interp.unknown(name) if known is None else known.rpartition(".")[2]
     if isinstance(value, Function) and name == "__module__":
         return value.module.name
     if isinstance(value, Native):
-        return unbound(machine, value, name)
-    return machine.unknown(name)
+        return unbound(interp, value, name)
+    return interp.unknown(name)
 
 
-def builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
+def builtin_attribute(interp: Interpreter, value: Object, name: str) -> Object:
     """Return an attribute of a text, a number or a container. Raises Raised where it has none of this name."""
     python_type: type = dict if isinstance(value, DictObject) else type(value)
     if isinstance(value, ListObject):
         kinds: dict[str, type] = {"SetObject": set, "IteratorObject": type(iter(()))}
         python_type = kinds.get(type(value).__name__, list)
     if name == "__class__":
-        return Native(f"builtins.{python_type.__name__}", lambda machine, call: machine.unknown())
+        return Native(f"builtins.{python_type.__name__}", lambda interp, call: interp.unknown())
     if python_type is dict and name == "move_to_end":
         return Bound(name, value)  # of an OrderedDict
     if not hasattr(python_type, name):
@@ -105,156 +105,158 @@ _ENTRIES = frozenset(("__getitem__", "__setitem__", "__delitem__", "__contains__
 UNBOUND = {kind.__name__: kind for kind in (dict, list, str, set, tuple, int, float, bytes)}
 
 
-def unbound(machine: Machine, kind: Native, name: str) -> Object:
+def unbound(interp: Interpreter, kind: Native, name: str) -> Object:
     """Return a method taken from a built-in type: `dict.fromkeys`, `str.upper`."""
     python_type = UNBOUND.get(kind.name.removeprefix("builtins."))
     if python_type is None or (name.startswith("_") and name not in _ENTRIES):
-        return machine.unknown(name)
+        return interp.unknown(name)
     if modelled := LIBRARY.get(f"{kind.name}.{name}"):
         return Native(f"{kind.name}.{name}", modelled)
     if not hasattr(python_type, name):
         raise Raised("AttributeError", f"type object '{python_type.__name__}' has no attribute '{name}'")
 
-    def model(machine: Machine, call: Call) -> Object:
+    def model(interp: Interpreter, call: Call) -> Object:
         if name == "fromkeys":
-            return invoke(machine, Bound(name, DictObject({}, machine.tick())), call)
-        owner = machine.settle(call.arguments[0]) if call.arguments else None
+            return invoke(interp, Bound(name, DictObject({}, interp.tick())), call)
+        owner = interp.settle(call.arguments[0]) if call.arguments else None
         kinds: dict[type, type] = {dict: DictObject, list: ListObject, set: SetObject}
         if not isinstance(owner, kinds.get(python_type, python_type)):
             for argument in call.arguments:
-                havoc(machine, argument)
-            return machine.unknown(name)
-        return invoke(machine, Bound(name, owner), call.passing(call.arguments[1:], call.keywords))
+                forget_reachable(interp, argument)
+            return interp.unknown(name)
+        return invoke(interp, Bound(name, owner), call.passing(call.arguments[1:], call.keywords))
 
     return Native(f"{kind.name}.{name}", model)
 
 
-def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: Frame) -> Object:
+def get_attribute(interp: Interpreter, value: Object, name: str, node: Any, frame: Frame) -> Object:
     """Return `value.name`. Raises Raised("AttributeError") where Python would."""
     if isinstance(value, Instance):
         found = value.fields.get(name, MISSING)
         if found is not MISSING and not isinstance(found, Choice):
             return found
-        return _instance_attribute(machine, value, name, node, frame, found)
+        return _instance_attribute(interp, value, name, node, frame, found)
     if isinstance(value, Unknown):
-        settled = machine.settle(value)
+        settled = interp.settle(value)
         if settled is not value:
-            return _of_option(machine, value, settled, name, node, frame)
-        if type(value) is PathObject and (found := path_attribute(machine, value, name)) is not MISSING:
+            return _of_option(interp, value, settled, name, node, frame)
+        if type(value) is PathObject and (found := path_attribute(interp, value, name)) is not MISSING:
             return found
-        if type(value) is StandardObject and (found := standard_objects.attribute(machine, value, name)) is not MISSING:
+        if type(value) is StandardObject and (found := standard_objects.attribute(interp, value, name)) is not MISSING:
             return found
         if type(value) is ConfigTree and f"omegaconf.DictConfig.{name}" in LIBRARY:
             return Partial(Native(name, LIBRARY[f"omegaconf.DictConfig.{name}"]), [value], {})
-        value = as_object(machine, value)
+        value = as_object(interp, value)
         if name == "fit" and class_of(value) == TRAINER:
             return Partial(Native(name, LIBRARY["nemo.lightning.Trainer.fit"]), [value], {})
         if name == "__dict__":
-            return attributes_of_unknown(machine, value)
+            return attributes_of_unknown(interp, value)
         if name in OF_OBJECTS:
             return Partial(OF_OBJECTS[name], [value], {})
         text = f"{value.text}.{name}" if value.text else name
-        return _of_either(machine, value, name, text) if EITHER in value.fields else part_of(machine, value, name, text)
+        return _of_either(interp, value, name, text) if EITHER in value.fields else part_of(interp, value, name, text)
     if isinstance(value, Module):
         if name == "__dict__":
-            return invoke(machine, written(machine, "builtins.names_of"), Call([value], {}, node, frame))
-        return module_attribute(machine, value, name)
+            return invoke(interp, written(interp, "builtins.names_of"), Call([value], {}, node, frame))
+        return module_attribute(interp, value, name)
     if isinstance(value, External):
-        return value.name.rpartition(".")[2] if name == "__name__" else outside(machine, value.name, name)
+        return value.name.rpartition(".")[2] if name == "__name__" else outside(interp, value.name, name)
     if isinstance(value, ClassObject):
-        return _class_attribute(machine, value, name, node, frame)
+        return _class_attribute(interp, value, name, node, frame)
     if isinstance(value, Choice):
-        return _over(machine, value, lambda option: get_attribute(machine, option, name, node, frame))
+        return _over(interp, value, lambda option: get_attribute(interp, option, name, node, frame))
     if isinstance(value, EnumMember):
-        return _member_attribute(machine, value, name, node, frame)
+        return _member_attribute(interp, value, name, node, frame)
     if isinstance(value, Super):
-        return _super_attribute(machine, value, name, node, frame)
+        return _super_attribute(interp, value, name, node, frame)
     if isinstance(value, (Function, Native, Partial, Bound)):
-        return function_attribute(machine, value, name)
+        return function_attribute(interp, value, name)
     if isinstance(value, (*CONSTANTS, tuple, frozenset, ListObject, DictObject)):
-        return builtin_attribute(machine, value, name)
+        return builtin_attribute(interp, value, name)
     if isinstance(value, (GeneratorCall, Coroutine)):
         return Bound(name, value)
-    return machine.unknown(name)
+    return interp.unknown(name)
 
 
-def _of_option(machine: Machine, value: Unknown, settled: Object, name: str, node: Any, frame: Frame) -> Object:
+def _of_option(interp: Interpreter, value: Unknown, settled: Object, name: str, node: Any, frame: Frame) -> Object:
     """Return an attribute of an unknown value's known one; the result of an option's method is the option's as well."""
     if type(value) is Option and settled is None:
         # Whoever starts the program has to give it: without it, it stops here.
-        return part_of(machine, value, name, f"{value.text}.{name}")
-    found = get_attribute(machine, settled, name, node, frame)
+        return part_of(interp, value, name, f"{value.text}.{name}")
+    found = get_attribute(interp, settled, name, node, frame)
     return Bound(found.function, value) if type(value) is Option and type(found) is Bound else found
 
 
-def _of_either(machine: Machine, value: Unknown, name: str, text: str) -> Object:
+def _of_either(interp: Interpreter, value: Unknown, name: str, text: str) -> Object:
     """Return an attribute of `config or other`: the attribute of one of them."""
     known: Object = value.fields.get(name, MISSING)
     if known is not MISSING:
         return known
     parts = [one.fields.get(name, MISSING) for one in value.fields[EITHER]]
     if any(part is not MISSING and not isinstance(part, Unknown) for part in parts):
-        return join(machine, [machine.unknown(text) if part is MISSING else part for part in parts])
-    found = part_of(machine, value, name, text)
+        return join(interp, [interp.unknown(text) if part is MISSING else part for part in parts])
+    found = part_of(interp, value, name, text)
     if isinstance(found, Unknown):
-        found.fields[EITHER] = tuple(part_of(machine, one, name, f"{one.text}.{name}") for one in value.fields[EITHER])
+        found.fields[EITHER] = tuple(part_of(interp, one, name, f"{one.text}.{name}") for one in value.fields[EITHER])
     return found
 
 
-def _over(machine: Machine, choice: Choice, read: Any) -> Object:
+def _over(interp: Interpreter, choice: Choice, read: Any) -> Object:
     found = []
     for option in choice.options:
         try:
             found.append(read(option))
         except Raised:
-            machine.doubts += 1
+            interp.doubts += 1
             found.append(MISSING)
     if all(value is MISSING for value in found):
         raise Raised("AttributeError", "no option has it")
-    return part_of_each(machine, choice, found)
+    return part_of_each(interp, choice, found)
 
 
-def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any, frame: Frame, found: Object) -> Object:
+def _instance_attribute(
+    interp: Interpreter, value: Instance, name: str, node: Any, frame: Frame, found: Object
+) -> Object:
     if isinstance(found, Choice):
         present = [option for option in found.options if option is not MISSING]
-        machine.doubts += len(found.options) - len(present)
-        return found if len(present) == len(found.options) else join(machine, present)
+        interp.doubts += len(found.options) - len(present)
+        return found if len(present) == len(found.options) else join(interp, present)
     if name == "__class__":
         return value.cls
     if name == "__dict__":
-        return attributes_of(machine, value)
+        return attributes_of(interp, value)
     if name == "__dataclass_fields__" and isinstance(value.cls, ClassObject):
-        return _class_attribute(machine, value.cls, name, node, frame)
+        return _class_attribute(interp, value.cls, name, node, frame)
     if not isinstance(value.cls, ClassObject):
-        return _attribute_of_candidates(machine, value, name, node, frame)
-    attribute, _ = lookup(machine, value.cls, name)
-    if attribute is not MISSING and _may_be_hidden(machine, value, attribute):
-        return machine.unknown(name)
+        return _attribute_of_candidates(interp, value, name, node, frame)
+    attribute, _ = lookup(interp, value.cls, name)
+    if attribute is not MISSING and _may_be_hidden(interp, value, attribute):
+        return interp.unknown(name)
     if attribute is not MISSING:
-        found = _bind(machine, attribute, value, value.cls, node, frame)
+        found = _bind(interp, attribute, value, value.cls, node, frame)
         if isinstance(attribute, Descriptor) and attribute.kind == "cached_property":
-            machine.put(value, name, found)
+            interp.put(value, name, found)
         return found
-    hook, _ = lookup(machine, value.cls, "__getattr__")
+    hook, _ = lookup(interp, value.cls, "__getattr__")
     if isinstance(hook, Function):
-        return invoke(machine, hook, Call([value, name], {}, node, frame))
+        return invoke(interp, hook, Call([value, name], {}, node, frame))
     if name in OF_OBJECTS:
         return Partial(OF_OBJECTS[name], [value], {})
-    if value.writes.get(HAZY) or opaque(machine, value.cls):
-        found = _out_of_sight(machine, value, value.cls, name)
-        machine.put(value, name, found)
+    if value.writes.get(MAY_HAVE_CHANGED) or opaque(interp, value.cls):
+        found = _out_of_sight(interp, value, value.cls, name)
+        interp.put(value, name, found)
         return found
     if hasattr(object, name):
-        return _out_of_sight(machine, value, value.cls, name)
-    if name in OF_BASES and has_base(machine, value.cls, *BASES_WITH_MORE):
-        return machine.unknown(f"{value.cls.name}.{name}")
+        return _out_of_sight(interp, value, value.cls, name)
+    if name in OF_BASES and has_base(interp, value.cls, *BASES_WITH_MORE):
+        return interp.unknown(f"{value.cls.name}.{name}")
     raise Raised("AttributeError", f"'{value.cls.name}' object has no attribute '{name}'")
 
 
 OF_OBJECTS: dict[str, Native] = {
-    "__setattr__": Native("builtins.setattr", lambda machine, call: LIBRARY["builtins.setattr"](machine, call)),
-    "__delattr__": Native("builtins.delattr", lambda machine, call: LIBRARY["builtins.delattr"](machine, call)),
-    "__getattribute__": Native("builtins.getattr", lambda machine, call: LIBRARY["builtins.getattr"](machine, call)),
+    "__setattr__": Native("builtins.setattr", lambda interp, call: LIBRARY["builtins.setattr"](interp, call)),
+    "__delattr__": Native("builtins.delattr", lambda interp, call: LIBRARY["builtins.delattr"](interp, call)),
+    "__getattribute__": Native("builtins.getattr", lambda interp, call: LIBRARY["builtins.getattr"](interp, call)),
 }
 """Methods that every object has, where its class does not say otherwise, and the functions that call them."""
 
@@ -265,10 +267,10 @@ LOOKING = frozenset(
 """Methods of objects that leave them as they are."""
 
 
-def _out_of_sight(machine: Machine, value: Instance, cls: ClassObject, name: str) -> Unknown:
+def _out_of_sight(interp: Interpreter, value: Instance, cls: ClassObject, name: str) -> Unknown:
     """Return an attribute that an object's class has out of sight: if it is a method, a call may change the object."""
-    found = machine.unknown(f"{cls.name}.{name}")
-    names = [f"{base_name(base)}.{name}" for base in mro(machine, cls) if not isinstance(base, ClassObject)]
+    found = interp.unknown(f"{cls.name}.{name}")
+    names = [f"{base_name(base)}.{name}" for base in mro(interp, cls) if not isinstance(base, ClassObject)]
     if name not in LOOKING and not changes_nothing_of_its_object(name, names):
         found.fields[METHOD_OF] = value
     return found
@@ -287,119 +289,119 @@ OF_BASES = frozenset((*dir(tuple), *dir(BaseException), "_replace", "_asdict", "
 """Attributes that objects inherit from these bases, and that no class of the program shows."""
 
 
-def _may_be_hidden(machine: Machine, value: Instance, attribute: Object) -> bool:
+def _may_be_hidden(interp: Interpreter, value: Instance, attribute: Object) -> bool:
     """Tell whether code out of sight may have given an object an attribute of its own in place of its class's."""
-    changed = value.writes.get(HAZY) and not isinstance(attribute, (Function, Descriptor))
-    return bool(changed) and not (isinstance(value.cls, ClassObject) and opaque(machine, value.cls))
+    changed = value.writes.get(MAY_HAVE_CHANGED) and not isinstance(attribute, (Function, Descriptor))
+    return bool(changed) and not (isinstance(value.cls, ClassObject) and opaque(interp, value.cls))
 
 
-def attributes_of(machine: Machine, value: Instance) -> DictObject:
+def attributes_of(interp: Interpreter, value: Instance) -> DictObject:
     """Return `vars(value)`: the object's own attributes, shared so that a write to one is a write to the other."""
     found = DictObject(value.fields, value.born)
     found.writes = value.writes
-    if isinstance(lookup(machine, value.cls, "__getattr__")[0], Function):
+    if isinstance(lookup(interp, value.cls, "__getattr__")[0], Function):
         found.view_of = value
     return found
 
 
-def attributes_of_unknown(machine: Machine, value: Unknown) -> DictObject:
+def attributes_of_unknown(interp: Interpreter, value: Unknown) -> DictObject:
     """Return `vars(value)` of an unknown value: its attributes as far as they are known; writes reach the value."""
-    value = as_object(machine, value)
+    value = as_object(interp, value)
     known = {name: part for name, part in value.fields.items() if isinstance(name, str)}
-    found = DictObject(known, machine.tick())
+    found = DictObject(known, interp.tick())
     found.view_of = value
     if WHOLE not in value.fields:
-        found.writes[HAZY] = True
+        found.writes[MAY_HAVE_CHANGED] = True
     return found
 
 
-def class_attribute(machine: Machine, value: Instance, name: str) -> Object:
+def class_attribute(interp: Interpreter, value: Instance, name: str) -> Object:
     """Return `value.name` where the object has no such field of its own; MISSING where it is an error."""
     if not isinstance(value.cls, ClassObject):
-        return machine.unknown(name)
-    attribute, _ = lookup(machine, value.cls, name)
+        return interp.unknown(name)
+    attribute, _ = lookup(interp, value.cls, name)
     if attribute is MISSING:
-        hooked = isinstance(lookup(machine, value.cls, "__getattr__")[0], Function)
-        return machine.unknown(name) if hooked or opaque(machine, value.cls) else MISSING
+        hooked = isinstance(lookup(interp, value.cls, "__getattr__")[0], Function)
+        return interp.unknown(name) if hooked or opaque(interp, value.cls) else MISSING
     if isinstance(attribute, Descriptor):
-        return machine.unknown(name)
+        return interp.unknown(name)
     return Bound(attribute, value) if isinstance(attribute, Function) else attribute
 
 
-def _attribute_of_candidates(machine: Machine, value: Instance, name: str, node: Any, frame: Frame) -> Object:
+def _attribute_of_candidates(interp: Interpreter, value: Instance, name: str, node: Any, frame: Frame) -> Object:
     found: list[Object] = []
     classes = classes_of(value)
     for cls in classes:
-        attribute = lookup(machine, cls, name)[0] if isinstance(cls, ClassObject) else MISSING
+        attribute = lookup(interp, cls, name)[0] if isinstance(cls, ClassObject) else MISSING
         if attribute is not MISSING:
-            found.append(_bind(machine, attribute, value, cls, node, frame))
-        elif not isinstance(cls, ClassObject) or opaque(machine, cls):
-            found.append(machine.unknown(name))
-    if value.writes.get(HAZY):
-        found.append(machine.unknown(name))
+            found.append(_bind(interp, attribute, value, cls, node, frame))
+        elif not isinstance(cls, ClassObject) or opaque(interp, cls):
+            found.append(interp.unknown(name))
+    if value.writes.get(MAY_HAVE_CHANGED):
+        found.append(interp.unknown(name))
     if not found:
         raise Raised("AttributeError", f"no attribute '{name}'")
-    return join(machine, found) if len(found) == len(classes) else machine.unknown(name)
+    return join(interp, found) if len(found) == len(classes) else interp.unknown(name)
 
 
-def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, node: Any, frame: Frame) -> Object:
+def _bind(interp: Interpreter, attribute: Object, owner: Object, cls: Object, node: Any, frame: Frame) -> Object:
     if isinstance(attribute, Function):
         return Bound(attribute, owner)
     if isinstance(attribute, Descriptor):
         if attribute.kind in ("property", "cached_property"):
-            return invoke(machine, attribute.function, Call([owner], {}, node, frame))
+            return invoke(interp, attribute.function, Call([owner], {}, node, frame))
         return attribute.function if attribute.kind == "staticmethod" else Bound(attribute.function, cls)
     if isinstance(attribute, Partial) and getattr(attribute.function, "name", "") == "dataclasses.field":
-        return attribute.keywords.get("default", machine.unknown("field"))
+        return attribute.keywords.get("default", interp.unknown("field"))
     if isinstance(attribute, Partial) and attribute.method:
         return Partial(attribute.function, [owner, *attribute.arguments], attribute.keywords)
-    getter = special(machine, attribute, "__get__")
+    getter = special(interp, attribute, "__get__")
     if getter is not None:
-        return invoke(machine, getter, Call([attribute, owner, cls], {}, node, frame))
+        return invoke(interp, getter, Call([attribute, owner, cls], {}, node, frame))
     return attribute
 
 
-def _class_attribute(machine: Machine, cls: ClassObject, name: str, node: Any, frame: Frame) -> Object:
-    if is_enum(machine, cls):
-        members = enum_members(machine, cls)
+def _class_attribute(interp: Interpreter, cls: ClassObject, name: str, node: Any, frame: Frame) -> Object:
+    if is_enum(interp, cls):
+        members = enum_members(interp, cls)
         if name in members:
             return members[name]
         if name == "__members__":
-            return DictObject(dict(members), machine.tick())
-    attribute, _ = lookup(machine, cls, name)
+            return DictObject(dict(members), interp.tick())
+    attribute, _ = lookup(interp, cls, name)
     if attribute is not MISSING:
         if isinstance(attribute, Descriptor):
             return Bound(attribute.function, cls) if attribute.kind == "classmethod" else attribute.function
         if isinstance(attribute, Partial) and getattr(attribute.function, "name", "") == "dataclasses.field":
-            return attribute.keywords.get("default", machine.unknown(name))
+            return attribute.keywords.get("default", interp.unknown(name))
         return attribute
     if name in ("__name__", "__qualname__"):
         return cls.name
     if name == "__module__":
         return cls.module.name
     if name == "__mro__":
-        return tuple(mro(machine, cls))
-    if name == "__dataclass_fields__" and has_fields(machine, cls):
+        return tuple(mro(interp, cls))
+    if name == "__dataclass_fields__" and has_fields(interp, cls):
         key = (name, cls)
-        if key not in machine.memo:
-            specs = {spec.name: Unknown(0, spec.name, not_none=True) for spec in fields_of(machine, cls)}
-            machine.memo[key] = DictObject(dict(specs), 0)
-        described: Object = machine.memo[key]
+        if key not in interp.memo:
+            specs = {spec.name: Unknown(0, spec.name, not_none=True) for spec in fields_of(interp, cls)}
+            interp.memo[key] = DictObject(dict(specs), 0)
+        described: Object = interp.memo[key]
         return described
     if name == "__bases__":
-        return tuple(bases(machine, cls))
-    meta = metaclass(machine, cls)
-    attribute = lookup(machine, meta, name)[0] if isinstance(meta, ClassObject) else MISSING
+        return tuple(bases(interp, cls))
+    meta = metaclass(interp, cls)
+    attribute = lookup(interp, meta, name)[0] if isinstance(meta, ClassObject) else MISSING
     if attribute is not MISSING:
-        return _bind(machine, attribute, cls, meta, node, frame)
+        return _bind(interp, attribute, cls, meta, node, frame)
     if name in OF_OBJECTS:
         return External(f"object.{name}")
-    if opaque(machine, cls) or name.startswith("__"):
-        return machine.unknown(f"{cls.name}.{name}")
+    if opaque(interp, cls) or name.startswith("__"):
+        return interp.unknown(f"{cls.name}.{name}")
     raise Raised("AttributeError", f"type object '{cls.name}' has no attribute '{name}'")
 
 
-def _member_attribute(machine: Machine, member: EnumMember, name: str, node: Any, frame: Frame) -> Object:
+def _member_attribute(interp: Interpreter, member: EnumMember, name: str, node: Any, frame: Frame) -> Object:
     if name in ("name", "_name_"):
         return member.name
     if name in ("value", "_value_"):
@@ -407,65 +409,65 @@ def _member_attribute(machine: Machine, member: EnumMember, name: str, node: Any
     if isinstance(member.cls, ClassObject):
         if name == "__class__":
             return member.cls
-        attribute, _ = lookup(machine, member.cls, name)
+        attribute, _ = lookup(interp, member.cls, name)
         if attribute is not MISSING:
-            return _bind(machine, attribute, member, member.cls, node, frame)
+            return _bind(interp, attribute, member, member.cls, node, frame)
         if isinstance(member.value, (*CONSTANTS, tuple)) and hasattr(type(member.value), name):
-            return builtin_attribute(machine, member.value, name)
-    return machine.unknown(name)
+            return builtin_attribute(interp, member.value, name)
+    return interp.unknown(name)
 
 
-def _super_attribute(machine: Machine, value: Super, name: str, node: Any, frame: Frame) -> Object:
-    if _is_metaclass(machine, value):
+def _super_attribute(interp: Interpreter, value: Super, name: str, node: Any, frame: Frame) -> Object:
+    if _is_metaclass(interp, value):
         if name in ("__call__", "__new__"):
             return Bound(External(f"type.{name}"), value.owner)
         return Bound(External(f"object.{name}"), value.owner)
     if name == "__new__":
-        return Native("object.__new__", lambda machine, call: Instance(call.arguments[0], machine.tick()))
+        return Native("object.__new__", lambda interp, call: Instance(call.arguments[0], interp.tick()))
     cls = value.owner.cls if isinstance(value.owner, (Instance, EnumMember)) else value.owner
     for candidate in cls.options if isinstance(cls, Choice) else (cls,):
         if not isinstance(candidate, ClassObject):
             continue
-        attribute, _ = lookup(machine, candidate, name, after=value.after)
+        attribute, _ = lookup(interp, candidate, name, after=value.after)
         if attribute is not MISSING:
-            return _bind(machine, attribute, value.owner, candidate, node, frame)
+            return _bind(interp, attribute, value.owner, candidate, node, frame)
         if name in ("__init__", "__post_init__", "__init_subclass__", "__setattr__", "__getattribute__"):
             return Bound(External(f"object.{name}"), value.owner)
-        if not opaque(machine, candidate):
+        if not opaque(interp, candidate):
             raise Raised("AttributeError", f"'super' object has no attribute '{name}'")
-    return machine.unknown(f"super().{name}")
+    return interp.unknown(f"super().{name}")
 
 
-def _is_metaclass(machine: Machine, value: Super) -> bool:
+def _is_metaclass(interp: Interpreter, value: Super) -> bool:
     """Tell whether `super()` is called in a metaclass, which derives from `type`."""
-    return isinstance(value.after, ClassObject) and has_base(machine, value.after, "type")
+    return isinstance(value.after, ClassObject) and has_base(interp, value.after, "type")
 
 
-def module_attribute(machine: Machine, module: Module, name: str) -> Object:
+def module_attribute(interp: Interpreter, module: Module, name: str) -> Object:
     """Return a global name of a module, or a submodule. Raises Raised("AttributeError") where there is neither."""
-    found = resolve_global(machine, module, name)
-    has = _module_has(machine, module, name, found)
+    found = resolve_global(interp, module, name)
+    has = _module_has(interp, module, name, found)
     if has is None:
-        machine.doubts += 1
+        interp.doubts += 1
     if has is False:
         raise Raised("AttributeError", f"module '{module.name}' has no attribute '{name}'")
     return found
 
 
-def _module_has(machine: Machine, module: Module, name: str, found: Object) -> bool | None:
+def _module_has(interp: Interpreter, module: Module, name: str, found: Object) -> bool | None:
     """Tell whether a module has a global name whose lookup gave `found`; None if it may have it from out of sight."""
     if found is MISSING:
         return False
     if name in module.fields or type(found) is not External:
         return True
-    if module.upstream is not None and machine.knowledge is not None and machine.knowledge.lacks(module.name, name):
+    if module.upstream is not None and interp.knowledge is not None and interp.knowledge.lacks(module.name, name):
         return False
     return None
 
 
-def has_attribute(machine: Machine, value: Object, name: str, node: Any, frame: Frame) -> bool | None:
+def has_attribute(interp: Interpreter, value: Object, name: str, node: Any, frame: Frame) -> bool | None:
     """Return `hasattr(value, name)`, or None if that cannot be known."""
-    if isinstance(value, Unknown) and machine.settle(value) is value:
+    if isinstance(value, Unknown) and interp.settle(value) is value:
         return True if name in value.writes else None
     if isinstance(value, External):
         return None
@@ -474,30 +476,30 @@ def has_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
             found = value.fields[name]
             return None if isinstance(found, Choice) and MISSING in found.options else True
         if not isinstance(value.cls, ClassObject):
-            answers = {_class_has(machine, cls, name) for cls in classes_of(value)}
+            answers = {_class_has(interp, cls, name) for cls in classes_of(value)}
             return answers.pop() if len(answers) == 1 else None
-        hook, _ = lookup(machine, value.cls, "__getattr__")
+        hook, _ = lookup(interp, value.cls, "__getattr__")
         if not isinstance(hook, Function):
             return (
-                _class_has(machine, value.cls, name)
-                if not value.writes.get(HAZY)
-                else (_class_has(machine, value.cls, name) or None)
+                _class_has(interp, value.cls, name)
+                if not value.writes.get(MAY_HAVE_CHANGED)
+                else (_class_has(interp, value.cls, name) or None)
             )
     if isinstance(value, Module):
-        return _module_has(machine, value, name, resolve_global(machine, value, name))
+        return _module_has(interp, value, name, resolve_global(interp, value, name))
     if isinstance(value, Choice):
-        options = {has_attribute(machine, option, name, node, frame) for option in value.options}
+        options = {has_attribute(interp, option, name, node, frame) for option in value.options}
         return options.pop() if len(options) == 1 else None
     try:
-        found = get_attribute(machine, value, name, node, frame)
+        found = get_attribute(interp, value, name, node, frame)
     except Raised as error:
         return False if error.name == "AttributeError" else None
     return None if isinstance(found, Unknown) and not found.not_none and not isinstance(value, Instance) else True
 
 
-def _class_has(machine: Machine, cls: Object, name: str) -> bool | None:
+def _class_has(interp: Interpreter, cls: Object, name: str) -> bool | None:
     if not isinstance(cls, ClassObject):
         return None
-    if lookup(machine, cls, name)[0] is not MISSING:
+    if lookup(interp, cls, name)[0] is not MISSING:
         return True
-    return None if opaque(machine, cls) else False
+    return None if opaque(interp, cls) else False

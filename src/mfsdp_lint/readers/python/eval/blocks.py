@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from mfsdp_lint.readers.python.state.calling import Signal, run_block
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -31,7 +31,7 @@ class Leave(Exception):
         self.loop = loop
 
 
-def run_isolated(machine: Machine, body: list[ast.stmt], frame: Frame) -> None:
+def run_isolated(interp: Interpreter, body: list[ast.stmt], frame: Frame) -> None:
     """Run a module's or class's body outside of any recipe: what it makes is shared, and nothing undoes it.
 
     A statement that cannot be run leaves the names it would bind unknown; the others run on.
@@ -40,15 +40,15 @@ def run_isolated(machine: Machine, body: list[ast.stmt], frame: Frame) -> None:
     def run() -> None:
         for statement in body:
             try:
-                run_block(machine, [statement], frame)
+                run_block(interp, [statement], frame)
             except Raised:
                 for name in bound_names(statement):
-                    frame.fields.setdefault(name, machine.unknown(name))
+                    frame.fields.setdefault(name, interp.unknown(name))
             except (CannotJoin, OutOfSteps, RecursionError):
                 for name in bound_names(statement):
-                    frame.fields[name] = machine.unknown(name)
+                    frame.fields[name] = interp.unknown(name)
 
-    isolated(machine, run, frame.module)
+    isolated(interp, run, frame.module)
 
 
 def bound_names(statement: ast.AST) -> list[str]:
@@ -62,12 +62,12 @@ def bound_names(statement: ast.AST) -> list[str]:
     return names
 
 
-def isolated(machine: Machine, make: Callable[[], Made], module: Module | None = None) -> Made:
+def isolated(interp: Interpreter, make: Callable[[], Made], module: Module | None = None) -> Made:
     """Evaluate something outside of any recipe: what it makes is shared, and nothing undoes it.
 
     It is part of the top level of `module`, of the one at hand where none is named.
     """
-    with machine.aside(module):
+    with interp.aside(module):
         return make()
 
 

@@ -19,14 +19,14 @@ from mfsdp_lint.readers.python.eval.standard_objects import NotKnown
 from mfsdp_lint.readers.python.eval.unfollowed import call_at, forget, unfollowed
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import CALLERS, EVALUATORS, evaluate, invoke
-from mfsdp_lint.readers.python.state.forgetting import forget_methods, havoc
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_reachable
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import LIBRARY, Model
 from mfsdp_lint.readers.python.state.paths import Raised, Refused, kept
 from mfsdp_lint.readers.python.state.truth import part_of_each
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import HAZY, METHOD_OF
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, METHOD_OF
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
@@ -52,70 +52,72 @@ _HOLDERS = (DictObject, ListObject, Instance, ConfigTree)
 """Kinds of values that know who wrote their parts."""
 
 
-def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
+def evaluate_call(interp: Interpreter, node: ast.Call, frame: Frame) -> Object:
     """Return the value of a call. Raises Raised where the program would."""
-    owner, function = _called(machine, node.func, frame)
+    owner, function = _called(interp, node.func, frame)
     if (type(function) is External and function.name == "super") or (
         type(node.func) is ast.Name and node.func.id == "super"
     ):
-        return _super(machine, node, frame, function)
+        return _super(interp, node, frame, function)
     arguments: list[Object] = []
     for item in node.args:
         if type(item) is ast.Starred:
-            value = evaluate(machine, item.value, frame)
-            items = elements(machine, value, frame)
+            value = evaluate(interp, item.value, frame)
+            items = elements(interp, value, frame)
             if items is None or any(map(uncertain, items)):
                 arguments += items or [value]
-                return _call_with_unknown(machine, node, item, frame, owner, function, arguments)
+                return _call_with_unknown(interp, node, item, frame, owner, function, arguments)
             arguments += items
         else:
-            arguments.append(EVALUATORS[type(item)](machine, item, frame))
+            arguments.append(EVALUATORS[type(item)](interp, item, frame))
     keywords: dict[str, Object] = {}
     focus: dict[str, Any] = {}
     by_option = False
     for keyword in node.keywords:
         said = keyword.value
-        value = EVALUATORS[type(said)](machine, said, frame)
+        value = EVALUATORS[type(said)](interp, said, frame)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
             focus[keyword.arg] = keyword
         else:
             by_option |= type(value) is Option
-            _spread(machine, as_mapping(machine, value, node, frame), keywords, focus, frame)
+            _spread(interp, as_mapping(interp, value, node, frame), keywords, focus, frame)
     if type(function) is Unknown:
-        _forget_owner(machine, owner, node, frame)
+        _forget_owner(interp, owner, node, frame)
     try:
-        result = invoke(machine, function, Call(arguments, keywords, node, frame, focus))
+        result = invoke(interp, function, Call(arguments, keywords, node, frame, focus))
     except Raised as error:
         if type(error) is Refused and error.node is None:
             error.spread, error.by_option = any(each.arg is None for each in node.keywords), by_option
         error.passes(frame.module, node, focus.get(error.keyword))
         raise
     if type(result) in _HOLDERS:
-        machine.gave[node] = result
+        interp.gave[node] = result
     return result
 
 
-def _called(machine: Machine, node: ast.expr, frame: Frame) -> tuple[Object, Object]:
+def _called(interp: Interpreter, node: ast.expr, frame: Frame) -> tuple[Object, Object]:
     """Return the called value, and before it the object that it may be a method of (None if it is no attribute)."""
     if not isinstance(node, ast.Attribute):
-        return None, evaluate(machine, node, frame)
-    owner = evaluate(machine, node.value, frame)
-    return owner, get_attribute(machine, owner, node.attr, node, frame)
+        return None, evaluate(interp, node, frame)
+    owner = evaluate(interp, node.value, frame)
+    return owner, get_attribute(interp, owner, node.attr, node, frame)
 
 
-def _forget_owner(machine: Machine, owner: Object, node: ast.Call, frame: Frame) -> None:
+def _forget_owner(interp: Interpreter, owner: Object, node: ast.Call, frame: Frame) -> None:
     """Forget an object of unknown class after a method call: the program's own method may change the object."""
     options = owner.options if isinstance(owner, Choice) else (owner,)
-    owners: list[Object] = [option for option in map(machine.settle, options) if isinstance(option, Unknown)]
-    if owners and isinstance(node.func, ast.Attribute) and forget_methods(machine, node.func.attr):
-        forget(machine, owners, node, frame)
+    owners: list[Object] = [option for option in map(interp.settle, options) if isinstance(option, Unknown)]
+    if owners and isinstance(node.func, ast.Attribute) and forget_methods(interp, node.func.attr):
+        forget(interp, owners, node, frame)
 
 
-def _spread(machine: Machine, value: Object, keywords: dict[str, Object], focus: dict[str, Any], frame: Frame) -> None:
-    value = machine.settle(value)
+def _spread(
+    interp: Interpreter, value: Object, keywords: dict[str, Object], focus: dict[str, Any], frame: Frame
+) -> None:
+    value = interp.settle(value)
     if isinstance(value, DictObject):
-        hazy = bool(value.writes.get(HAZY))
+        hazy = bool(value.writes.get(MAY_HAVE_CHANGED))
         for key, item in value.fields.items():
             if isinstance(key, str):
                 # Whoever changed it out of sight may have taken an entry away as well.
@@ -130,7 +132,7 @@ def _spread(machine: Machine, value: Object, keywords: dict[str, Object], focus:
 
 
 def _call_with_unknown(
-    machine: Machine,
+    interp: Interpreter,
     node: ast.Call,
     last: ast.expr,
     frame: Frame,
@@ -139,27 +141,27 @@ def _call_with_unknown(
     arguments: list[Object],
 ) -> Object:
     """Evaluate a call whose number of arguments is not known; those up to `last` are evaluated already."""
-    arguments += (evaluate(machine, item, frame) for item in node.args[node.args.index(last) + 1 :])
-    keywords = {keyword.arg or "**": evaluate(machine, keyword.value, frame) for keyword in node.keywords}
-    _forget_owner(machine, owner, node, frame)
-    forget(machine, [function, *_makers(machine, function)], node, frame)
-    return unfollowed(machine, ast.unparse(node.func), Call(arguments, keywords, node, frame), blamed=False)
+    arguments += (evaluate(interp, item, frame) for item in node.args[node.args.index(last) + 1 :])
+    keywords = {keyword.arg or "**": evaluate(interp, keyword.value, frame) for keyword in node.keywords}
+    _forget_owner(interp, owner, node, frame)
+    forget(interp, [function, *_makers(interp, function)], node, frame)
+    return unfollowed(interp, ast.unparse(node.func), Call(arguments, keywords, node, frame), blamed=False)
 
 
-def _makers(machine: Machine, cls: Object) -> list[Object]:
+def _makers(interp: Interpreter, cls: Object) -> list[Object]:
     """List the code that runs when a class is called."""
     names = ("__new__", "__init__", "__post_init__") if isinstance(cls, ClassObject) else ()
-    return [lookup(machine, cls, name)[0] for name in names]
+    return [lookup(interp, cls, name)[0] for name in names]
 
 
-def _super(machine: Machine, node: ast.Call, frame: Frame, function: Object) -> Object:
+def _super(interp: Interpreter, node: ast.Call, frame: Frame, function: Object) -> Object:
     if len(node.args) == 2:
-        return Super(evaluate(machine, node.args[0], frame), evaluate(machine, node.args[1], frame))
+        return Super(evaluate(interp, node.args[0], frame), evaluate(interp, node.args[1], frame))
     here: Frame | None = frame
     while here is not None and here.cls is None:
         here = here.enclosing
     if here is None or not here.fields:
-        return machine.unknown("super()")
+        return interp.unknown("super()")
     owner = next(iter(here.fields.values()))
     return Super(here.cls, owner)
 
@@ -172,31 +174,31 @@ HANDS_ON = {
 """Modelled functions that pass their arguments on as they are, or know by themselves what comes of options."""
 
 
-def _call_model(machine: Machine, name: str, model: Model, call: Call) -> Object:
+def _call_model(interp: Interpreter, name: str, model: Model, call: Call) -> Object:
     given = (*call.arguments, *call.keywords.values())
     options = [value for value in given if type(value) is Option]
     try:
         if not options or name in HANDS_ON:
-            born = machine.clock
-            found = model(machine, call)
+            born = interp.clock
+            found = model(interp, call)
             if type(found) is Unknown and found.obstacle is None and abs(found.born) > born:
                 _blame(found, name, call)
             return found
-        arguments = [machine.settle(value) for value in call.arguments]
-        call = call.passing(arguments, {key: machine.settle(value) for key, value in call.keywords.items()})
-        return derived(model(machine, call), *options)
+        arguments = [interp.settle(value) for value in call.arguments]
+        call = call.passing(arguments, {key: interp.settle(value) for key, value in call.keywords.items()})
+        return derived(model(interp, call), *options)
     except Raised:
-        if machine.given is not None or all(option.default is not None for option in options):
+        if interp.given is not None or all(option.default is not None for option in options):
             raise
         # Whoever starts the program has to give what has no default.
-        return machine.unknown(", ".join(option.text for option in options), not_none=True)
+        return interp.unknown(", ".join(option.text for option in options), not_none=True)
     except NotKnown:
-        return unfollowed(machine, name, call)
+        return unfollowed(interp, name, call)
     except (IndexError, TypeError, ValueError):
         # Other arguments than the model knows: by name, in the way of another version, or in error.
         for value in (*call.arguments, *call.keywords.values()):
-            havoc(machine, value)
-        return unfollowed(machine, name, call)
+            forget_reachable(interp, value)
+        return unfollowed(interp, name, call)
 
 
 def _blame(found: Unknown, name: str, call: Call) -> None:
@@ -208,119 +210,119 @@ def _blame(found: Unknown, name: str, call: Call) -> None:
         found.obstacle = call_at(name, call.node, call.frame)
 
 
-def _call_native(machine: Machine, native: Native, call: Call) -> Object:
-    return _call_model(machine, native.name, native.call, call)
+def _call_native(interp: Interpreter, native: Native, call: Call) -> Object:
+    return _call_model(interp, native.name, native.call, call)
 
 
-def _call_external(machine: Machine, external: External, call: Call) -> Object:
+def _call_external(interp: Interpreter, external: External, call: Call) -> Object:
     if is_launcher(external):
-        return launch(machine, external.name, call)
+        return launch(interp, external.name, call)
     if trains(external):
-        return _train(machine, external, call)
+        return _train(interp, external, call)
     if keeps_arguments(external):
-        return task(machine, (external, *call.arguments, True), call.keywords, call.node, call.frame)
+        return task(interp, (external, *call.arguments, True), call.keywords, call.node, call.frame)
     modelled = LIBRARY.get(external.name)
     if modelled is not None:
-        return _call_model(machine, external.name, modelled, call)
-    known = written(machine, external.name)
+        return _call_model(interp, external.name, modelled, call)
+    known = written(interp, external.name)
     if known is not MISSING:
-        return invoke(machine, known, call)
-    return unfollowed(machine, external.name, call)
+        return invoke(interp, known, call)
+    return unfollowed(interp, external.name, call)
 
 
-def _train(machine: Machine, function: Object, call: Call) -> Object:
+def _train(interp: Interpreter, function: Object, call: Call) -> Object:
     """Run a call of one of NeMo's functions that train."""
-    return launch(machine, "train", call.passing([run_of(machine, function, call)]))
+    return launch(interp, "train", call.passing([run_of(interp, function, call)]))
 
 
-def _make(machine: Machine, cls: ClassObject, call: Call) -> Object:
-    if keeps_arguments(cls) or (machine.converted and (call.frame.module, call.frame.function) in machine.converted):
-        return task(machine, (cls, *call.arguments, True), call.keywords, call.node, call.frame)
-    return instantiate(machine, cls, call)
+def _make(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
+    if keeps_arguments(cls) or (interp.converted and (call.frame.module, call.frame.function) in interp.converted):
+        return task(interp, (cls, *call.arguments, True), call.keywords, call.node, call.frame)
+    return instantiate(interp, cls, call)
 
 
-def _call_bound(machine: Machine, bound: Bound, call: Call) -> Object:
+def _call_bound(interp: Interpreter, bound: Bound, call: Call) -> Object:
     function, owner = bound.function, bound.owner
     if isinstance(function, str):
-        return derived(method(machine, owner, function, call), owner, *call.arguments)
+        return derived(method(interp, owner, function, call), owner, *call.arguments)
     if isinstance(function, External):
-        return _object_method(machine, function.name, owner, call)
-    return invoke(machine, function, call.passing([owner, *call.arguments], call.keywords))
+        return _object_method(interp, function.name, owner, call)
+    return invoke(interp, function, call.passing([owner, *call.arguments], call.keywords))
 
 
-def _object_method(machine: Machine, name: str, owner: Object, call: Call) -> Object:
+def _object_method(interp: Interpreter, name: str, owner: Object, call: Call) -> Object:
     if name == "type.__call__" and isinstance(owner, ClassObject):
-        return construct(machine, owner, call.passing(call.arguments, call.keywords))
+        return construct(interp, owner, call.passing(call.arguments, call.keywords))
     if name == "type.__new__":
-        return class_being_made(machine, call.arguments)
+        return class_being_made(interp, call.arguments)
     if name in ("object.__setattr__", "object.__getattribute__"):
-        return LIBRARY[name](machine, call.passing([owner, *call.arguments]))
+        return LIBRARY[name](interp, call.passing([owner, *call.arguments]))
     return None
 
 
-def _call_partial(machine: Machine, partial: Partial, call: Call) -> Object:
+def _call_partial(interp: Interpreter, partial: Partial, call: Call) -> Object:
     given = [*partial.arguments, *call.arguments]
     return invoke(
-        machine,
+        interp,
         partial.function,
         call._replace(arguments=given, keywords={**partial.keywords, **call.keywords}),
     )
 
 
-def _call_one_of(machine: Machine, choice: Choice, call: Call) -> Object:
+def _call_one_of(interp: Interpreter, choice: Choice, call: Call) -> Object:
     # Only one of them is called: what each does, it may as well not have done.
-    mark, born = len(machine.path.journal), machine.clock
+    mark, born = len(interp.path.journal), interp.clock
     sides: list[Side] = []
     results: list[Object] = []
     failed: Raised | None = None
     for option in choice.options:
         result: Object = MISSING
         try:
-            result = invoke(machine, option, call)
+            result = invoke(interp, option, call)
         except Raised as error:
-            machine.doubts += 1
+            interp.doubts += 1
             failed = kept(error) if failed is None or isinstance(failed, Refused) else failed
         else:
-            sides.append((("return", result), machine.changes(mark)))
+            sides.append((("return", result), interp.changes(mark)))
         results.append(result)
-        machine.rollback(mark)
+        interp.rollback(mark)
     if not sides:
         raise failed or Raised("TypeError", "not callable")
-    found = join_sides(machine, sides, born, force=True)[1]
+    found = join_sides(interp, sides, born, force=True)[1]
     if type(found) is Choice:
-        found = part_of_each(machine, choice, results)
+        found = part_of_each(interp, choice, results)
     return one_configuration(
-        machine, found, ast.unparse(call.node.func) if isinstance(call.node, ast.Call) else "a call"
+        interp, found, ast.unparse(call.node.func) if isinstance(call.node, ast.Call) else "a call"
     )
 
 
-def _call_instance(machine: Machine, instance: Instance, call: Call) -> Object:
+def _call_instance(interp: Interpreter, instance: Instance, call: Call) -> Object:
     if not isinstance(instance.cls, ClassObject):
-        return unfollowed(machine, "", call)
-    return invoke(machine, get_attribute(machine, instance, "__call__", None, call.frame), call)
+        return unfollowed(interp, "", call)
+    return invoke(interp, get_attribute(interp, instance, "__call__", None, call.frame), call)
 
 
-def _call_descriptor(machine: Machine, descriptor: Descriptor, call: Call) -> Object:
-    return invoke(machine, descriptor.function, call)
+def _call_descriptor(interp: Interpreter, descriptor: Descriptor, call: Call) -> Object:
+    return invoke(interp, descriptor.function, call)
 
 
-def _call_unknown(machine: Machine, unknown: Unknown, call: Call) -> Object:
-    settled = machine.settle(unknown)
+def _call_unknown(interp: Interpreter, unknown: Unknown, call: Call) -> Object:
+    settled = interp.settle(unknown)
     if settled is not unknown:
-        return invoke(machine, settled, call)
+        return invoke(interp, settled, call)
     if METHOD_OF in unknown.fields:
-        forget(machine, [unknown.fields[METHOD_OF]], call.node, call.frame)
+        forget(interp, [unknown.fields[METHOD_OF]], call.node, call.frame)
     # Only what a call of a library gave is known by its name: any other unknown value may be called like a module.
     by_name, blamed = "()" in unknown.text, unknown.obstacle is not None
-    return unfollowed(machine, unknown.text, call, named=by_name, blamed=blamed)
+    return unfollowed(interp, unknown.text, call, named=by_name, blamed=blamed)
 
 
-def _not_callable(machine: Machine, value: Object, call: Call) -> Object:
+def _not_callable(interp: Interpreter, value: Object, call: Call) -> Object:
     raise Raised("TypeError", f"'{type(value).__name__}' object is not callable")
 
 
-def _call_anything(machine: Machine, value: Object, call: Call) -> Object:
-    return unfollowed(machine, "", call)
+def _call_anything(interp: Interpreter, value: Object, call: Call) -> Object:
+    return unfollowed(interp, "", call)
 
 
 CALLERS.update(

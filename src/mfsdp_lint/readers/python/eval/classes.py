@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.classes import PLAIN_BASES, ClassObject, FieldSpec, base_name, qualified
 from mfsdp_lint.readers.python.values.frames import Call, Frame
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
 
 
-WRITTEN: list[Callable[[Machine, str], Object]] = [lambda machine, name: MISSING]
+WRITTEN: list[Callable[[Interpreter, str], Object]] = [lambda interp, name: MISSING]
 """The search for a library's class by its dotted name; written.py, which lies above, fills it in."""
 
 
@@ -47,7 +47,7 @@ LONGEST_ORDER = 256
 FLAGS = ("enum.Flag", "enum.IntFlag")
 
 
-OUT_OF_SIGHT = Native("a default out of sight", lambda machine, call: machine.unknown())
+OUT_OF_SIGHT = Native("a default out of sight", lambda interp, call: interp.unknown())
 
 
 OUT_OF_SIGHT_BASE = External("?")
@@ -56,58 +56,58 @@ OUT_OF_SIGHT_BASE = External("?")
 DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
 
 
-def namespace(machine: Machine, cls: ClassObject) -> dict[Any, Object]:
+def namespace(interp: Interpreter, cls: ClassObject) -> dict[Any, Object]:
     """Return the attributes that the class body itself defines."""
     if not cls.ran:
         cls.ran = True
         if cls.data is not None:
-            cls.data.fill(machine, cls)
+            cls.data.fill(interp, cls)
         else:
-            _run_body(machine, cls)
+            _run_body(interp, cls)
     return cls.fields
 
 
-def _run_body(machine: Machine, cls: ClassObject) -> None:
+def _run_body(interp: Interpreter, cls: ClassObject) -> None:
     assert cls.node is not None
     frame = Frame(cls.module, cls.name, cls.closure)
     frame.is_class = True
     frame.cls = cls
     frame.fields = cls.fields
-    run_isolated(machine, cls.node.body, frame)
+    run_isolated(interp, cls.node.body, frame)
     for name, value in list(cls.fields.items()):
         if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
-            hook = lookup(machine, value.cls, "__set_name__")[0]
+            hook = lookup(interp, value.cls, "__set_name__")[0]
             if isinstance(hook, Function):
                 isolated(
-                    machine, partial(invoke, machine, hook, Call([value, cls, name], {}, cls.node, frame)), cls.module
+                    interp, partial(invoke, interp, hook, Call([value, cls, name], {}, cls.node, frame)), cls.module
                 )
 
 
-def bases(machine: Machine, cls: ClassObject) -> list[Object]:
+def bases(interp: Interpreter, cls: ClassObject) -> list[Object]:
     """Return the base classes, which are evaluated once."""
     if cls.bases_of is None:
         cls.bases_of = []
         if cls.node is not None:
-            cls.bases_of = _evaluated_bases(machine, cls)
+            cls.bases_of = _evaluated_bases(interp, cls)
     return cls.bases_of
 
 
-def _evaluated_bases(machine: Machine, cls: ClassObject) -> list[Object]:
+def _evaluated_bases(interp: Interpreter, cls: ClassObject) -> list[Object]:
     frame = cls.closure or Frame(cls.module)
     found: list[Object] = []
     assert cls.node is not None
     for node in cls.node.bases:
         target = node.value if isinstance(node, ast.Subscript) else node
         try:
-            base = evaluate(machine, target, frame)
-            known = WRITTEN[0](machine, qualified(base)) if isinstance(base, (External, Native)) else MISSING
+            base = evaluate(interp, target, frame)
+            known = WRITTEN[0](interp, qualified(base)) if isinstance(base, (External, Native)) else MISSING
             found.append(known if isinstance(known, ClassObject) else base)
         except Raised:
             found.append(OUT_OF_SIGHT_BASE)
     return found
 
 
-def mro(machine: Machine, cls: Object) -> list[Object]:
+def mro(interp: Interpreter, cls: Object) -> list[Object]:
     """Return the method resolution order (C3, as Python's); bases that are not at hand stay as they are.
 
     An object's class may be one of several, or out of sight: then nothing is known of its bases.
@@ -117,9 +117,9 @@ def mro(machine: Machine, cls: Object) -> list[Object]:
     if cls.order is None:
         cls.order = [cls]
         lists: list[list[Object]]
-        lists = [mro(machine, base)[:] if isinstance(base, ClassObject) else [base] for base in bases(machine, cls)]
+        lists = [mro(interp, base)[:] if isinstance(base, ClassObject) else [base] for base in bases(interp, cls)]
         deep = sum(map(len, lists)) > LONGEST_ORDER
-        cls.order += [OUT_OF_SIGHT_BASE] if deep else _merge([*lists, list(bases(machine, cls))])
+        cls.order += [OUT_OF_SIGHT_BASE] if deep else _merge([*lists, list(bases(interp, cls))])
     return cls.order
 
 
@@ -141,9 +141,9 @@ def _holds(items: list[Object], wanted: Object) -> bool:
     return any(_same(item, wanted) for item in items)
 
 
-def opaque(machine: Machine, cls: Object) -> bool:
+def opaque(interp: Interpreter, cls: Object) -> bool:
     """Tell whether a base is out of sight, so that the class may have more than it shows."""
-    for base in mro(machine, cls):
+    for base in mro(interp, cls):
         if isinstance(base, ClassObject):
             if base.data is not None and base.data.opaque:
                 return True
@@ -152,50 +152,50 @@ def opaque(machine: Machine, cls: Object) -> bool:
     return False
 
 
-def lookup(machine: Machine, cls: Object, name: str, after: Object = None) -> tuple[Object, Object]:
+def lookup(interp: Interpreter, cls: Object, name: str, after: Object = None) -> tuple[Object, Object]:
     """Find an attribute of a class and the class that has it, along the MRO (behind `after`); (MISSING, None) else."""
     if not isinstance(cls, ClassObject):
         return MISSING, None
-    if after is None and name not in machine.volatile:
+    if after is None and name not in interp.volatile:
         known = cls.known.get(name)
         if known is None:
-            known = cls.known[name] = _lookup(machine, cls, name, None)
+            known = cls.known[name] = _lookup(interp, cls, name, None)
         return known
-    return _lookup(machine, cls, name, after)
+    return _lookup(interp, cls, name, after)
 
 
-def _lookup(machine: Machine, cls: ClassObject, name: str, after: Object) -> tuple[Object, Object]:
+def _lookup(interp: Interpreter, cls: ClassObject, name: str, after: Object) -> tuple[Object, Object]:
     started = after is None
-    for base in mro(machine, cls):
+    for base in mro(interp, cls):
         if not started:
             started = base is after
             continue
         if isinstance(base, ClassObject):
-            found = namespace(machine, base).get(name, MISSING)
+            found = namespace(interp, base).get(name, MISSING)
             if found is not MISSING:
                 return found, base
     return MISSING, None
 
 
-def is_subclass(machine: Machine, cls: Object, other: Object) -> bool | None:
+def is_subclass(interp: Interpreter, cls: Object, other: Object) -> bool | None:
     """Tell whether `cls` is `other` or derives from it; None if that cannot be known."""
     if _same(cls, other):
         return True
     if not isinstance(cls, ClassObject):
         return None
-    found = mro(machine, cls)
+    found = mro(interp, cls)
     if any(_same(base, other) for base in found):
         return True
     name = qualified(other)
     if any(qualified(base) == name for base in found):
         return True
-    if isinstance(other, ClassObject) and not opaque(machine, cls):
+    if isinstance(other, ClassObject) and not opaque(interp, cls):
         return False
     if isinstance(other, ClassObject) and all(
         isinstance(b, ClassObject) or base_name(b) in PLAIN_BASES or not _may_be(b, other) for b in found
     ):
         return False
-    return None if opaque(machine, cls) else False
+    return None if opaque(interp, cls) else False
 
 
 def _may_be(base: Object, other: ClassObject) -> bool:
@@ -203,22 +203,22 @@ def _may_be(base: Object, other: ClassObject) -> bool:
     return base_name(base).split(".")[0] == other.qualified_name.split(".")[0]
 
 
-def is_dataclass(machine: Machine, cls: ClassObject) -> bool:
+def is_dataclass(interp: Interpreter, cls: ClassObject) -> bool:
     """Tell whether the class itself is decorated as a dataclass."""
     if cls.data is not None:
         return bool(cls.data.is_dataclass)
     assert cls.node is not None
-    return _dataclass_decorator(machine, cls) is not None
+    return _dataclass_decorator(interp, cls) is not None
 
 
-def _dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | None:
+def _dataclass_decorator(interp: Interpreter, cls: ClassObject) -> ast.expr | None:
     if cls.decorator is MISSING:
-        cls.decorator = _find_dataclass_decorator(machine, cls)
+        cls.decorator = _find_dataclass_decorator(interp, cls)
     found: ast.expr | None = cls.decorator
     return found
 
 
-def _find_dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | None:
+def _find_dataclass_decorator(interp: Interpreter, cls: ClassObject) -> ast.expr | None:
     assert cls.node is not None
     for decorator in cls.node.decorator_list:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -227,7 +227,7 @@ def _find_dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | 
             and (target.id if isinstance(target, ast.Name) else target.attr) == "dataclass"
         ):
             try:
-                value = evaluate(machine, target, cls.closure or Frame(cls.module))
+                value = evaluate(interp, target, cls.closure or Frame(cls.module))
             except Raised:
                 continue
             if getattr(value, "name", "") in DATACLASS:
@@ -235,69 +235,69 @@ def _find_dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | 
     return None
 
 
-def is_frozen(machine: Machine, cls: ClassObject) -> bool:
+def is_frozen(interp: Interpreter, cls: ClassObject) -> bool:
     """Tell whether the fields of a dataclass of the program cannot be changed."""
-    for base in mro(machine, cls):
+    for base in mro(interp, cls):
         if isinstance(base, ClassObject) and base.data is not None and base.data.is_frozen:
             return True
-        decorator = _dataclass_decorator(machine, base) if isinstance(base, ClassObject) and base.node else None
+        decorator = _dataclass_decorator(interp, base) if isinstance(base, ClassObject) and base.node else None
         for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
             if keyword.arg == "frozen" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True:
                 return True
     return False
 
 
-def has_fields(machine: Machine, cls: Object) -> bool:
+def has_fields(interp: Interpreter, cls: Object) -> bool:
     """Tell whether instances are made from dataclass fields."""
-    return any(isinstance(base, ClassObject) and is_dataclass(machine, base) for base in mro(machine, cls))
+    return any(isinstance(base, ClassObject) and is_dataclass(interp, base) for base in mro(interp, cls))
 
 
-def is_enum(machine: Machine, cls: Object) -> bool:
+def is_enum(interp: Interpreter, cls: Object) -> bool:
     """Tell whether the class is an enumeration."""
-    return any(base_name(base) in ENUM_BASES for base in mro(machine, cls) if not isinstance(base, ClassObject))
+    return any(base_name(base) in ENUM_BASES for base in mro(interp, cls) if not isinstance(base, ClassObject))
 
 
-def has_base(machine: Machine, cls: Object, *names: str) -> bool:
+def has_base(interp: Interpreter, cls: Object, *names: str) -> bool:
     """Tell whether a base has one of these dotted names."""
     return any(
-        (qualified(base) if isinstance(base, ClassObject) else base_name(base)) in names for base in mro(machine, cls)
+        (qualified(base) if isinstance(base, ClassObject) else base_name(base)) in names for base in mro(interp, cls)
     )
 
 
-def fields_of(machine: Machine, cls: Object) -> list[FieldSpec]:
+def fields_of(interp: Interpreter, cls: Object) -> list[FieldSpec]:
     """Return the dataclass fields in the order of the constructor's parameters, those of base classes first."""
-    return list(fields_by_name(machine, cls).values()) if isinstance(cls, ClassObject) else []
+    return list(fields_by_name(interp, cls).values()) if isinstance(cls, ClassObject) else []
 
 
-def fields_by_name(machine: Machine, cls: ClassObject) -> dict[str, FieldSpec]:
+def fields_by_name(interp: Interpreter, cls: ClassObject) -> dict[str, FieldSpec]:
     """Return the dataclass fields by name, in the order of `fields_of`."""
     if cls.declared is None:
         found: dict[str, FieldSpec] = {}
         # As dataclasses do: each base brings all fields that it has itself, its inherited ones included.
-        for base in reversed(mro(machine, cls)[1:]):
+        for base in reversed(mro(interp, cls)[1:]):
             if isinstance(base, ClassObject):
-                found.update(fields_by_name(machine, base))
+                found.update(fields_by_name(interp, base))
             elif base_name(base) not in PLAIN_BASES:
                 # A base out of sight may give the fields of those behind it other defaults.
                 found = {name: spec._replace(default=MISSING, factory=OUT_OF_SIGHT) for name, spec in found.items()}
-        if is_dataclass(machine, cls) or has_base(machine, cls, "typing.NamedTuple"):
-            found.update((spec.name, spec) for spec in own_fields(machine, cls))
+        if is_dataclass(interp, cls) or has_base(interp, cls, "typing.NamedTuple"):
+            found.update((spec.name, spec) for spec in own_fields(interp, cls))
         cls.declared = found
     return cls.declared
 
 
-def own_fields(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
+def own_fields(interp: Interpreter, cls: ClassObject) -> list[FieldSpec]:
     """Return the fields that the class itself declares."""
     if cls.data is not None:
-        found: list[FieldSpec] = cls.data.field_specs(machine, cls)
+        found: list[FieldSpec] = cls.data.field_specs(interp, cls)
         return found
     assert cls.node is not None
-    decorator = _dataclass_decorator(machine, cls)
+    decorator = _dataclass_decorator(interp, cls)
     keyword_only = isinstance(decorator, ast.Call) and any(
         keyword.arg == "kw_only" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
         for keyword in decorator.keywords
     )
-    own = namespace(machine, cls)
+    own = namespace(interp, cls)
     specs = []
     for node in cls.node.body:
         if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
@@ -336,17 +336,17 @@ def _spec(name: str, value: Object, keyword_only: bool) -> FieldSpec:
     return FieldSpec(name, value, keyword_only=keyword_only)
 
 
-def enum_members(machine: Machine, cls: ClassObject) -> dict[str, EnumMember]:
+def enum_members(interp: Interpreter, cls: ClassObject) -> dict[str, EnumMember]:
     """Return the members of an enumeration by name."""
     if cls.members is None:
         cls.members = {}
-        for name, value in namespace(machine, cls).items():
+        for name, value in namespace(interp, cls).items():
             if name.startswith("_") or isinstance(value, (Function, Descriptor, ClassObject)):
                 continue
             if isinstance(value, External) and value.name == "enum.auto()":
-                value = _next_value(machine, cls, name)
-            elif isinstance(namespace(machine, cls).get("__new__"), Function):
-                value = machine.unknown(name)
+                value = _next_value(interp, cls, name)
+            elif isinstance(namespace(interp, cls).get("__new__"), Function):
+                value = interp.unknown(name)
             twin = next(
                 (
                     member
@@ -359,33 +359,33 @@ def enum_members(machine: Machine, cls: ClassObject) -> dict[str, EnumMember]:
     return cls.members
 
 
-def _next_value(machine: Machine, cls: ClassObject, name: str) -> Object:
+def _next_value(interp: Interpreter, cls: ClassObject, name: str) -> Object:
     """Return the value that `auto()` gives the next member."""
     values = [member.value for member in cls.members.values()] if cls.members else []
-    if lookup(machine, cls, "_generate_next_value_")[0] is not MISSING:
-        return machine.unknown(name)
-    if has_base(machine, cls, "enum.StrEnum"):
+    if lookup(interp, cls, "_generate_next_value_")[0] is not MISSING:
+        return interp.unknown(name)
+    if has_base(interp, cls, "enum.StrEnum"):
         return name.lower()
     numbers = [value for value in values if type(value) is int]
     if len(numbers) != len(values):
-        return machine.unknown(name)
+        return interp.unknown(name)
     highest = max(numbers, default=0)
-    return 1 << highest.bit_length() if has_base(machine, cls, *FLAGS) else highest + 1
+    return 1 << highest.bit_length() if has_base(interp, cls, *FLAGS) else highest + 1
 
 
-def metaclass(machine: Machine, cls: ClassObject) -> Object:
+def metaclass(interp: Interpreter, cls: ClassObject) -> Object:
     """Return the metaclass that the program names; None where it is Python's own."""
-    for base in mro(machine, cls):
+    for base in mro(interp, cls):
         if not isinstance(base, ClassObject) or base.node is None:
             continue
         for keyword in base.node.keywords:
             if keyword.arg == "metaclass":
-                return evaluate(machine, keyword.value, base.closure or Frame(base.module))
+                return evaluate(interp, keyword.value, base.closure or Frame(base.module))
     return None
 
 
-def class_names(machine: Machine, cls: Object) -> list[str]:
+def class_names(interp: Interpreter, cls: Object) -> list[str]:
     """List the dotted names of a class and all its bases."""
     if isinstance(cls, ClassObject):
-        return [base.qualified_name if isinstance(base, ClassObject) else base_name(base) for base in mro(machine, cls)]
+        return [base.qualified_name if isinstance(base, ClassObject) else base_name(base) for base in mro(interp, cls)]
     return [base_name(cls)]

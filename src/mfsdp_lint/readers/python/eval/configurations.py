@@ -13,10 +13,10 @@ from typing import Any
 
 from mfsdp_lint.megatron.vocabulary import SECTIONS
 from mfsdp_lint.readers.python.eval.classes import class_names
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import HAZY, TASK
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, TASK
 from mfsdp_lint.readers.python.values.objects import (
     Choice,
     ConfigTree,
@@ -82,29 +82,29 @@ def trains(function: Object) -> bool:
 
 
 def task(
-    machine: Machine, held: tuple[Object, ...], keywords: Mapping[str, Object], node: Any, frame: Frame
+    interp: Interpreter, held: tuple[Object, ...], keywords: Mapping[str, Object], node: Any, frame: Frame
 ) -> Unknown:
     """Make a task: a value that holds a function or a class, with its arguments as attributes. `held` is as in TASK."""
-    made = machine.unknown("task", not_none=True)
+    made = interp.unknown("task", not_none=True)
     made.fields[TASK] = held
-    made.writes[TASK] = machine.note(node, frame, None, "default", None, None)
+    made.writes[TASK] = interp.note(node, frame, None, "default", None, None)
     if len(held) > 2 or "**" in keywords:
-        made.fields[HAZY] = True
+        made.fields[MAY_HAVE_CHANGED] = True
     said = {each.arg: each for each in node.keywords if each.arg} if isinstance(node, ast.Call) else {}
     for name, value in keywords.items():
         if name == "**":
             continue
         made.fields[name] = value
-        made.writes[name] = machine.note(node, frame, said.get(name), "argument", value, None)
+        made.writes[name] = interp.note(node, frame, said.get(name), "argument", value, None)
     if class_of(made) == STRATEGY:
-        machine.found_configuration()
+        interp.found_configuration()
     return made
 
 
-def run_of(machine: Machine, function: Object, call: Call) -> Unknown:
+def run_of(interp: Interpreter, function: Object, call: Call) -> Unknown:
     """Return the arguments of a function that trains, as one configuration."""
     named = dict(zip(_PARAMETERS, call.arguments, strict=False)) | call.keywords
-    return task(machine, (function, False), named, call.node, call.frame)
+    return task(interp, (function, False), named, call.node, call.frame)
 
 
 def strategy_of(value: Object) -> Object:
@@ -141,11 +141,11 @@ def configures_run(value: Object) -> bool:
 CONTAINER = "ConfigContainer"
 
 
-def is_container(machine: Machine, value: Object) -> bool:
+def is_container(interp: Interpreter, value: Object) -> bool:
     """Tell whether an object configures a run: Megatron-Bridge's ConfigContainer, a subclass of it, a run of NeMo."""
     if not isinstance(value, Instance) or isinstance(value.cls, Choice):
         return is_run(value)
-    return any(name.rpartition(".")[2] == CONTAINER for name in class_names(machine, value.cls))
+    return any(name.rpartition(".")[2] == CONTAINER for name in class_names(interp, value.cls))
 
 
 def changed_from_outside(value: Object) -> bool:

@@ -25,12 +25,12 @@ from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.functions import unexpected
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, Layout
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import HAZY, MADE
+from mfsdp_lint.readers.python.values.markers import MADE, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -44,72 +44,70 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def instantiate(machine: Machine, cls: ClassObject, call: Call) -> Object:
+def instantiate(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
     """Evaluate `cls(*arguments, **keywords)`, by its metaclass if that defines it. Raises Raised where Python would."""
-    meta = metaclass(machine, cls)
-    hook = lookup(machine, meta, "__call__")[0] if isinstance(meta, ClassObject) else MISSING
+    meta = metaclass(interp, cls)
+    hook = lookup(interp, meta, "__call__")[0] if isinstance(meta, ClassObject) else MISSING
     if isinstance(hook, Function):
-        return invoke(machine, hook, call.passing([cls, *call.arguments], call.keywords))
-    return construct(machine, cls, call)
+        return invoke(interp, hook, call.passing([cls, *call.arguments], call.keywords))
+    return construct(interp, cls, call)
 
 
-def construct(machine: Machine, cls: ClassObject, call: Call) -> Object:
+def construct(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
     """Make a new object of a class, as `type.__call__` does. Raises Raised where Python would."""
-    if is_enum(machine, cls):
-        return _member_by_value(machine, cls, call.arguments)
-    if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
-        return DictObject(dict(call.keywords), machine.tick())
-    instance = Instance(cls, machine.tick(), machine.note(call.node, call.frame, None, "default", None, None))
-    if machine.path.limit < machine.path.budget and is_container(machine, instance):
-        machine.found_configuration()
-    maker = lookup(machine, cls, "__new__")[0]
+    if is_enum(interp, cls):
+        return _member_by_value(interp, cls, call.arguments)
+    if has_base(interp, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
+        return DictObject(dict(call.keywords), interp.tick())
+    instance = Instance(cls, interp.tick(), interp.note(call.node, call.frame, None, "default", None, None))
+    if interp.path.limit < interp.path.budget and is_container(interp, instance):
+        interp.found_configuration()
+    maker = lookup(interp, cls, "__new__")[0]
     if isinstance(maker, Function):
-        made = machine.settle(invoke(machine, maker, call.passing([cls, *call.arguments], call.keywords)))
+        made = interp.settle(invoke(interp, maker, call.passing([cls, *call.arguments], call.keywords)))
         if not isinstance(made, Instance) or made.cls is not cls:
             return made
         instance = made
-    constructor, owner = lookup(machine, cls, "__init__")
-    if isinstance(constructor, Function) and not (
-        has_fields(machine, cls) and _generated_is_nearer(machine, cls, owner)
-    ):
-        invoke(machine, constructor, call.passing([instance, *call.arguments], call.keywords))
+    constructor, owner = lookup(interp, cls, "__init__")
+    if isinstance(constructor, Function) and not (has_fields(interp, cls) and _generated_is_nearer(interp, cls, owner)):
+        invoke(interp, constructor, call.passing([instance, *call.arguments], call.keywords))
         return instance
-    if (has_fields(machine, cls) and not _keeps_its_own(machine, cls)) or has_base(machine, cls, "typing.NamedTuple"):
-        _fill_fields(machine, instance, call)
+    if (has_fields(interp, cls) and not _keeps_its_own(interp, cls)) or has_base(interp, cls, "typing.NamedTuple"):
+        _fill_fields(interp, instance, call)
         return instance
     if isinstance(maker, Function):
         return instance
     for name, value in call.keywords.items():
-        _set(machine, instance, name, value, call.node, call.frame, call.focus)
-    if opaque(machine, cls):
-        machine.record(instance, HAZY, True)
+        _set(interp, instance, name, value, call.node, call.frame, call.focus)
+    if opaque(interp, cls):
+        interp.record(instance, MAY_HAVE_CHANGED, True)
     return instance
 
 
-def _generated_is_nearer(machine: Machine, cls: ClassObject, owner: Object) -> bool:
-    for base in mro(machine, cls):
-        if isinstance(base, ClassObject) and is_dataclass(machine, base):
+def _generated_is_nearer(interp: Interpreter, cls: ClassObject, owner: Object) -> bool:
+    for base in mro(interp, cls):
+        if isinstance(base, ClassObject) and is_dataclass(interp, base):
             return base is not owner
         if base is owner:
             return False
     return False
 
 
-def _keeps_its_own(machine: Machine, cls: ClassObject) -> bool:
+def _keeps_its_own(interp: Interpreter, cls: ClassObject) -> bool:
     """Tell whether instances are made by an `__init__` that no snapshot describes, and not by a generated one."""
-    for base in mro(machine, cls):
+    for base in mro(interp, cls):
         if isinstance(base, ClassObject):
-            if is_dataclass(machine, base):
+            if is_dataclass(interp, base):
                 return False
             if base.data is not None and base.data.opaque:
                 return True
     return False
 
 
-def _member_by_value(machine: Machine, cls: ClassObject, arguments: list[Object]) -> Object:
-    members = enum_members(machine, cls)
+def _member_by_value(interp: Interpreter, cls: ClassObject, arguments: list[Object]) -> Object:
+    members = enum_members(interp, cls)
     if len(arguments) == 1:
-        wanted = machine.settle(arguments[0])
+        wanted = interp.settle(arguments[0])
         if isinstance(wanted, EnumMember):
             return wanted
         for member in members.values():
@@ -118,22 +116,22 @@ def _member_by_value(machine: Machine, cls: ClassObject, arguments: list[Object]
         known = isinstance(wanted, CONSTANTS) and all(
             isinstance(member.value, CONSTANTS) for member in members.values()
         )
-        if known and lookup(machine, cls, "_missing_")[0] is MISSING and not has_base(machine, cls, *FLAGS):
+        if known and lookup(interp, cls, "_missing_")[0] is MISSING and not has_base(interp, cls, *FLAGS):
             raise Raised("ValueError", f"not a valid {cls.name}")
-    return machine.unknown(cls.name, not_none=True)
+    return interp.unknown(cls.name, not_none=True)
 
 
 def _set(
-    machine: Machine, instance: Instance, name: str, value: Object, node: Any, frame: Frame, focus: Mapping[str, Any]
+    interp: Interpreter, instance: Instance, name: str, value: Object, node: Any, frame: Frame, focus: Mapping[str, Any]
 ) -> None:
     instance.fields[name] = value
-    instance.writes[name] = machine.note(node, frame, focus.get(name), "argument", value, None)
+    instance.writes[name] = interp.note(node, frame, focus.get(name), "argument", value, None)
 
 
-def _fill_fields(machine: Machine, instance: Instance, call: Call) -> None:
+def _fill_fields(interp: Interpreter, instance: Instance, call: Call) -> None:
     cls = instance.cls
     assert isinstance(cls, ClassObject)
-    layout = _layout(machine, cls)
+    layout = _layout(interp, cls)
     if len(call.arguments) > len(layout.positional):
         raise Refused(f"{cls.name}() takes {len(layout.positional)} positional arguments")
     given = dict(zip(layout.positional, call.arguments, strict=False))
@@ -143,7 +141,7 @@ def _fill_fields(machine: Machine, instance: Instance, call: Call) -> None:
     given.update((name, value) for name, value in call.keywords.items() if name not in given)
     open_ended = given.pop("**", None) is not None
     refused = [name for name in given if name not in layout.specs and not uncertain(call.keywords[name])]
-    if refused and not opaque(machine, cls):
+    if refused and not opaque(interp, cls):
         raise unexpected(f"{cls.name}.__init__", refused[0], list(layout.specs))
     lacking = tuple(spec.name for spec in layout.others if _is_lacking(spec, given)) if not open_ended else ()
     if lacking:
@@ -151,35 +149,35 @@ def _fill_fields(machine: Machine, instance: Instance, call: Call) -> None:
     instance.fields = layout.constants.copy()
     for spec in layout.others:
         if spec.name not in given or not spec.init:
-            value = default(machine, spec, call.node, call.frame)
-            instance.fields[spec.name] = machine.unknown(spec.name) if value is MISSING else value
+            value = default(interp, spec, call.node, call.frame)
+            instance.fields[spec.name] = interp.unknown(spec.name) if value is MISSING else value
     if open_ended:
         # Arguments that are not known may set any field.
-        instance.fields.update({name: machine.unknown(name) for name in instance.fields if name not in given})
+        instance.fields.update({name: interp.unknown(name) for name in instance.fields if name not in given})
     for name, value in given.items():
         if uncertain(value):
-            value = _maybe_default(machine, value, layout.specs.get(name), call.node, call.frame)
-        _set(machine, instance, name, value, call.node, call.frame, call.focus)
+            value = _maybe_default(interp, value, layout.specs.get(name), call.node, call.frame)
+        _set(interp, instance, name, value, call.node, call.frame, call.focus)
     if layout.hooked:
-        hook, _ = lookup(machine, cls, "__setattr__")
+        hook, _ = lookup(interp, cls, "__setattr__")
         _replay_setattr(
-            machine, hook, instance, [(name, instance.fields[name]) for name in layout.specs], call.node, call.frame
+            interp, hook, instance, [(name, instance.fields[name]) for name in layout.specs], call.node, call.frame
         )
     if layout.after is not None:
-        invoke(machine, layout.after, call.passing([instance]))
+        invoke(interp, layout.after, call.passing([instance]))
 
 
-def _layout(machine: Machine, cls: ClassObject) -> Layout:
-    if cls.layout is None or not machine.volatile.isdisjoint(("__post_init__", "__setattr__")):
-        specs = fields_of(machine, cls)
+def _layout(interp: Interpreter, cls: ClassObject) -> Layout:
+    if cls.layout is None or not interp.volatile.isdisjoint(("__post_init__", "__setattr__")):
+        specs = fields_of(interp, cls)
         plain: dict[Any, Object] = {spec.name: spec.default for spec in specs if spec.default is not MISSING}
-        after, _ = lookup(machine, cls, "__post_init__")
+        after, _ = lookup(interp, cls, "__post_init__")
         cls.layout = Layout(
             {spec.name: spec for spec in specs},
             [spec.name for spec in specs if spec.init and not spec.keyword_only],
             plain,
             [spec for spec in specs if spec.default is MISSING],
-            isinstance(lookup(machine, cls, "__setattr__")[0], Function),
+            isinstance(lookup(interp, cls, "__setattr__")[0], Function),
             after if isinstance(after, Function) else None,
         )
     return cls.layout
@@ -190,7 +188,7 @@ def _is_lacking(spec: FieldSpec, given: Mapping[str, Object]) -> bool:
 
 
 def _replay_setattr(
-    machine: Machine, hook: Object, instance: Instance, values: list[tuple[str, Object]], node: Any, frame: Frame
+    interp: Interpreter, hook: Object, instance: Instance, values: list[tuple[str, Object]], node: Any, frame: Frame
 ) -> None:
     # The generated __init__ assigns field by field, in order, so a class's own __setattr__ sees each of them, and not
     # yet those behind it.
@@ -198,22 +196,22 @@ def _replay_setattr(
     instance.fields = {name: value for name, value in instance.fields.items() if name not in assigned}
     instance.writes = {}
     for name, value in values:
-        invoke(machine, hook, Call([instance, name, value], {}, node, frame))
+        invoke(interp, hook, Call([instance, name, value], {}, node, frame))
     instance.writes = {name: write for name, write in writes.items() if name in instance.fields}
 
 
-def _maybe_default(machine: Machine, value: Choice, spec: FieldSpec | None, node: Any, frame: Frame) -> Object:
+def _maybe_default(interp: Interpreter, value: Choice, spec: FieldSpec | None, node: Any, frame: Frame) -> Object:
     given = [option for option in value.options if option is not MISSING]
-    fallback = MISSING if spec is None else default(machine, spec, node, frame)
-    return join(machine, given if fallback is MISSING else [*given, fallback])
+    fallback = MISSING if spec is None else default(interp, spec, node, frame)
+    return join(interp, given if fallback is MISSING else [*given, fallback])
 
 
-def default(machine: Machine, spec: FieldSpec, node: Any, frame: Frame) -> Object:
+def default(interp: Interpreter, spec: FieldSpec, node: Any, frame: Frame) -> Object:
     """Return the default value of a field, made anew where it has a factory; MISSING where it has none."""
     if spec.default is not MISSING:
         return spec.default
     if spec.factory is not MISSING:
-        return invoke(machine, spec.factory, Call([], {}, node, frame))
+        return invoke(interp, spec.factory, Call([], {}, node, frame))
     return MISSING
 
 
@@ -236,32 +234,32 @@ def _watches(node: ast.ClassDef) -> bool:
     return any(isinstance(inner, ast.FunctionDef) and inner.name == "__init_subclass__" for inner in node.body)
 
 
-def announce(machine: Machine, cls: ClassObject, frame: Frame) -> Object:
+def announce(interp: Interpreter, cls: ClassObject, frame: Frame) -> Object:
     """Run what the definition of a class runs; the class."""
     assert cls.node is not None
-    keywords = {each.arg: evaluate(machine, each.value, frame) for each in cls.node.keywords if each.arg}
+    keywords = {each.arg: evaluate(interp, each.value, frame) for each in cls.node.keywords if each.arg}
     keywords.pop("metaclass", None)
-    meta = metaclass(machine, cls)
+    meta = metaclass(interp, cls)
     if isinstance(meta, ClassObject):
-        body = DictObject(dict(namespace(machine, cls)), machine.tick())
+        body = DictObject(dict(namespace(interp, cls)), interp.tick())
         body.writes[MADE] = cls
         for name, first in (("__new__", meta), ("__init__", cls)):
-            hook = lookup(machine, meta, name)[0]
+            hook = lookup(interp, meta, name)[0]
             if isinstance(hook, Function):
-                given: list[Object] = [first, cls.name, tuple(bases(machine, cls)), body]
-                invoke(machine, hook, Call(given, dict(keywords), cls.node, frame))
-    hook = lookup(machine, cls, "__init_subclass__", after=cls)[0]
+                given: list[Object] = [first, cls.name, tuple(bases(interp, cls)), body]
+                invoke(interp, hook, Call(given, dict(keywords), cls.node, frame))
+    hook = lookup(interp, cls, "__init_subclass__", after=cls)[0]
     hook = hook.function if isinstance(hook, Descriptor) else hook
     if isinstance(hook, Function):
-        invoke(machine, hook, Call([cls], keywords, cls.node, frame))
+        invoke(interp, hook, Call([cls], keywords, cls.node, frame))
     return cls
 
 
-def class_being_made(machine: Machine, arguments: list[Object]) -> Object:
+def class_being_made(interp: Interpreter, arguments: list[Object]) -> Object:
     """Evaluate `type.__new__(metaclass, name, bases, namespace)`: the class being defined, with that namespace."""
     body = arguments[-1] if arguments else None
     cls = body.writes.get(MADE) if isinstance(body, DictObject) else None
     if not isinstance(body, DictObject) or not isinstance(cls, ClassObject):
-        return machine.unknown("type", not_none=True)
+        return interp.unknown("type", not_none=True)
     cls.fields.update(body.fields)
     return cls

@@ -12,8 +12,8 @@ from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
 from mfsdp_lint.readers.python.eval.imports import import_module
 from mfsdp_lint.readers.python.eval.iteration import called, iterate, special, uncertain
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.forgetting import as_object, havoc, part_of
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable, part_of
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.started import words
 from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, part_of_each
@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.state.variables import copied_environment, is_env
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
-from mfsdp_lint.readers.python.values.markers import EITHER, FACTORY, HAZY, QUESTION, STRAY
+from mfsdp_lint.readers.python.values.markers import EITHER, FACTORY, MAY_HAVE_CHANGED, QUESTION, UNKNOWN_KEYS
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -44,148 +44,146 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def as_mapping(machine: Machine, value: Object, node: Any, frame: Frame) -> Object:
+def as_mapping(interp: Interpreter, value: Object, node: Any, frame: Frame) -> Object:
     """Return the dictionary form of an object with `keys` and `__getitem__`; any other value as it is."""
-    value = machine.settle(value)
+    value = interp.settle(value)
     if is_environment(value):
-        return copied_environment(machine)
-    if type(value) is StandardObject and (found := standard_objects.mapping(machine, value)) is not None:
+        return copied_environment(interp)
+    if type(value) is StandardObject and (found := standard_objects.mapping(interp, value)) is not None:
         return found
-    keys = (
-        called(machine, value, "keys", node, frame) if special(machine, value, "__getitem__") is not None else MISSING
-    )
-    items = None if keys is MISSING else iterate(machine, keys, frame)
+    keys = called(interp, value, "keys", node, frame) if special(interp, value, "__getitem__") is not None else MISSING
+    items = None if keys is MISSING else iterate(interp, keys, frame)
     if items is None or not all(map(hashable, items)):
         return value
-    made = DictObject({}, machine.tick())
-    made.fields = {key: entry(machine, value, key, node, frame) for key in items}
+    made = DictObject({}, interp.tick())
+    made.fields = {key: entry(interp, value, key, node, frame) for key in items}
     return made
 
 
-def present(machine: Machine, value: Choice) -> Object:
+def present(interp: Interpreter, value: Choice) -> Object:
     """Return an element that may be missing as if it were there."""
-    return join(machine, [option for option in value.options if option is not MISSING])
+    return join(interp, [option for option in value.options if option is not MISSING])
 
 
-def make_set(machine: Machine, items: list[Object] | None) -> Object:
+def make_set(interp: Interpreter, items: list[Object] | None) -> Object:
     """Make a set of the given elements; its elements are not known where they cannot be told apart."""
-    items = None if items is None else list(map(machine.settle, items))
+    items = None if items is None else list(map(interp.settle, items))
     if items is None or not all(isinstance(item, EnumMember) or is_constant(item) for item in items):
-        return SetObject(None, machine.tick())
-    return SetObject(list(dict.fromkeys(items)), machine.tick())
+        return SetObject(None, interp.tick())
+    return SetObject(list(dict.fromkeys(items)), interp.tick())
 
 
-def make_tuple(machine: Machine, items: list[Object] | None) -> Object:
+def make_tuple(interp: Interpreter, items: list[Object] | None) -> Object:
     """Make a tuple of the given elements, or a list in its place where some of them may be missing."""
     if items is None or not weighs_little(items):
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     whole = tuple(items)
-    return some_of(machine, whole) if any(map(uncertain, whole)) else whole
+    return some_of(interp, whole) if any(map(uncertain, whole)) else whole
 
 
-def plain_key(machine: Machine, key: Object) -> Object:
-    key = machine.settle(key)
-    return tuple(map(machine.settle, key)) if type(key) is tuple else plain(key)
+def plain_key(interp: Interpreter, key: Object) -> Object:
+    key = interp.settle(key)
+    return tuple(map(interp.settle, key)) if type(key) is tuple else plain(key)
 
 
-def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame) -> Object:
+def entry(interp: Interpreter, holder: Object, key: Object, node: Any, frame: Frame) -> Object:
     """Evaluate `holder[key]`. Raises Raised where Python would."""
-    holder, key = machine.settle(holder), plain_key(machine, key)
+    holder, key = interp.settle(holder), plain_key(interp, key)
     if isinstance(holder, Choice):
-        return _over(machine, holder, lambda option: entry(machine, option, key, node, frame))
+        return _over(interp, holder, lambda option: entry(interp, option, key, node, frame))
     if isinstance(key, Choice) and isinstance(holder, (DictObject, ListObject, tuple)):
-        return _over(machine, key, lambda option: entry(machine, holder, option, node, frame))
+        return _over(interp, key, lambda option: entry(interp, holder, option, node, frame))
     if isinstance(holder, DictObject):
-        return _dict_entry(machine, holder, key, node, frame)
+        return _dict_entry(interp, holder, key, node, frame)
     if isinstance(holder, (ListObject, tuple, str, bytes, range)):
-        return _sequence_entry(machine, holder, key)
+        return _sequence_entry(interp, holder, key)
     if isinstance(holder, Unknown):
         if type(holder) is StandardObject:
-            return standard_objects.item(machine, holder, key)
+            return standard_objects.item(interp, holder, key)
         if type(holder) is ConfigTree and isinstance(key, str):
-            return get_attribute(machine, holder, key, node, frame)
+            return get_attribute(interp, holder, key, node, frame)
         if is_constant(key):
-            holder = as_object(machine, holder)
-            return part_of(machine, holder, ("entry", key), f"{holder.text}[{key!r}]")
-        return machine.unknown()
+            holder = as_object(interp, holder)
+            return part_of(interp, holder, ("entry", key), f"{holder.text}[{key!r}]")
+        return interp.unknown()
     if isinstance(holder, ClassObject):
-        if is_enum(machine, holder) and isinstance(key, str):
-            members = enum_members(machine, holder)
+        if is_enum(interp, holder) and isinstance(key, str):
+            members = enum_members(interp, holder)
             if key in members:
                 return members[key]
             raise Raised("KeyError", key)
-        if is_enum(machine, holder):
-            machine.doubts += 1
-            return join(machine, list(enum_members(machine, holder).values()) or [machine.unknown()])
+        if is_enum(interp, holder):
+            interp.doubts += 1
+            return join(interp, list(enum_members(interp, holder).values()) or [interp.unknown()])
         return holder
     if isinstance(holder, External) and holder.name == "sys.modules":
-        name = machine.settle(key)
+        name = interp.settle(key)
         if name == frame.module.fields.get("__name__"):
             return frame.module
-        found = import_module(machine, name, frame.module) if isinstance(name, str) else None
-        return found if isinstance(found, Module) else machine.unknown("module")
+        found = import_module(interp, name, frame.module) if isinstance(name, str) else None
+        return found if isinstance(found, Module) else interp.unknown("module")
     if isinstance(holder, External):
         if holder.name == "sys.argv" and isinstance(key, slice) and (key.start or 0) > 0:
             # Nothing is given on the command line, unless whoever starts the program gives something.
-            given = machine.started_with() or ()
+            given = interp.started_with() or ()
             stop = key.stop - 1 if isinstance(key.stop, int) and key.stop > 0 else key.stop
-            return words(machine, given[slice(key.start - 1, stop, key.step)], frame)
-        return variable(machine, key, frame) if is_environment(holder) else External(holder.name)
+            return words(interp, given[slice(key.start - 1, stop, key.step)], frame)
+        return variable(interp, key, frame) if is_environment(holder) else External(holder.name)
     if isinstance(holder, Instance):
-        return _ask(machine, holder, "__getitem__", [key], node, frame)
+        return _ask(interp, holder, "__getitem__", [key], node, frame)
     if isinstance(holder, (int, float, complex, type(None))):
         raise Raised("TypeError", f"'{type(holder).__name__}' object is not subscriptable")
-    return machine.unknown()
+    return interp.unknown()
 
 
-def _over(machine: Machine, choice: Choice, read: Callable[[Object], Object]) -> Object:
+def _over(interp: Interpreter, choice: Choice, read: Callable[[Object], Object]) -> Object:
     found = []
     error: Raised | None = None
     for option in choice.options:
         try:
             found.append(read(option))
         except Raised as raised:
-            machine.doubts += 1
+            interp.doubts += 1
             error = kept(raised)
             found.append(MISSING)
     if error is not None and all(value is MISSING for value in found):
         raise error
-    return part_of_each(machine, choice, found)
+    return part_of_each(interp, choice, found)
 
 
-def _dict_entry(machine: Machine, holder: DictObject, key: Object, node: Any, frame: Frame) -> Object:
+def _dict_entry(interp: Interpreter, holder: DictObject, key: Object, node: Any, frame: Frame) -> Object:
     if not hashable(key):
-        return selected(machine, holder, key, entries_of(machine, holder))
+        return selected(interp, holder, key, entries_of(interp, holder))
     found = holder.fields.get(key, MISSING)
     if found is MISSING:
         factory = holder.writes.get(FACTORY)
-        if factory is not None and not holder.writes.get(HAZY):
-            made = invoke(machine, factory, Call([], {}, node, frame))
-            set_entry(machine, holder, key, made, node, frame)
+        if factory is not None and not holder.writes.get(MAY_HAVE_CHANGED):
+            made = invoke(interp, factory, Call([], {}, node, frame))
+            set_entry(interp, holder, key, made, node, frame)
             return made
-        if holder.writes.get(HAZY):
-            found = unseen_entry(machine, holder, key)
-            machine.put(holder, key, found)
+        if holder.writes.get(MAY_HAVE_CHANGED):
+            found = unseen_entry(interp, holder, key)
+            interp.put(holder, key, found)
             return found
         raise Raised("KeyError", repr(key) if is_constant(key) else "")
     if isinstance(found, Choice) and MISSING in found.options:
-        machine.doubts += 1
-        return join(machine, [option for option in found.options if option is not MISSING])
+        interp.doubts += 1
+        return join(interp, [option for option in found.options if option is not MISSING])
     return found
 
 
-def any_of(machine: Machine, items: Iterable[Object]) -> Object:
+def any_of(interp: Interpreter, items: Iterable[Object]) -> Object:
     """Return any one of these items, which one is not known: a write to it may be a write to any of them."""
     options = [option for option in _options(items) if option is not MISSING]
     if holds_objects(options):
-        machine.doubts += 1
-        return join(machine, options)
-    return machine.unknown()
+        interp.doubts += 1
+        return join(interp, options)
+    return interp.unknown()
 
 
-def selected(machine: Machine, holder: Object | range, key: Object, items: Iterable[Object]) -> Object:
+def selected(interp: Interpreter, holder: Object | range, key: Object, items: Iterable[Object]) -> Object:
     """Return the item of a collection at a key that is not known: the same item wherever it is read by the same key."""
-    found = any_of(machine, items)
+    found = any_of(interp, items)
     if type(found) is not Choice:
         return found
     question = (QUESTION, "entry", id(holder))
@@ -203,27 +201,27 @@ def _options(items: Iterable[Object]) -> Iterator[Object]:
         yield from item.options if isinstance(item, Choice) else (item,)
 
 
-def entries_of(machine: Machine, holder: DictObject) -> list[Object]:
+def entries_of(interp: Interpreter, holder: DictObject) -> list[Object]:
     """List the values that an entry of a dictionary may have."""
-    if not holder.writes.get(HAZY):
+    if not holder.writes.get(MAY_HAVE_CHANGED):
         return list(holder.fields.values())
-    return [*holder.fields.values(), *holder.writes.get(STRAY, ()), machine.unknown()]
+    return [*holder.fields.values(), *holder.writes.get(UNKNOWN_KEYS, ()), interp.unknown()]
 
 
-def unseen_entry(machine: Machine, holder: DictObject, key: Object, *others: Object) -> Object:
+def unseen_entry(interp: Interpreter, holder: DictObject, key: Object, *others: Object) -> Object:
     """Return an entry of a dictionary that is not fully known, or one of `others`."""
-    objects = [*holder.writes.get(STRAY, ()), *filter(is_object, others)]
-    found = machine.unknown(str(key))
-    return any_of(machine, [*objects, found]) if objects else found
+    objects = [*holder.writes.get(UNKNOWN_KEYS, ()), *filter(is_object, others)]
+    found = interp.unknown(str(key))
+    return any_of(interp, [*objects, found]) if objects else found
 
 
-def some_of(machine: Machine, holder: Object) -> Object:
+def some_of(interp: Interpreter, holder: Object) -> Object:
     """Return a slice of a list or tuple with ends that are not known: any of its elements may be missing."""
     items = holder.items if isinstance(holder, ListObject) else holder
     if not isinstance(items, (list, tuple)) or not holds_objects(items):
-        return machine.unknown()
-    machine.doubts += 1
-    return ListObject([join(machine, [item, MISSING]) for item in items], machine.tick())
+        return interp.unknown()
+    interp.doubts += 1
+    return ListObject([join(interp, [item, MISSING]) for item in items], interp.tick())
 
 
 def holds_objects(items: Iterable[Object]) -> bool:
@@ -239,129 +237,129 @@ def hashable(key: Object) -> bool:
 
 
 def _sequence_entry(
-    machine: Machine, holder: ListObject | tuple[Object, ...] | str | bytes | range, key: Object
+    interp: Interpreter, holder: ListObject | tuple[Object, ...] | str | bytes | range, key: Object
 ) -> Object:
     items: Any = holder.items if isinstance(holder, ListObject) else holder
     if items is None or not isinstance(key, (int, slice)) or (isinstance(items, list) and any(map(uncertain, items))):
         if isinstance(key, (str, float, type(None))):
             raise Raised("TypeError", "indices must be integers or slices")
-        return selected(machine, holder, key, items or ())
+        return selected(interp, holder, key, items or ())
     if is_symbolic(items):
-        return machine.unknown("", not_none=True)
-    machine.charge(len(items))
+        return interp.unknown("", not_none=True)
+    interp.charge(len(items))
     try:
         found: Object = items[key]
     except (IndexError, ValueError) as error:
         raise Raised(type(error).__name__, str(error)) from None
-    return ListObject(found, machine.tick()) if isinstance(found, list) and isinstance(key, slice) else found
+    return ListObject(found, interp.tick()) if isinstance(found, list) and isinstance(key, slice) else found
 
 
-def _ask(machine: Machine, holder: Instance, name: str, given: list[Object], node: Any, frame: Frame) -> Object:
+def _ask(interp: Interpreter, holder: Instance, name: str, given: list[Object], node: Any, frame: Frame) -> Object:
     """Return the result of a special method. Raises Raised("TypeError") where there is none."""
     try:
-        method = get_attribute(machine, holder, name, None, frame)
+        method = get_attribute(interp, holder, name, None, frame)
     except Raised as error:
         raise Raised("TypeError" if error.name == "AttributeError" else error.name, error.text) from None
-    return invoke(machine, method, Call(given, {}, node, frame))
+    return invoke(interp, method, Call(given, {}, node, frame))
 
 
 def set_entry(
-    machine: Machine, holder: Object, key: Object, value: Object, node: Any, frame: Frame, focus: Any = None
+    interp: Interpreter, holder: Object, key: Object, value: Object, node: Any, frame: Frame, focus: Any = None
 ) -> None:
     """Run `holder[key] = value`, with its statement as the origin."""
-    holder, key = machine.settle(holder), plain_key(machine, key)
+    holder, key = interp.settle(holder), plain_key(interp, key)
     if is_environment(holder):
-        holder = machine.path.environment
+        holder = interp.path.environment
     if isinstance(holder, DictObject):
         if hashable(key):
-            write(machine, holder, key, value, node, frame, focus, "assigned")
+            write(interp, holder, key, value, node, frame, focus, "assigned")
         else:
-            havoc(machine, holder.view_of)
-            machine.record(holder, HAZY, True)
-            strays = holder.writes.get(STRAY, ())
+            forget_reachable(interp, holder.view_of)
+            interp.record(holder, MAY_HAVE_CHANGED, True)
+            strays = holder.writes.get(UNKNOWN_KEYS, ())
             if len(strays) < OBJECT_LIMIT and holds_objects([value]):
-                machine.record(holder, STRAY, (*strays, value))
+                interp.record(holder, UNKNOWN_KEYS, (*strays, value))
             for known in list(holder.fields):
-                machine.put(holder, known, join(machine, [holder.fields[known], value, machine.unknown()]))
+                interp.put(holder, known, join(interp, [holder.fields[known], value, interp.unknown()]))
     elif isinstance(holder, ListObject):
-        _set_item(machine, holder, key, value)
+        _set_item(interp, holder, key, value)
     elif isinstance(holder, Unknown):
-        holder = as_object(machine, holder)
+        holder = as_object(interp, holder)
         for one in holder.fields.get(EITHER, ()):
-            havoc(machine, one)
+            forget_reachable(interp, one)
         if type(holder) is ConfigTree and isinstance(key, str):
-            write(machine, holder, key, value, node, frame, focus, "assigned")
+            write(interp, holder, key, value, node, frame, focus, "assigned")
         elif is_constant(key):
-            write(machine, holder, ("entry", key), value, node, frame, focus, "assigned")
+            write(interp, holder, ("entry", key), value, node, frame, focus, "assigned")
         else:
-            havoc(machine, holder)
+            forget_reachable(interp, holder)
     elif isinstance(holder, Instance):
-        _ask(machine, holder, "__setitem__", [key, value], node, frame)
+        _ask(interp, holder, "__setitem__", [key, value], node, frame)
     elif isinstance(holder, Choice):
         for option in holder.options:
-            havoc(machine, option)
+            forget_reachable(interp, option)
     elif isinstance(holder, (*CONSTANTS, tuple)):
         raise Raised("TypeError", "object does not support item assignment")
 
 
-def _set_item(machine: Machine, holder: ListObject, key: Object, value: Object) -> None:
+def _set_item(interp: Interpreter, holder: ListObject, key: Object, value: Object) -> None:
     if holder.items is None:
         return
     items = list(holder.items)
-    machine.charge(len(items))
+    interp.charge(len(items))
     new: Any = value
     if isinstance(key, slice):
         new = value.items if isinstance(value, ListObject) else list(value) if isinstance(value, tuple) else None
         if new is None:
-            machine.put(holder, "items", None)
+            interp.put(holder, "items", None)
             return
     elif not isinstance(key, int):
-        machine.put(holder, "items", None)
+        interp.put(holder, "items", None)
         return
     if any(map(uncertain, items)):
-        replaced = None if isinstance(key, slice) else [join(machine, [item, value]) for item in items]
-        machine.put(holder, "items", replaced)
+        replaced = None if isinstance(key, slice) else [join(interp, [item, value]) for item in items]
+        interp.put(holder, "items", replaced)
         return
     try:
         items[key] = new
     except (IndexError, ValueError) as error:
         raise Raised(type(error).__name__, str(error)) from None
-    machine.put(holder, "items", items)
+    interp.put(holder, "items", items)
 
 
-def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
+def delete_entry(interp: Interpreter, holder: Object, key: Object) -> None:
     """Run `del holder[key]`."""
-    holder, key = machine.settle(holder), plain_key(machine, key)
+    holder, key = interp.settle(holder), plain_key(interp, key)
     if is_environment(holder):
-        machine.put(machine.path.environment, key, None)
+        interp.put(interp.path.environment, key, None)
     elif isinstance(holder, DictObject):
         if not hashable(key):
-            havoc(machine, holder)
+            forget_reachable(interp, holder)
         elif key in holder.fields:
-            machine.drop_entry(holder, key)
-        elif not holder.writes.get(HAZY):
+            interp.drop_entry(holder, key)
+        elif not holder.writes.get(MAY_HAVE_CHANGED):
             raise Raised("KeyError", repr(key))
     elif isinstance(holder, ListObject) and holder.items is not None:
         items: Any = list(holder.items)
         if any(map(uncertain, items)):
-            machine.put(holder, "items", [join(machine, [item, MISSING]) for item in items])
+            interp.put(holder, "items", [join(interp, [item, MISSING]) for item in items])
             return
         try:
             del items[key]
         except (IndexError, TypeError) as error:
             raise Raised(type(error).__name__, str(error)) from None
-        machine.put(holder, "items", items)
+        interp.put(holder, "items", items)
     else:
-        havoc(machine, holder)
+        forget_reachable(interp, holder)
 
 
-def absorbed(machine: Machine, fields: dict[Any, Object], source: DictObject) -> dict[Any, Object]:
+def absorbed(interp: Interpreter, fields: dict[Any, Object], source: DictObject) -> dict[Any, Object]:
     """Return the entries of a dictionary that is updated with `source`, whose own entries may be uncertain."""
-    if source.writes.get(HAZY):
+    if source.writes.get(MAY_HAVE_CHANGED):
         # Any entry of the source that is not known may replace one that was.
-        fields = {key: join(machine, [value, machine.unknown(str(key))]) for key, value in fields.items()}
+        fields = {key: join(interp, [value, interp.unknown(str(key))]) for key, value in fields.items()}
     merged = {**fields, **source.fields}
     for key, value in source.fields.items():
         if uncertain(value):
-            merged[key] = join(machine, [present(machine, value), fields.get(key, MISSING)])
+            merged[key] = join(interp, [present(interp, value), fields.get(key, MISSING)])
     return merged

@@ -13,9 +13,9 @@ from mfsdp_lint.readers.python.eval.functions import evaluate_defaults
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import Signal, evaluate, invoke
 from mfsdp_lint.readers.python.state.effects import changes_nothing
-from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.truth import join
@@ -43,22 +43,22 @@ MODELLED = "decorator: "
 CACHES = ("functools.cache", "functools.lru_cache")
 
 
-def run_define_function(machine: Machine, node: Any, frame: Frame) -> Signal:
-    _bind_definition(machine, node, frame, _make_function(machine, node, frame))
+def run_define_function(interp: Interpreter, node: Any, frame: Frame) -> Signal:
+    _bind_definition(interp, node, frame, _make_function(interp, node, frame))
     return None
 
 
-def function_elsewhere(machine: Machine, module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Object:
+def function_elsewhere(interp: Interpreter, module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Object:
     """Make a function that a module defines where its run did not pass: under a switch that is off unless it is set."""
     frame = Frame(module)
     frame.fields, frame.bound = module.fields, module.bound
-    return _outside(machine, lambda: _make_function(machine, node, frame), module)
+    return _outside(interp, lambda: _make_function(interp, node, frame), module)
 
 
-def _make_function(machine: Machine, node: Any, frame: Frame) -> Object:
+def _make_function(interp: Interpreter, node: Any, frame: Frame) -> Object:
     closure = None if frame.fields is frame.module.fields else frame
     function = Function(node, frame.module, closure, node.name, frame.cls if frame.is_class else None)
-    evaluate_defaults(machine, function, node.args, frame)
+    evaluate_defaults(interp, function, node.args, frame)
     full = f"{frame.module.name}.{node.name}"
     if closure is None and not frame.is_class and full.startswith("megatron.") and full in LIBRARY:
         # Upstream's own: what it comes to is known, its code leads out of sight.
@@ -66,54 +66,54 @@ def _make_function(machine: Machine, node: Any, frame: Frame) -> Object:
     return function
 
 
-def run_define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> Signal:
+def run_define_class(interp: Interpreter, node: ast.ClassDef, frame: Frame) -> Signal:
     closure = None if frame.fields is frame.module.fields else frame
     made = ClassObject(node.name, frame.module, node, closure)
     if frame.fields is not frame.module.fields:
-        _bind_definition(machine, node, frame, made)
+        _bind_definition(interp, node, frame, made)
         if node.keywords or node.bases:
-            announce(machine, made, frame)
+            announce(interp, made, frame)
         return None
     watched = is_watched(node, frame.fields)
-    _bind_definition(machine, node, frame, made)
+    _bind_definition(interp, node, frame, made)
     if watched:
-        later = Deferred(lambda: _outside(machine, lambda: announce(machine, made, frame), frame.module))
+        later = Deferred(lambda: _outside(interp, lambda: announce(interp, made, frame), frame.module))
         names = _names_in([*node.bases, *(keyword.value for keyword in node.keywords)])
         frame.module.decorated.append((node.name, later, names | {node.name}))
     return None
 
 
-def _bind_definition(machine: Machine, node: Any, frame: Frame, made: Object) -> None:
+def _bind_definition(interp: Interpreter, node: Any, frame: Frame, made: Object) -> None:
     def decorated() -> Object:
         value = made
         for decorator in reversed(node.decorator_list):
-            value = _decorate(machine, decorator, value, frame)
+            value = _decorate(interp, decorator, value, frame)
         return value
 
     if isinstance(made, Function) and node.decorator_list:
         frame.module.defined[node] = made
     if not node.decorator_list:
-        assign_name(machine, node.name, made, frame)
+        assign_name(interp, node.name, made, frame)
     elif frame.fields is frame.module.fields and not isinstance(frame.fields.get(node.name), Function):
         # Decorators of a module's own definitions are looked at when the name is first used.
-        later = frame.fields[node.name] = Deferred(lambda: _outside(machine, decorated, frame.module))
+        later = frame.fields[node.name] = Deferred(lambda: _outside(interp, decorated, frame.module))
         frame.module.decorated.append((node.name, later, _names_in(node.decorator_list)))
     else:
-        assign_name(machine, node.name, decorated(), frame)
+        assign_name(interp, node.name, decorated(), frame)
 
 
 def _names_in(nodes: list[ast.expr]) -> frozenset[str]:
     return frozenset(inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name))
 
 
-def _outside(machine: Machine, make: Callable[[], Object], module: Module) -> Object:
+def _outside(interp: Interpreter, make: Callable[[], Object], module: Module) -> Object:
     try:
-        return isolated(machine, make, module)
+        return isolated(interp, make, module)
     except (Raised, CannotJoin, OutOfSteps, RecursionError):
-        return machine.unknown("decorated")
+        return interp.unknown("decorated")
 
 
-def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> Object:
+def _decorate(interp: Interpreter, node: ast.expr, value: Object, frame: Frame) -> Object:
     if isinstance(node, ast.Attribute) and node.attr in ("setter", "getter", "deleter"):
         former = frame.fields.get(node.value.id) if isinstance(node.value, ast.Name) else None
         if isinstance(former, Descriptor):
@@ -121,34 +121,34 @@ def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> 
             return Descriptor("property", value if node.attr == "getter" else former.function, setter)
         return value
     try:
-        decorator = evaluate(machine, node, frame)
+        decorator = evaluate(interp, node, frame)
     except Raised:
         return value
     if isinstance(decorator, External) and decorator.name not in LIBRARY:
-        known = written(machine, decorator.name)
+        known = written(interp, decorator.name)
         decorator = decorator if known is MISSING else known
     if isinstance(decorator, GeneratorCall) and decorator.managed and isinstance(value, Function):
-        return _managed(machine, decorator, value)
-    return _applied(machine, decorator, value, node, frame)
+        return _managed(interp, decorator, value)
+    return _applied(interp, decorator, value, node, frame)
 
 
-def _applied(machine: Machine, decorator: Object, value: Object, node: ast.expr, frame: Frame) -> Object:
+def _applied(interp: Interpreter, decorator: Object, value: Object, node: ast.expr, frame: Frame) -> Object:
     """Apply a decorator to a definition, and return the result."""
     if isinstance(decorator, Choice):
-        made = [_applied(machine, each, value, node, frame) for each in decorator.options]
-        return join(machine, made)
+        made = [_applied(interp, each, value, node, frame) for each in decorator.options]
+        return join(interp, made)
     if _is_code(decorator, value):
         if not isinstance(value, ClassObject):
-            return invoke(machine, decorator, Call([value], {}, node, frame))
+            return invoke(interp, decorator, Call([value], {}, node, frame))
         try:
-            result = invoke(machine, decorator, Call([value], {}, node, frame))
+            result = invoke(interp, decorator, Call([value], {}, node, frame))
         except Raised:
             return value
         return result if isinstance(result, ClassObject) else value
     if isinstance(value, Function) and value.closure is not None and _is_out_of_sight(decorator):
         # It may call the function, or hand it to somebody who does.
-        havoc(machine, value)
-    return decorate(machine, decorator, value)
+        forget_reachable(interp, value)
+    return decorate(interp, decorator, value)
 
 
 def _is_code(decorator: Object, value: Object) -> bool:
@@ -165,14 +165,14 @@ def _is_code(decorator: Object, value: Object) -> bool:
     )
 
 
-def _managed(machine: Machine, manager: GeneratorCall, function: Function) -> Object:
+def _managed(interp: Interpreter, manager: GeneratorCall, function: Function) -> Object:
     """Return a function that a context manager decorates: a call of it may change all that both reach."""
     reached = [function, manager.frame.code, *manager.frame.fields.values()]
 
-    def call_it(machine: Machine, call: Call) -> Object:
+    def call_it(interp: Interpreter, call: Call) -> Object:
         for value in [*reached, *call.arguments, *call.keywords.values()]:
-            havoc(machine, value)
-        return machine.unknown(f"{function.name}()")
+            forget_reachable(interp, value)
+        return interp.unknown(f"{function.name}()")
 
     return Native(function.name, call_it)
 
@@ -181,7 +181,7 @@ def _is_out_of_sight(decorator: Object) -> bool:
     return isinstance(decorator, Unknown) or (isinstance(decorator, External) and not changes_nothing(decorator.name))
 
 
-def decorate(machine: Machine, decorator: Object, value: Object) -> Object:
+def decorate(interp: Interpreter, decorator: Object, value: Object) -> Object:
     """Apply a decorator that is not code of the program to a definition."""
     name = getattr(decorator, "name", "")
     last = name.rpartition(".")[2]

@@ -30,7 +30,7 @@ from mfsdp_lint.readers.python.eval.loops import yield_unknown
 from mfsdp_lint.readers.python.eval.operators import binary, compare, sign
 from mfsdp_lint.readers.python.state.calling import EVALUATORS, evaluate, invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall, awaited
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import BUILTINS
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
@@ -38,7 +38,7 @@ from mfsdp_lint.readers.python.state.truth import join, negated
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_TEXT, is_small, is_wide
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -67,60 +67,60 @@ COMPREHENSION = "<comprehension>"
 """The name of the frame that a comprehension has for its own names."""
 
 
-def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
+def comprehension(interp: Interpreter, node: Any, frame: Frame) -> Object:
     """Return the value of a comprehension or generator expression."""
     found: list[Object] = []
-    inner = Frame(frame.module, COMPREHENSION, frame, frame.caller, frame.node, machine.tick())
-    mark, born = len(machine.path.journal), machine.clock + 1
+    inner = Frame(frame.module, COMPREHENSION, frame, frame.caller, frame.node, interp.tick())
+    mark, born = len(interp.path.journal), interp.clock + 1
     try:
-        exact = _generate(machine, node, node.generators, inner, found.append)
+        exact = _generate(interp, node, node.generators, inner, found.append)
     except Raised as error:
         if not isinstance(node, ast.GeneratorExp):
             raise
-        if machine.touched_older(mark, born):
-            return _later(machine, node, inner, mark)
-        return IteratorObject(found, machine.tick(), kept(error))
+        if interp.touched_older(mark, born):
+            return _later(interp, node, inner, mark)
+        return IteratorObject(found, interp.tick(), kept(error))
     if isinstance(node, ast.GeneratorExp):
-        if machine.touched_older(mark, born) and exact and not any(map(uncertain, found)):
-            return _later(machine, node, inner, mark)
-        return IteratorObject(found if exact else None, machine.tick())
+        if interp.touched_older(mark, born) and exact and not any(map(uncertain, found)):
+            return _later(interp, node, inner, mark)
+        return IteratorObject(found if exact else None, interp.tick())
     if isinstance(node, ast.DictComp):
-        return _dict_from_pairs(machine, found, exact)
+        return _dict_from_pairs(interp, found, exact)
     items: Any = found if exact else None
     if isinstance(node, ast.SetComp):
-        return make_set(machine, items)
-    return ListObject(items, machine.tick())
+        return make_set(interp, items)
+    return ListObject(items, interp.tick())
 
 
-def _later(machine: Machine, node: ast.GeneratorExp, inner: Frame, mark: int) -> GeneratorCall:
+def _later(interp: Interpreter, node: ast.GeneratorExp, inner: Frame, mark: int) -> GeneratorCall:
     """Defer a generator expression whose elements change something when made, until they are asked for."""
-    machine.rollback(mark)
+    interp.rollback(mark)
 
     def run(on_yield: Callable[[Object], Object]) -> None:
-        _generate(machine, node, node.generators, inner, on_yield)
+        _generate(interp, node, node.generators, inner, on_yield)
 
-    return GeneratorCall(machine, inner, run)
+    return GeneratorCall(interp, inner, run)
 
 
-def _dict_from_pairs(machine: Machine, pairs: list[Any], exact: bool) -> Object:
-    result = DictObject({}, machine.tick())
+def _dict_from_pairs(interp: Interpreter, pairs: list[Any], exact: bool) -> Object:
+    result = DictObject({}, interp.tick())
     for key, value in pairs:
-        key = plain(machine.settle(key))
+        key = plain(interp.settle(key))
         if not hashable(key):
             exact = False
         elif uncertain(value) and key in result.fields:
-            result.fields[key] = join(machine, [present(machine, value), result.fields[key]])
+            result.fields[key] = join(interp, [present(interp, value), result.fields[key]])
         else:
             result.fields[key] = value
     if not exact:
-        result.writes[HAZY] = True
+        result.writes[MAY_HAVE_CHANGED] = True
         for key in result.fields:
-            result.fields[key] = machine.unknown(str(key))
+            result.fields[key] = interp.unknown(str(key))
     return result
 
 
 def _generate(
-    machine: Machine,
+    interp: Interpreter,
     node: Any,
     generators: list[ast.comprehension],
     frame: Frame,
@@ -129,45 +129,45 @@ def _generate(
 ) -> bool:
     """Collect the elements of a comprehension; whether that is all of them. `maybe`: they may also be missing."""
     if not generators:
-        machine.step()
-        found(_produced_element(machine, node, frame, maybe))
+        interp.step()
+        found(_produced_element(interp, node, frame, maybe))
         return True
     first, rest = generators[0], generators[1:]
-    iterable = machine.settle(evaluate(machine, first.iter, frame))
-    items = iterable.items if type(iterable) is ListObject else iterate(machine, iterable, frame)
+    iterable = interp.settle(evaluate(interp, first.iter, frame))
+    items = iterable.items if type(iterable) is ListObject else iterate(interp, iterable, frame)
     if items is None:
         return False
     exact = True
     for position, item in enumerate(items):
-        machine.step()
+        interp.step()
         frame.bound[first] = position
         # One that may be missing is another value once it is taken to be there.
-        taken = present(machine, item) if uncertain(item) else item
-        assign(machine, first.target, taken, node, frame)
+        taken = present(interp, item) if uncertain(item) else item
+        assign(interp, first.target, taken, node, frame)
         keep: bool | None = True
         for test in first.ifs:
-            answer = known_truth(machine, evaluate(machine, test, frame), test, frame)
+            answer = known_truth(interp, evaluate(interp, test, frame), test, frame)
             keep = answer if answer is not None else None if keep else keep
             if answer is False:
                 break
         if keep is not False:
-            exact = _generate(machine, node, rest, frame, found, maybe or taken is not item or keep is None) and exact
+            exact = _generate(interp, node, rest, frame, found, maybe or taken is not item or keep is None) and exact
     return exact
 
 
-def _produced_element(machine: Machine, node: Any, frame: Frame, maybe: bool) -> Object:
-    key = evaluate(machine, node.key, frame) if isinstance(node, ast.DictComp) else None
-    value = evaluate(machine, node.value if isinstance(node, ast.DictComp) else node.elt, frame)
+def _produced_element(interp: Interpreter, node: Any, frame: Frame, maybe: bool) -> Object:
+    key = evaluate(interp, node.key, frame) if isinstance(node, ast.DictComp) else None
+    value = evaluate(interp, node.value if isinstance(node, ast.DictComp) else node.elt, frame)
     if maybe:
         value = Choice((*(value.options if isinstance(value, Choice) else (value,)), MISSING))
     return (key, value) if isinstance(node, ast.DictComp) else value
 
 
-def as_text(machine: Machine, value: Object) -> str | None:
+def as_text(interp: Interpreter, value: Object) -> str | None:
     """Return `str(value)`; None where it is not known."""
-    value = machine.settle(value)
+    value = interp.settle(value)
     if isinstance(value, Instance):
-        return _own_text(machine, value)
+        return _own_text(interp, value)
     if isinstance(value, CONSTANTS):
         return str(value) if is_small(value) else None
     if type(value) is PathObject:
@@ -188,16 +188,16 @@ def as_text(machine: Machine, value: Object) -> str | None:
     return None
 
 
-def _own_text(machine: Machine, value: Instance) -> str | None:
+def _own_text(interp: Interpreter, value: Instance) -> str | None:
     frame = Frame(value.cls.module) if isinstance(value.cls, ClassObject) else None
     if frame is None:
         return None
-    found = called(machine, value, "__str__", None, frame)
-    found = machine.settle(called(machine, value, "__repr__", None, frame) if found is MISSING else found)
+    found = called(interp, value, "__str__", None, frame)
+    found = interp.settle(called(interp, value, "__repr__", None, frame) if found is MISSING else found)
     return found if isinstance(found, str) else None
 
 
-def formatted(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Object:
+def formatted(interp: Interpreter, node: ast.JoinedStr, frame: Frame) -> Object:
     """Return the value of an f-string."""
     texts: list[str] = []
     values: list[Object] = []
@@ -207,24 +207,24 @@ def formatted(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Object:
             texts.append(str(part.value))
             continue
         assert isinstance(part, ast.FormattedValue)
-        values.append(evaluate(machine, part.value, frame))
-        text = _formatted_text(machine, part, machine.settle(values[-1]), frame)
+        values.append(evaluate(interp, part.value, frame))
+        text = _formatted_text(interp, part, interp.settle(values[-1]), frame)
         known = known and text is not None
         texts.append(HOLE if text is None else text)
     if sum(map(len, texts)) > LONGEST_TEXT:
-        return machine.unknown("", not_none=True)
-    return derived("".join(texts), *values) if known else _partly_known(machine, "".join(texts))
+        return interp.unknown("", not_none=True)
+    return derived("".join(texts), *values) if known else _partly_known(interp, "".join(texts))
 
 
-def _partly_known(machine: Machine, said: str) -> Object:
-    machine.doubts += 1
-    return PartlyKnown(machine.tick(), said)
+def _partly_known(interp: Interpreter, said: str) -> Object:
+    interp.doubts += 1
+    return PartlyKnown(interp.tick(), said)
 
 
-def _formatted_text(machine: Machine, part: ast.FormattedValue, value: Object, frame: Frame) -> str | None:
+def _formatted_text(interp: Interpreter, part: ast.FormattedValue, value: Object, frame: Frame) -> str | None:
     spec = ""
     if part.format_spec is not None:
-        found = machine.settle(evaluate(machine, part.format_spec, frame))
+        found = interp.settle(evaluate(interp, part.format_spec, frame))
         if not isinstance(found, str) or is_wide(found):
             return None
         spec = found
@@ -232,7 +232,7 @@ def _formatted_text(machine: Machine, part: ast.FormattedValue, value: Object, f
         spell = repr if part.conversion == ord("r") else ascii
         value = spell(value) if isinstance(value, CONSTANTS) and is_small(value) else None
     elif part.conversion == ord("s") or is_symbolic(value):
-        value = as_text(machine, value)
+        value = as_text(interp, value)
     if part.conversion > 0 and (value is None or (spec and is_symbolic(value))):
         return None
     if spec and is_symbolic(value):
@@ -242,22 +242,22 @@ def _formatted_text(machine: Machine, part: ast.FormattedValue, value: Object, f
             return format(value, spec)
         except (ValueError, TypeError) as error:
             raise Raised(type(error).__name__, str(error)) from None
-    text = as_text(machine, value)
+    text = as_text(interp, value)
     return None if text is None or (spec and not isinstance(value, CONSTANTS)) else text
 
 
-def _constant(machine: Machine, node: ast.Constant, frame: Frame) -> Object:
+def _constant(interp: Interpreter, node: ast.Constant, frame: Frame) -> Object:
     return node.value
 
 
-def load_name(machine: Machine, name: str, frame: Frame) -> Object:
+def load_name(interp: Interpreter, name: str, frame: Frame) -> Object:
     """Return the value of a name: local, of an enclosing function, global, or built in."""
     here: Frame | None = frame
     while here is not None:
         found: Object = here.fields.get(name, MISSING)
         if found is not MISSING and here.fields is not here.module.fields and name not in here.outer:
             if isinstance(found, Choice) and any(option is MISSING for option in found.options):
-                return join(machine, [option for option in found.options if option is not MISSING])
+                return join(interp, [option for option in found.options if option is not MISSING])
             return found
         here = here.enclosing
         while here is not None and here.is_class:
@@ -265,178 +265,178 @@ def load_name(machine: Machine, name: str, frame: Frame) -> Object:
     builtin, module = BUILTINS.get(name), frame.module
     if builtin is not None and type(module) is Module and module.ran and not module.stars and not module.is_package:
         # Nobody else can have that name if the module has not.
-        found = resolve_global(machine, module, name) if name in module.fields else builtin
+        found = resolve_global(interp, module, name) if name in module.fields else builtin
     else:
-        found = resolve_global(machine, module, name)
+        found = resolve_global(interp, module, name)
     if found is not MISSING:
         if isinstance(found, Choice) and any(option is MISSING for option in found.options):
-            return join(machine, [option for option in found.options if option is not MISSING])
+            return join(interp, [option for option in found.options if option is not MISSING])
         return found
     if builtin is not None:
         return builtin
     raise Raised("NameError", f"name '{name}' is not defined")
 
 
-def _name(machine: Machine, node: ast.Name, frame: Frame) -> Object:
+def _name(interp: Interpreter, node: ast.Name, frame: Frame) -> Object:
     found: Object = frame.fields.get(node.id, MISSING)
     if found is MISSING or type(found) is Choice or frame.fields is frame.module.fields or frame.outer:
-        return load_name(machine, node.id, frame)
+        return load_name(interp, node.id, frame)
     return found
 
 
-def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Object:
+def _attribute(interp: Interpreter, node: ast.Attribute, frame: Frame) -> Object:
     value = node.value
-    return get_attribute(machine, EVALUATORS[type(value)](machine, value, frame), node.attr, node, frame)
+    return get_attribute(interp, EVALUATORS[type(value)](interp, value, frame), node.attr, node, frame)
 
 
-def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Object:
-    left, right = evaluate(machine, node.left, frame), evaluate(machine, node.right, frame)
+def _binary(interp: Interpreter, node: ast.BinOp, frame: Frame) -> Object:
+    left, right = evaluate(interp, node.left, frame), evaluate(interp, node.right, frame)
     if isinstance(left, (Instance, EnumMember)) or isinstance(right, (Instance, EnumMember)):
-        found = operated(machine, type(node.op), left, right, node, frame)
+        found = operated(interp, type(node.op), left, right, node, frame)
         if found is not MISSING:
             return found
-    result = binary(machine, type(node.op), left, right)
+    result = binary(interp, type(node.op), left, right)
     if type(result) is Unknown and result.obstacle is None:
         result.obstacle = obstacle_of(left, right)
     return derived(result, left, right)
 
 
-def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Object:
-    operand = evaluate(machine, node.operand, frame)
-    value = machine.settle(operand)
+def _unary(interp: Interpreter, node: ast.UnaryOp, frame: Frame) -> Object:
+    operand = evaluate(interp, node.operand, frame)
+    value = interp.settle(operand)
     if isinstance(node.op, ast.Not):
-        known = known_truth(machine, value, node, frame)
+        known = known_truth(interp, value, node, frame)
         if known is None:
-            return negated(machine, value)
+            return negated(interp, value)
         return derived(not known, operand)
     if isinstance(value, Instance):
         names = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
-        found = called(machine, value, names[type(node.op)], node, frame)
-        return machine.unknown("", not_none=True) if found is MISSING else found
+        found = called(interp, value, names[type(node.op)], node, frame)
+        return interp.unknown("", not_none=True) if found is MISSING else found
     if isinstance(value, Choice):
-        return join(machine, [sign(machine, node.op, option) for option in value.options])
-    return derived(sign(machine, node.op, value), operand)
+        return join(interp, [sign(interp, node.op, option) for option in value.options])
+    return derived(sign(interp, node.op, value), operand)
 
 
-def _boolean(machine: Machine, node: ast.BoolOp, frame: Frame) -> Object:
-    return connected(machine, node.values, isinstance(node.op, ast.And), frame)
+def _boolean(interp: Interpreter, node: ast.BoolOp, frame: Frame) -> Object:
+    return connected(interp, node.values, isinstance(node.op, ast.And), frame)
 
 
-def _if_expression(machine: Machine, node: ast.IfExp, frame: Frame) -> Object:
+def _if_expression(interp: Interpreter, node: ast.IfExp, frame: Frame) -> Object:
     return choose(
-        machine,
+        interp,
         node.test,
         frame,
-        lambda: evaluate(machine, node.body, frame),
-        lambda: evaluate(machine, node.orelse, frame),
+        lambda: evaluate(interp, node.body, frame),
+        lambda: evaluate(interp, node.orelse, frame),
     )
 
 
-def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Object:
-    left = evaluate(machine, node.left, frame)
+def _compare(interp: Interpreter, node: ast.Compare, frame: Frame) -> Object:
+    left = evaluate(interp, node.left, frame)
     result: Object = True
     for op, right_node in zip(node.ops, node.comparators, strict=True):
-        right = evaluate(machine, right_node, frame)
-        result = _compared(machine, op, left, right, node, frame)
+        right = evaluate(interp, right_node, frame)
+        result = _compared(interp, op, left, right, node, frame)
         if len(node.ops) == 1:
             return derived(result, left, right)
         if result is False:
             return False
         if result is not True:
-            return machine.unknown(ast.unparse(node), not_none=True)
+            return interp.unknown(ast.unparse(node), not_none=True)
         left = right
     return result
 
 
-def _compared(machine: Machine, op: ast.cmpop, left: Object, right: Object, node: ast.AST, frame: Frame) -> Object:
+def _compared(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, node: ast.AST, frame: Frame) -> Object:
     if not isinstance(left, (Instance, EnumMember)) and not isinstance(right, (Instance, EnumMember)):
-        return compare(machine, op, left, right, node, frame)
+        return compare(interp, op, left, right, node, frame)
     if isinstance(left, Instance) or isinstance(right, Instance):
         kind = ast.Eq if isinstance(op, ast.NotEq) else type(op)
-        found = ordered(machine, kind, left, right, node, frame)
+        found = ordered(interp, kind, left, right, node, frame)
         if found is not MISSING:
-            known = known_truth(machine, found, node, frame) if isinstance(op, ast.NotEq) else None
-            return found if not isinstance(op, ast.NotEq) else negated(machine, found) if known is None else not known
-    if isinstance(op, (ast.In, ast.NotIn)) and special(machine, right, "__contains__") is not None:
-        method = special(machine, right, "__contains__")
-        known = known_truth(machine, invoke(machine, method, Call([right, left], {}, node, frame)), node, frame)
-        return machine.unknown("", not_none=True) if known is None else known is not isinstance(op, ast.NotIn)
-    return compare(machine, op, left, right, node, frame)
+            known = known_truth(interp, found, node, frame) if isinstance(op, ast.NotEq) else None
+            return found if not isinstance(op, ast.NotEq) else negated(interp, found) if known is None else not known
+    if isinstance(op, (ast.In, ast.NotIn)) and special(interp, right, "__contains__") is not None:
+        method = special(interp, right, "__contains__")
+        known = known_truth(interp, invoke(interp, method, Call([right, left], {}, node, frame)), node, frame)
+        return interp.unknown("", not_none=True) if known is None else known is not isinstance(op, ast.NotIn)
+    return compare(interp, op, left, right, node, frame)
 
 
-def _tuple(machine: Machine, node: ast.Tuple, frame: Frame) -> Object:
-    return make_tuple(machine, _elements(machine, node.elts, frame))
+def _tuple(interp: Interpreter, node: ast.Tuple, frame: Frame) -> Object:
+    return make_tuple(interp, _elements(interp, node.elts, frame))
 
 
-def _list(machine: Machine, node: ast.List, frame: Frame) -> Object:
-    return ListObject(_elements(machine, node.elts, frame), machine.tick())
+def _list(interp: Interpreter, node: ast.List, frame: Frame) -> Object:
+    return ListObject(_elements(interp, node.elts, frame), interp.tick())
 
 
-def _set(machine: Machine, node: ast.Set, frame: Frame) -> Object:
-    return make_set(machine, _elements(machine, node.elts, frame))
+def _set(interp: Interpreter, node: ast.Set, frame: Frame) -> Object:
+    return make_set(interp, _elements(interp, node.elts, frame))
 
 
-def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Object] | None:
+def _elements(interp: Interpreter, nodes: list[ast.expr], frame: Frame) -> list[Object] | None:
     items: list[Object] = []
     known = True
     for item in nodes:
         if isinstance(item, ast.Starred):
-            more = elements(machine, evaluate(machine, item.value, frame), frame)
+            more = elements(interp, evaluate(interp, item.value, frame), frame)
             # However many elements these are, the others are worked out all the same: they may change things.
             known = known and more is not None
             items.extend(more or ())
         else:
-            items.append(evaluate(machine, item, frame))
+            items.append(evaluate(interp, item, frame))
     return items if known else None
 
 
-def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:
-    result = DictObject({}, machine.tick())
-    result.made = machine.note(node, frame, None, "default", None, None)
+def _dict(interp: Interpreter, node: ast.Dict, frame: Frame) -> Object:
+    result = DictObject({}, interp.tick())
+    result.made = interp.note(node, frame, None, "default", None, None)
     for key_node, value_node in zip(node.keys, node.values, strict=True):
-        value = evaluate(machine, value_node, frame)
+        value = evaluate(interp, value_node, frame)
         if key_node is None:
-            value = as_mapping(machine, value, node, frame)
+            value = as_mapping(interp, value, node, frame)
             if isinstance(value, DictObject):
-                result.fields = absorbed(machine, result.fields, value)
+                result.fields = absorbed(interp, result.fields, value)
                 result.writes.update(value.writes)
             else:
-                result.writes[HAZY] = True
+                result.writes[MAY_HAVE_CHANGED] = True
                 for key in list(result.fields):
-                    result.fields[key] = machine.unknown(str(key))
+                    result.fields[key] = interp.unknown(str(key))
             continue
-        key = plain(machine.settle(evaluate(machine, key_node, frame)))
+        key = plain(interp.settle(evaluate(interp, key_node, frame)))
         if not hashable(key):
-            result.writes[HAZY] = True
+            result.writes[MAY_HAVE_CHANGED] = True
             result.fields = {
-                known: join(machine, [old, machine.unknown(str(known))]) for known, old in result.fields.items()
+                known: join(interp, [old, interp.unknown(str(known))]) for known, old in result.fields.items()
             }
             continue
         result.fields[key] = value
-        result.writes[key] = machine.note(value_node, frame, value_node, "assigned", value, None)
+        result.writes[key] = interp.note(value_node, frame, value_node, "assigned", value, None)
     return result
 
 
-def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Object:
-    value, key = evaluate(machine, node.value, frame), evaluate(machine, node.slice, frame)
+def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> Object:
+    value, key = evaluate(interp, node.value, frame), evaluate(interp, node.slice, frame)
     if isinstance(node.slice, ast.Slice) and isinstance(key, Unknown):
-        return some_of(machine, machine.settle(value))
-    return entry(machine, value, key, node, frame)
+        return some_of(interp, interp.settle(value))
+    return entry(interp, value, key, node, frame)
 
 
-def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Object:
+def _slice(interp: Interpreter, node: ast.Slice, frame: Frame) -> Object:
     parts = [
-        None if part is None else machine.settle(evaluate(machine, part, frame))
+        None if part is None else interp.settle(evaluate(interp, part, frame))
         for part in (node.lower, node.upper, node.step)
     ]
     if all(part is None or isinstance(part, int) for part in parts):
         return slice(*parts)
-    return machine.unknown("slice", not_none=True)
+    return interp.unknown("slice", not_none=True)
 
 
-def _lambda(machine: Machine, node: ast.Lambda, frame: Frame) -> Object:
+def _lambda(interp: Interpreter, node: ast.Lambda, frame: Frame) -> Object:
     function = Function(node, frame.module, _closure(frame), "<lambda>")
-    evaluate_defaults(machine, function, node.args, frame)
+    evaluate_defaults(interp, function, node.args, frame)
     return function
 
 
@@ -444,41 +444,41 @@ def _closure(frame: Frame) -> Frame | None:
     return None if frame.fields is frame.module.fields else frame
 
 
-def _walrus(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Object:
-    value = evaluate(machine, node.value, frame)
+def _walrus(interp: Interpreter, node: ast.NamedExpr, frame: Frame) -> Object:
+    value = evaluate(interp, node.value, frame)
     here = frame
     while here.function == COMPREHENSION and here.enclosing is not None:
         here = here.enclosing
-    assign_name(machine, node.target.id, value, here)
+    assign_name(interp, node.target.id, value, here)
     bind(node.target.id, value, node.value, here)
     return value
 
 
-def _starred(machine: Machine, node: ast.Starred, frame: Frame) -> Object:
-    return evaluate(machine, node.value, frame)
+def _starred(interp: Interpreter, node: ast.Starred, frame: Frame) -> Object:
+    return evaluate(interp, node.value, frame)
 
 
-def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Object:
-    value = evaluate(machine, node.value, frame) if node.value is not None else None
+def _yield(interp: Interpreter, node: ast.Yield, frame: Frame) -> Object:
+    value = evaluate(interp, node.value, frame) if node.value is not None else None
     if frame.on_yield is None:
-        return machine.unknown("yield")
-    machine.yielded = Text(node.value, frame) if node.value is not None else None
+        return interp.unknown("yield")
+    interp.yielded = Text(node.value, frame) if node.value is not None else None
     return frame.on_yield(value)
 
 
-def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Object:
-    source = machine.settle(evaluate(machine, node.value, frame))
+def _yield_from(interp: Interpreter, node: ast.YieldFrom, frame: Frame) -> Object:
+    source = interp.settle(evaluate(interp, node.value, frame))
     if frame.on_yield is None:
-        return machine.unknown("yield")
+        return interp.unknown("yield")
     if isinstance(source, GeneratorCall) and source.state == "new":
-        machine.yielded = Text(_element(node.value, 0), frame)  # unless the generator says it with a `yield`
+        interp.yielded = Text(_element(node.value, 0), frame)  # unless the generator says it with a `yield`
         source.run(frame.on_yield)
         return source.returned
-    items = elements(machine, source, frame)
+    items = elements(interp, source, frame)
     if items is None or any(map(uncertain, items)):
-        return yield_unknown(machine, node, any_of(machine, items or ()), frame)
+        return yield_unknown(interp, node, any_of(interp, items or ()), frame)
     for position, item in enumerate(items):
-        machine.yielded = Text(_element(node.value, position), frame)
+        interp.yielded = Text(_element(node.value, position), frame)
         frame.on_yield(item)
     return None
 
@@ -490,8 +490,8 @@ def _element(iterable: ast.expr, position: int) -> ast.expr:
     return ast.Subscript(iterable, ast.Constant(position), ast.Load())
 
 
-def _await(machine: Machine, node: ast.Await, frame: Frame) -> Object:
-    return awaited(machine, evaluate(machine, node.value, frame))
+def _await(interp: Interpreter, node: ast.Await, frame: Frame) -> Object:
+    return awaited(interp, evaluate(interp, node.value, frame))
 
 
 EVALUATORS.update(

@@ -15,9 +15,9 @@ from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
 from mfsdp_lint.readers.python.eval.unfollowed import is_upstream, unfollowed
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke, run_block
 from mfsdp_lint.readers.python.state.copies import own, template
-from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
-from mfsdp_lint.readers.python.state.machine import FOLLOWED, Machine
+from mfsdp_lint.readers.python.state.interpreter import FOLLOWED, Interpreter
 from mfsdp_lint.readers.python.state.paths import (
     CALL_STEPS,
     DEPTH_LIMIT,
@@ -31,7 +31,7 @@ from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, said_by
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -55,18 +55,18 @@ def unexpected(called: str, keyword: str, names: list[str]) -> Refused:
     return Refused(f"{called}() got an unexpected keyword argument '{keyword}'", keyword, meant)
 
 
-def evaluate_defaults(machine: Machine, function: Function, parameters: ast.arguments, frame: Frame) -> None:
+def evaluate_defaults(interp: Interpreter, function: Function, parameters: ast.arguments, frame: Frame) -> None:
     """Evaluate the default values of a function's parameters where the function is defined."""
     named = [*parameters.posonlyargs, *parameters.args]
     for parameter, default in zip(named[len(named) - len(parameters.defaults) :], parameters.defaults, strict=True):
-        function.defaults[parameter.arg] = evaluate(machine, default, frame)
+        function.defaults[parameter.arg] = evaluate(interp, default, frame)
     for parameter, keyword_default in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True):
         if keyword_default is not None:
-            function.defaults[parameter.arg] = evaluate(machine, keyword_default, frame)
+            function.defaults[parameter.arg] = evaluate(interp, keyword_default, frame)
 
 
 def bind(
-    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], frame: Frame
+    interp: Interpreter, function: Function, arguments: list[Object], keywords: dict[str, Object], frame: Frame
 ) -> None:
     """Bind call arguments to parameters as Python does; raises Raised("TypeError") where they do not fit."""
     signature = function.signature
@@ -92,7 +92,7 @@ def bind(
             fields[name] = value
         else:
             rest[name] = value
-    _bind_rest(machine, function, function.node.args, rest, open_ended, frame)
+    _bind_rest(interp, function, function.node.args, rest, open_ended, frame)
     for name in signature.parameters:
         found = fields.get(name, MISSING)
         if found is not MISSING and not isinstance(found, Choice):
@@ -102,9 +102,9 @@ def bind(
         default = function.defaults.get(name, MISSING)
         if isinstance(found, Choice):
             options = [option for option in found.options if option is not MISSING]
-            fields[name] = join(machine, options if default is MISSING else [*options, default])
+            fields[name] = join(interp, options if default is MISSING else [*options, default])
         elif open_ended:
-            fields[name] = machine.unknown(name)
+            fields[name] = interp.unknown(name)
         elif default is MISSING:
             raise Refused(f"{function.name}() missing required argument: '{name}'", lacking=(name,))
         else:
@@ -112,7 +112,7 @@ def bind(
 
 
 def _bind_rest(
-    machine: Machine,
+    interp: Interpreter,
     function: Function,
     parameters: ast.arguments,
     rest: dict[Any, Object],
@@ -120,15 +120,15 @@ def _bind_rest(
     frame: Frame,
 ) -> None:
     if parameters.kwarg is not None:
-        holder = DictObject(rest, machine.tick())
+        holder = DictObject(rest, interp.tick())
         if open_ended:
-            holder.writes[HAZY] = True
+            holder.writes[MAY_HAVE_CHANGED] = True
         frame.fields[parameters.kwarg.arg] = holder
     elif refused := [name for name, value in rest.items() if not uncertain(value)]:
         names = [each.arg for each in (*parameters.args, *parameters.kwonlyargs)]
         raise unexpected(function.name, str(refused[0]), names)
     else:
-        machine.doubts += len(rest)
+        interp.doubts += len(rest)
 
 
 RECURSION_ON_UNKNOWN = 3
@@ -138,84 +138,84 @@ HUGGINGFACE = {"from_hf_pretrained", "from_hf_config", "from_auto_config", "to_m
 """Methods whose result depends on a model's configuration on the Hugging Face hub (see huggingface.py)."""
 
 
-def follow(machine: Machine, function: Function, call: Call) -> Object:
+def follow(interp: Interpreter, function: Function, call: Call) -> Object:
     """Run a function of the program, or give back what it returned for the same arguments before."""
     if function.name in HUGGINGFACE:
         modelled = model_of(function)
         if modelled is not None:
-            return modelled(machine, function, call.arguments, call.node, call.frame)
+            return modelled(interp, function, call.arguments, call.node, call.frame)
     if function.constant is not MISSING and not call.keywords and _takes(function, len(call.arguments)):
-        machine.step()
-        machine.called.add(function)
+        interp.step()
+        interp.called.add(function)
         return function.constant
-    if machine.skimming and _says_nothing(function, call.arguments, call.keywords):
-        return machine.unknown(f"{function.name}()")
-    key = _memo_key(machine, function, call.arguments, call.keywords)
+    if interp.skimming and _says_nothing(function, call.arguments, call.keywords):
+        return interp.unknown(f"{function.name}()")
+    key = _memo_key(interp, function, call.arguments, call.keywords)
     if key is not None:
-        if function in machine.forwarding:
+        if function in interp.forwarding:
             # What it writes is said by whoever calls it.
-            key = (*key, said_by(machine, call.node, call.frame))
-        remembered = machine.memo.get(key, MISSING)
-        if remembered is not MISSING and not (remembered[2] and machine.is_started):
-            machine.returned = None if remembered[3] is None else (call.node, remembered[3])
-            machine.asked_start += remembered[2]
-            machine.called.add(function)
-            machine.called.update(remembered[1])
-            made: Object = remembered[0].make(machine, {})
-            if machine.path.limit < machine.path.budget and is_container(machine, made):
-                machine.found_configuration()
+            key = (*key, said_by(interp, call.node, call.frame))
+        remembered = interp.memo.get(key, MISSING)
+        if remembered is not MISSING and not (remembered[2] and interp.is_started):
+            interp.returned = None if remembered[3] is None else (call.node, remembered[3])
+            interp.asked_start += remembered[2]
+            interp.called.add(function)
+            interp.called.update(remembered[1])
+            made: Object = remembered[0].make(interp, {})
+            if interp.path.limit < interp.path.budget and is_container(interp, made):
+                interp.found_configuration()
             return made
-    machine.step()
-    machine.called.add(function)
-    if machine.path.depth >= DEPTH_LIMIT or _recurs_without_end(
-        machine, call.frame, function, call.arguments, call.keywords
+    interp.step()
+    interp.called.add(function)
+    if interp.path.depth >= DEPTH_LIMIT or _recurs_without_end(
+        interp, call.frame, function, call.arguments, call.keywords
     ):
-        return unfollowed(machine, function.name, call, blamed=not is_upstream(function.module))
-    mark, forks, born = len(machine.path.journal), len(machine.path.taken), machine.clock + 1
-    before, unfollowed_before, asked = machine.called, machine.unfollowed, machine.asked_start
-    crossings = machine.crossings
-    machine.called = set()
-    machine.path.depth += 1
+        return unfollowed(interp, function.name, call, blamed=not is_upstream(function.module))
+    mark, forks, born = len(interp.path.journal), len(interp.path.taken), interp.clock + 1
+    before, unfollowed_before, asked = interp.called, interp.unfollowed, interp.asked_start
+    crossings = interp.crossings
+    interp.called = set()
+    interp.path.depth += 1
     try:
-        result = _run_all(machine, function, call)
+        result = _run_all(interp, function, call)
     except CannotJoin:
-        machine.rollback(mark)
-        result = unfollowed(machine, function.name, call, blamed=not is_upstream(function.module))
-        _havoc_surroundings(machine, function)
+        interp.rollback(mark)
+        result = unfollowed(interp, function.name, call, blamed=not is_upstream(function.module))
+        _havoc_surroundings(interp, function)
     finally:
-        machine.path.depth -= 1
-        called = machine.called
+        interp.path.depth -= 1
+        called = interp.called
         before.update(called)
-        machine.called = before
+        interp.called = before
     if (
         # (What is asked for itself is seldom asked for again.)
         key is not None
-        and machine.path.depth
-        and len(machine.path.taken) == forks
+        and interp.path.depth
+        and len(interp.path.taken) == forks
         and not isinstance(result, (GeneratorCall, Coroutine))
-        and not machine.touched_older(mark, born)
-        and not (machine.asked_start > asked and machine.is_started)
-        and (machine.unfollowed == unfollowed_before or not _uncertain(result) or own(result, born))
+        and not interp.touched_older(mark, born)
+        and not (interp.asked_start > asked and interp.is_started)
+        and (interp.unfollowed == unfollowed_before or not _uncertain(result) or own(result, born))
     ):
-        if machine.crossings > crossings and function not in machine.forwarding:
-            machine.forwarding.add(function)
-            key = (*key, said_by(machine, call.node, call.frame))
+        if interp.crossings > crossings and function not in interp.forwarding:
+            interp.forwarding.add(function)
+            key = (*key, said_by(interp, call.node, call.frame))
         # Whoever asks later finds this, and no call that it could look into.
-        places = _decided(machine, result, call.node)
-        machine.returned = None if places is None else (call.node, places)
-        machine.memo[key] = (template(result, born), called, machine.asked_start > asked, places)
+        places = _decided(interp, result, call.node)
+        interp.returned = None if places is None else (call.node, places)
+        interp.memo[key] = (template(result, born), called, interp.asked_start > asked, places)
     return result
 
 
-def _decided(machine: Machine, result: Object, node: Any) -> tuple[Place, ...] | None:
+def _decided(interp: Interpreter, result: Object, node: Any) -> tuple[Place, ...] | None:
     """Return the texts that decide the value a call has just returned; None if nobody asks for them or none does."""
-    returned = machine.returned
+    returned = interp.returned
     if returned is None or returned[0] is not node or not isinstance(result, FOLLOWED):
         return None
     if not isinstance(returned[1], Text):
         return returned[1]
-    machine.looks = LOOKS
-    return behind(machine, returned[1]) or None
+    interp.looks = LOOKS
+    return behind(interp, returned[1]) or None
 
 
 def _takes(function: Function, count: int) -> bool:
@@ -243,7 +243,7 @@ def _builds_arguments(definition: ast.AST) -> bool:
 
 
 def _recurs_without_end(
-    machine: Machine, frame: Frame, function: Function, arguments: list[Object], keywords: dict[str, Object]
+    interp: Interpreter, frame: Frame, function: Function, arguments: list[Object], keywords: dict[str, Object]
 ) -> bool:
     """Tell whether a function calls itself again on something unknown: the end of that is not known either."""
     depth = 0
@@ -253,31 +253,31 @@ def _recurs_without_end(
         here = here.caller
     if depth < RECURSION_ON_UNKNOWN:
         return False
-    return any(isinstance(machine.settle(value), (Unknown, Choice)) for value in (*arguments, *keywords.values()))
+    return any(isinstance(interp.settle(value), (Unknown, Choice)) for value in (*arguments, *keywords.values()))
 
 
-def _run_all(machine: Machine, function: Function, call: Call) -> Object:
+def _run_all(interp: Interpreter, function: Function, call: Call) -> Object:
     if function.module.is_project and not (
-        machine.path.trial or machine.module_level or len(machine.path.taken) >= FORK_LIMIT
+        interp.path.trial or interp.module_level or len(interp.path.taken) >= FORK_LIMIT
     ):
-        outer, machine.path.local = machine.path.local, None
+        outer, interp.path.local = interp.path.local, None
         try:
-            return run_function(machine, function, call)
+            return run_function(interp, function, call)
         finally:
-            machine.path.local = outer
+            interp.path.local = outer
     # Too many paths to look at each by itself, or code that nobody asked about: they are joined when the call returns.
-    found = every_path(machine, lambda: run_function(machine, function, call), LOCAL_PATHS)
-    return one_configuration(machine, found, f"{function.name}()")
+    found = every_path(interp, lambda: run_function(interp, function, call), LOCAL_PATHS)
+    return one_configuration(interp, found, f"{function.name}()")
 
 
-def one_configuration(machine: Machine, value: Object, text: str) -> Object:
+def one_configuration(interp: Interpreter, value: Object, text: str) -> Object:
     """Choose one of several configurations that a call may return, one on each path: later writes go to it alone."""
-    if not isinstance(value, Choice) or not all(is_container(machine, option) for option in value.options):
+    if not isinstance(value, Choice) or not all(is_container(interp, option) for option in value.options):
         return value
-    return one_of(machine, list(value.options), text)
+    return one_of(interp, list(value.options), text)
 
 
-def _havoc_surroundings(machine: Machine, function: Function) -> None:
+def _havoc_surroundings(interp: Interpreter, function: Function) -> None:
     """Forget the contents of a function's module and enclosing functions, which an unfollowed call may have changed."""
     seen: set[int] = set()
     here: Frame | None = function.closure
@@ -288,8 +288,8 @@ def _havoc_surroundings(machine: Machine, function: Function) -> None:
     for fields in surroundings:
         for value in list(fields.values()):
             if isinstance(value, (Instance, DictObject, ListObject)):
-                havoc(machine, value, seen)
-    havoc(machine, machine.path.environment, seen)
+                forget_reachable(interp, value, seen)
+    forget_reachable(interp, interp.path.environment, seen)
 
 
 def _uncertain(result: Object) -> bool:
@@ -298,12 +298,12 @@ def _uncertain(result: Object) -> bool:
     return isinstance(result, (Unknown, Choice))
 
 
-def _memo_key(machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> Any:
+def _memo_key(interp: Interpreter, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> Any:
     if (
-        machine.module_level
-        or machine.tracing
-        or machine.turned_on
-        or machine.path.changed_shared
+        interp.module_level
+        or interp.tracing
+        or interp.turned_on
+        or interp.path.changed_shared
         or function.closure is not None
     ):
         return None
@@ -324,15 +324,15 @@ def _typed(value: Object) -> Any:
     return type(value), value
 
 
-def call_cached(machine: Machine, function: Function, call: Call) -> Object:
+def call_cached(interp: Interpreter, function: Function, call: Call) -> Object:
     """Evaluate a call through `functools.cache`: equal arguments give the very same object as before."""
     if not all(map(is_constant, (*call.arguments, *call.keywords.values()))):
         # It runs, or it was called with the same arguments before.
-        mark, born = len(machine.path.journal), machine.clock
-        result = follow(machine, function, call)
-        sides: list[Side] = [(("return", result), machine.changes(mark)), (("return", machine.unknown()), {})]
-        machine.rollback(mark)
-        joined: Object = join_sides(machine, sides, born, force=True)[1]
+        mark, born = len(interp.path.journal), interp.clock
+        result = follow(interp, function, call)
+        sides: list[Side] = [(("return", result), interp.changes(mark)), (("return", interp.unknown()), {})]
+        interp.rollback(mark)
+        joined: Object = join_sides(interp, sides, born, force=True)[1]
         return joined
     key = (
         "cached",
@@ -340,46 +340,46 @@ def call_cached(machine: Machine, function: Function, call: Call) -> Object:
         tuple(map(_typed, call.arguments)),
         tuple((n, _typed(v)) for n, v in call.keywords.items()),
     )
-    found = machine.path.facts.fields.get(key, MISSING)
+    found = interp.path.facts.fields.get(key, MISSING)
     if found is MISSING:
-        found = follow(machine, function, call)
-        machine.path.facts.kept.append(function)
-        machine.put(machine.path.facts, key, found)
+        found = follow(interp, function, call)
+        interp.path.facts.kept.append(function)
+        interp.put(interp.path.facts, key, found)
     return found
 
 
-def run_function(machine: Machine, function: Function, call: Call) -> Object:
+def run_function(interp: Interpreter, function: Function, call: Call) -> Object:
     """Run a function's body once; raises what the program raises."""
-    inner = Frame(function.module, function.name, function.closure, call.frame, call.node, machine.tick())
+    inner = Frame(function.module, function.name, function.closure, call.frame, call.node, interp.tick())
     inner.cls = function.cls
     inner.code = function
-    bind(machine, function, call.arguments, call.keywords, inner)
+    bind(interp, function, call.arguments, call.keywords, inner)
     if isinstance(function.node, ast.Lambda):
-        return evaluate(machine, function.node.body, inner)
+        return evaluate(interp, function.node.body, inner)
     if is_generator(function):
         if function.is_async:
-            return machine.unknown(f"{function.name}()", not_none=True)
-        return _generator(machine, function, inner)
+            return interp.unknown(f"{function.name}()", not_none=True)
+        return _generator(interp, function, inner)
     if function.is_async:
-        return Coroutine(machine, lambda: run_body(machine, function, inner), tuple(inner.fields.values()))
-    return run_body(machine, function, inner)
+        return Coroutine(interp, lambda: run_body(interp, function, inner), tuple(inner.fields.values()))
+    return run_body(interp, function, inner)
 
 
-def run_body(machine: Machine, function: Function, frame: Frame) -> Object:
+def run_body(interp: Interpreter, function: Function, frame: Frame) -> Object:
     """Run a function's statements in its frame; what it returns."""
-    signal = run_block(machine, function.body, frame)
+    signal = run_block(interp, function.body, frame)
     return signal[1] if signal is not None and signal[0] == "return" else None
 
 
-def _generator(machine: Machine, function: Function, frame: Frame) -> GeneratorCall:
+def _generator(interp: Interpreter, function: Function, frame: Frame) -> GeneratorCall:
     def run(on_yield: Any) -> Object:
         frame.on_yield = on_yield
         try:
-            return run_body(machine, function, frame)
+            return run_body(interp, function, frame)
         finally:
             frame.on_yield = None  # it knows the generator, which knows the frame
 
-    return GeneratorCall(machine, frame, run)
+    return GeneratorCall(interp, frame, run)
 
 
 def is_generator(function: Function) -> bool:
@@ -402,31 +402,31 @@ def _yields(nodes: list[Any]) -> bool:
     return False
 
 
-def call_function(machine: Machine, function: Function, call: Call) -> Object:
+def call_function(interp: Interpreter, function: Function, call: Call) -> Object:
     """Run a function of the program, or give back what it returned for the same arguments before."""
     if is_launcher(function):
-        return launch(machine, function.name, call)
+        return launch(interp, function.name, call)
     if function.unwrapped is not None:
-        return _call_wrapped(machine, function, call)
+        return _call_wrapped(interp, function, call)
     if call.frame.module.is_project and function.module is not call.frame.module:
-        return _follow_elsewhere(machine, function, call)
-    return follow(machine, function, call)
+        return _follow_elsewhere(interp, function, call)
+    return follow(interp, function, call)
 
 
-def _follow_elsewhere(machine: Machine, function: Function, call: Call) -> Object:
+def _follow_elsewhere(interp: Interpreter, function: Function, call: Call) -> Object:
     """Follow a call into another file if it takes few steps; a call not followed to its end is not followed at all."""
-    path = machine.path
+    path = interp.path
     if function not in path.given_up:
         mark, forks, steps = len(path.journal), len(path.taken), path.steps
         limit, budget = path.limit, path.budget
         own = path.budget = min(budget, steps + CALL_STEPS)
         path.limit = own if limit == budget else limit
         try:
-            return follow(machine, function, call)
+            return follow(interp, function, call)
         except OutOfSteps:
-            if machine.module_level or (path.limit == own == budget):
+            if interp.module_level or (path.limit == own == budget):
                 raise
-            machine.rollback(mark)
+            interp.rollback(mark)
             del path.taken[forks:]
             path.given_up.add(function)
             if path.limit != own:
@@ -434,18 +434,18 @@ def _follow_elsewhere(machine: Machine, function: Function, call: Call) -> Objec
         finally:
             path.limit = budget if path.limit == own else limit
             path.budget = budget
-    result = unfollowed(machine, function.name, call, blamed=not is_upstream(function.module))
-    _havoc_surroundings(machine, function)
+    result = unfollowed(interp, function.name, call, blamed=not is_upstream(function.module))
+    _havoc_surroundings(interp, function)
     return result
 
 
-def _call_wrapped(machine: Machine, function: Function, call: Call) -> Object:
+def _call_wrapped(interp: Interpreter, function: Function, call: Call) -> Object:
     kind = function.unwrapped
     if kind == "cached":
-        return call_cached(machine, function, call)
+        return call_cached(interp, function, call)
     if kind == "contextmanager":
-        result = run_function(machine, function, call)
+        result = run_function(interp, function, call)
         if isinstance(result, GeneratorCall):
             result.managed = True
         return result
-    return invoke(machine, kind, call)
+    return invoke(interp, kind, call)

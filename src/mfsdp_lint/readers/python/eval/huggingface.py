@@ -22,7 +22,7 @@ from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.shared_providers import shared_provider
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.copies import template
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
@@ -94,43 +94,43 @@ def model_of(function: Function) -> Callable[..., Object] | None:
     return None
 
 
-def _bridge(machine: Machine, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
+def _bridge(interp: Interpreter, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
     assert function.cls is not None
-    bridge = Instance(function.cls, machine.tick(), machine.note(node, frame, None, "default", None, None))
-    pretrained = machine.unknown("hf_pretrained", not_none=True)
+    bridge = Instance(function.cls, interp.tick(), interp.note(node, frame, None, "default", None, None))
+    pretrained = interp.unknown("hf_pretrained", not_none=True)
     bridge.fields["hf_pretrained"] = pretrained
     model = arguments[1] if len(arguments) > 1 else None
     pretrained.fields[MODEL_ID] = model if isinstance(model, str) else None
     return bridge
 
 
-def _provider(machine: Machine, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
+def _provider(interp: Interpreter, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
     wanted = architecture(_model_id(arguments)) if arguments else None
     key = ("provider", function.module.path, function.name, wanted)
-    ready = machine.memo.get(key)
+    ready = interp.memo.get(key)
     if ready is None:
-        ready = template(provider_template(machine, function, wanted), since=1)
-        machine.memo[key] = ready
-    made = ready.make(machine, {})
-    return machine.unknown("provider", not_none=True) if made is None else made
+        ready = template(provider_template(interp, function, wanted), since=1)
+        interp.memo[key] = ready
+    made = ready.make(interp, {})
+    return interp.unknown("provider", not_none=True) if made is None else made
 
 
-def provider_template(machine: Machine, function: Function, wanted: str | None) -> Object:
+def provider_template(interp: Interpreter, function: Function, wanted: str | None) -> Object:
     """Return the provider that the AutoBridge method `function` makes for an architecture (None: for any), to be
     copied.
 
     Returns None where none is known.
     """
     key = ("providers", function.module.path, function.name, wanted)
-    found: Object = machine.memo.get(key, MISSING)
+    found: Object = interp.memo.get(key, MISSING)
     if found is MISSING:
         assert function.cls is not None
         known = function.cls.data
         if known:
-            found = known.provider(machine, function.name, wanted)
+            found = known.provider(interp, function.name, wanted)
         else:
-            found = shared_provider(machine, function, wanted, partial(_one_of, wanted=wanted))
-        machine.memo[key] = found
+            found = shared_provider(interp, function, wanted, partial(_one_of, wanted=wanted))
+        interp.memo[key] = found
     return found
 
 
@@ -141,24 +141,24 @@ def _model_id(arguments: list[Object]) -> str:
     return model if isinstance(model, str) else ""
 
 
-def _one_of(machine: Machine, function: Function, wanted: str | None) -> Object:
+def _one_of(interp: Interpreter, function: Function, wanted: str | None) -> Object:
     key = ("one of", function.module.path, function.name, wanted)
-    if key not in machine.memo:
-        machine.memo[key] = _made_by_any(machine, function, wanted)
-    found: Object = machine.memo[key]
+    if key not in interp.memo:
+        interp.memo[key] = _made_by_any(interp, function, wanted)
+    found: Object = interp.memo[key]
     return found
 
 
-def _made_by_any(machine: Machine, function: Function, wanted: str | None) -> Object:
-    candidates = _registered(machine, function)
+def _made_by_any(interp: Interpreter, function: Function, wanted: str | None) -> Object:
+    candidates = _registered(interp, function)
     if wanted is not None:
-        named = [cls for cls in _registered(machine, function, wanted) if wanted in _sources(machine, cls)]
+        named = [cls for cls in _registered(interp, function, wanted) if wanted in _sources(interp, cls)]
         if not named:
-            return _one_of(machine, function, None)
+            return _one_of(interp, function, None)
         candidates = iter(named)
     found: list[Instance] = []
     for cls in candidates:
-        provider = _made(machine, cls, PROVIDER_METHODS[function.name])
+        provider = _made(interp, cls, PROVIDER_METHODS[function.name])
         found.extend(
             option
             for option in (provider.options if isinstance(provider, Choice) else (provider,))
@@ -166,7 +166,7 @@ def _made_by_any(machine: Machine, function: Function, wanted: str | None) -> Ob
         )
     if not found:
         return None
-    made = merged(machine, found)
+    made = merged(interp, found)
     _seal(made, set())
     return made
 
@@ -185,35 +185,35 @@ def _seal(provider: Instance, seen: set[int]) -> None:
             _seal(value, seen)
 
 
-def _made(machine: Machine, cls: ClassObject, method: str) -> Object:
+def _made(interp: Interpreter, cls: ClassObject, method: str) -> Object:
     key = ("provider of", cls.qualified_name, method)
-    if key not in machine.memo:
-        machine.memo[key] = _make(machine, cls, method)
-    made: Object = machine.memo[key]
+    if key not in interp.memo:
+        interp.memo[key] = _make(interp, cls, method)
+    made: Object = interp.memo[key]
     return made
 
 
-def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
+def _make(interp: Interpreter, cls: ClassObject, method: str) -> Object:
     bridge = Instance(cls, 0)
-    source, _ = lookup(machine, cls, method)
+    source, _ = lookup(interp, cls, method)
     if not isinstance(source, Function):
         return None
     frame = Frame(cls.module)
 
     def make() -> Object:
-        pretrained = machine.unknown("hf_pretrained", not_none=True)
-        return invoke(machine, source, Call([bridge, pretrained], {}, None, frame))
+        pretrained = interp.unknown("hf_pretrained", not_none=True)
+        return invoke(interp, source, Call([bridge, pretrained], {}, None, frame))
 
-    machine.skimming += 1
+    interp.skimming += 1
     try:
-        return isolated(machine, make)
+        return isolated(interp, make)
     except (Raised, CannotJoin, OutOfSteps, RecursionError):
         return None
     finally:
-        machine.skimming -= 1
+        interp.skimming -= 1
 
 
-def merged(machine: Machine, found: list[Instance]) -> Instance:
+def merged(interp: Interpreter, found: list[Instance]) -> Instance:
     """Merge objects into one object that may be any of them."""
     if len(found) == 1:
         return found[0]
@@ -222,43 +222,43 @@ def merged(machine: Machine, found: list[Instance]) -> Instance:
         for cls in classes_of(one):
             if not any(cls is known for known in classes):
                 classes.append(cls)
-    made = Instance(found[0].cls if len(classes) == 1 else Choice(tuple(classes)), machine.tick(), found[0].made)
+    made = Instance(found[0].cls if len(classes) == 1 else Choice(tuple(classes)), interp.tick(), found[0].made)
     names = dict.fromkeys(name for one in found for name in one.fields)
     for name in names:
         values = [one.fields.get(name, MISSING) for one in found]
-        made.fields[name] = _joined(machine, values)
+        made.fields[name] = _joined(interp, values)
         writes = [one.writes[name] for one in found if name in one.writes]
         if writes and len(writes) == len(found):
             made.writes[name] = writes[0]
     return made
 
 
-def _joined(machine: Machine, values: list[Object]) -> Object:
+def _joined(interp: Interpreter, values: list[Object]) -> Object:
     if all(value is values[0] for value in values):
         return values[0]
     nested = [value for value in values if isinstance(value, Instance)]
     if len(nested) == len(values) and len({id(value) for value in nested}) > 1:
-        return merged(machine, nested)
-    return join(machine, values)
+        return merged(interp, nested)
+    return join(interp, values)
 
 
-def _registered(machine: Machine, function: Function, word: str = "") -> Iterator[ClassObject]:
+def _registered(interp: Interpreter, function: Function, word: str = "") -> Iterator[ClassObject]:
     """Yield the bridge classes of the package that the AutoBridge class belongs to, in the order of their files.
 
     With `word`, yield only those of files that contain it.
     """
     package = os.path.dirname(os.path.dirname(function.module.path))
     key = ("registering files", package)
-    if key not in machine.memo:
-        texts = ((path, _text(machine, path)) for path in _python_files(package))
-        machine.memo[key] = [(path, text) for path, text in texts if REGISTRY in text]
-    for path, text in machine.memo[key]:
-        module = machine.finder.load_for(function.module.path, path) if word in text else None
+    if key not in interp.memo:
+        texts = ((path, _text(interp, path)) for path in _python_files(package))
+        interp.memo[key] = [(path, text) for path, text in texts if REGISTRY in text]
+    for path, text in interp.memo[key]:
+        module = interp.finder.load_for(function.module.path, path) if word in text else None
         if module is not None:
-            yield from _classes(machine, module)
+            yield from _classes(interp, module)
 
 
-def _sources(machine: Machine, cls: ClassObject) -> set[str]:
+def _sources(interp: Interpreter, cls: ClassObject) -> set[str]:
     """Return the names of the Hugging Face classes that a bridge class is registered for."""
     assert cls.node is not None
     found = set()
@@ -266,13 +266,13 @@ def _sources(machine: Machine, cls: ClassObject) -> set[str]:
         if isinstance(decorator, ast.Call) and REGISTRY in ast.unparse(decorator.func):
             for keyword in decorator.keywords:
                 if keyword.arg == "source":
-                    found.add(_class_name(machine, keyword.value, cls))
+                    found.add(_class_name(interp, keyword.value, cls))
     return found
 
 
-def _class_name(machine: Machine, node: ast.expr, cls: ClassObject) -> str:
+def _class_name(interp: Interpreter, node: ast.expr, cls: ClassObject) -> str:
     try:
-        value = evaluate(machine, node, Frame(cls.module))
+        value = evaluate(interp, node, Frame(cls.module))
     except Raised:
         return ""
     return value if isinstance(value, str) else str(getattr(value, "name", "")).rpartition(".")[2]
@@ -283,18 +283,18 @@ def _python_files(folder: str) -> Iterator[str]:
         yield from (os.path.join(above, name) for name in files if name.endswith(".py"))
 
 
-def _text(machine: Machine, path: str) -> str:
+def _text(interp: Interpreter, path: str) -> str:
     try:
-        return machine.finder.sources.text(path)
+        return interp.finder.sources.text(path)
     except Exception:
         return ""
 
 
-def _classes(machine: Machine, module: Module) -> Iterator[ClassObject]:
+def _classes(interp: Interpreter, module: Module) -> Iterator[ClassObject]:
     for node in module.tree.body:
         if isinstance(node, ast.ClassDef) and any(
             REGISTRY in ast.unparse(decorator) for decorator in node.decorator_list
         ):
-            cls = resolve_global(machine, module, node.name)
+            cls = resolve_global(interp, module, node.name)
             if isinstance(cls, ClassObject):
                 yield cls

@@ -16,7 +16,7 @@ from mfsdp_lint.inputs.imports import STDLIB, relative_target
 from mfsdp_lint.readers.python.eval.blocks import run_isolated
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.state.folders import symbol
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.modules import submodule
 from mfsdp_lint.readers.python.state.paths import Raised
@@ -39,46 +39,46 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def ensure_ran(machine: Machine, module: Module) -> None:
+def ensure_ran(interp: Interpreter, module: Module) -> None:
     """Run a module's top level once, as an import does."""
     if module.ran:
         return
     module.ran = True
     module.fields.setdefault("__name__", module.name)
     module.fields.setdefault("__package__", module.name if module.is_package else module.name.rpartition(".")[0])
-    module.fields.setdefault("__file__", file_of(machine, module))
+    module.fields.setdefault("__file__", file_of(interp, module))
     module.fields.setdefault("__doc__", ast.get_docstring(module.tree, clean=False))
     frame = Frame(module)
     frame.fields, frame.bound = module.fields, module.bound
-    with machine.aside(module):
-        if module.is_package and machine.finder.sources.exists(module.path):
-            folder = symbol(machine, os.path.dirname(module.path))
-            module.fields.setdefault("__path__", ListObject([folder], machine.tick()))
-        machine.path.environment = module.environment = environment(machine.given, machine.outside, machine.tick)
-        run_isolated(machine, module.tree.body, frame)
+    with interp.aside(module):
+        if module.is_package and interp.finder.sources.exists(module.path):
+            folder = symbol(interp, os.path.dirname(module.path))
+            module.fields.setdefault("__path__", ListObject([folder], interp.tick()))
+        interp.path.environment = module.environment = environment(interp.given, interp.outside, interp.tick)
+        run_isolated(interp, module.tree.body, frame)
 
 
-def file_of(machine: Machine, module: Module) -> str:
+def file_of(interp: Interpreter, module: Module) -> str:
     """Return `__file__` of a module."""
-    return f"{symbol(machine, os.path.dirname(module.path))}/{os.path.basename(module.path)}"
+    return f"{symbol(interp, os.path.dirname(module.path))}/{os.path.basename(module.path)}"
 
 
-def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | None = None) -> Object:
+def resolve_global(interp: Interpreter, module: Any, name: str, seen: set[int] | None = None) -> Object:
     """Return the value of a global name of a module; MISSING where it has none."""
     found: Object = module.fields.get(name, MISSING)
     if type(found) in READY and module.ran and not (module.decorated and type(found) is ClassObject):
         return found
     if getattr(module, "data", None) is not None:
-        given: Object = module.data.get(machine, name)
+        given: Object = module.data.get(interp, name)
         return given
-    ensure_ran(machine, module)
+    ensure_ran(interp, module)
     found = module.fields.get(name, MISSING)
     if isinstance(found, Deferred):
-        found = _settle(machine, module, name, found)
+        found = _settle(interp, module, name, found)
     if module.decorated and isinstance(found, (DictObject, ListObject)):
-        _run_decorators(machine, module, None)
+        _run_decorators(interp, module, None)
     elif module.decorated and isinstance(found, (Instance, ClassObject)):
-        _run_decorators(machine, module, name)
+        _run_decorators(interp, module, name)
     if found is not MISSING:
         return found
     outermost = seen is None
@@ -88,11 +88,11 @@ def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | No
         if isinstance(star, StarOut):
             continue
         if id(star) not in seen and not name.startswith("_"):
-            found = resolve_global(machine, star, name, seen)
+            found = resolve_global(interp, star, name, seen)
             if found is not MISSING:
                 return found
     if module.is_package:
-        found = _package_member(machine, module, name)
+        found = _package_member(interp, module, name)
         if found is not MISSING:
             return found
     source = _out_of_sight(module, set()) if outermost and not hasattr(builtins, name) else None
@@ -111,7 +111,7 @@ def _out_of_sight(module: Module, seen: set[int]) -> str | None:
     return None
 
 
-def _settle(machine: Machine, module: Module, name: str, deferred: Deferred) -> Object:
+def _settle(interp: Interpreter, module: Module, name: str, deferred: Deferred) -> Object:
     if deferred.running:
         return MISSING
     deferred.running = True
@@ -124,7 +124,7 @@ def _settle(machine: Machine, module: Module, name: str, deferred: Deferred) -> 
     return value
 
 
-def _run_decorators(machine: Machine, module: Module, table: str | None) -> None:
+def _run_decorators(interp: Interpreter, module: Module, table: str | None) -> None:
     """Run the decorators that may fill an object of a module before it is read: those that name `table`, or all of
     them (None) before a plain table is read.
     """
@@ -137,88 +137,88 @@ def _run_decorators(machine: Machine, module: Module, table: str | None) -> None
     for name, deferred, _ in waiting:
         current = module.fields.get(name)
         if isinstance(current, Deferred) and current is deferred:
-            _settle(machine, module, name, current)
+            _settle(interp, module, name, current)
         elif not deferred.settled:
             # Another definition has its name by now.
             deferred.settled = True
             deferred.resolve()
 
 
-def _package_member(machine: Machine, module: Module, name: str) -> Object:
+def _package_member(interp: Interpreter, module: Module, name: str) -> Object:
     folder = os.path.dirname(module.path)
-    found = submodule(machine.finder, module, os.path.join(folder, name), f"{module.name}.{name}")
+    found = submodule(interp.finder, module, os.path.join(folder, name), f"{module.name}.{name}")
     return MISSING if found is None else found
 
 
-def bind_import(machine: Machine, node: ast.Import | ast.ImportFrom, frame: Frame) -> None:
+def bind_import(interp: Interpreter, node: ast.Import | ast.ImportFrom, frame: Frame) -> None:
     """Bind the names of an import statement in `frame`; no module is read before a name is used."""
     module = frame.module
     if frame.fields is module.fields:
-        if machine.leading:
-            _run_imported(machine, node, module)
-    elif machine.within_functions:
-        _run_within_function(machine, node, module)
+        if interp.leading:
+            _run_imported(interp, node, module)
+    elif interp.within_functions:
+        _run_within_function(interp, node, module)
     if isinstance(node, ast.Import):
         for alias in node.names:
             if alias.asname:
-                _bind(machine, frame, alias.asname, _import_later(machine, alias.name, module))
+                _bind(interp, frame, alias.asname, _import_later(interp, alias.name, module))
             else:
                 top = alias.name.split(".")[0]
                 _bind(
-                    machine,
+                    interp,
                     frame,
                     top,
-                    Deferred(functools.partial(import_module, machine, top, module, alias.name)),
+                    Deferred(functools.partial(import_module, interp, top, module, alias.name)),
                 )
         return
     if any(alias.name == "*" for alias in node.names):
-        _bind_star(machine, node, frame)
+        _bind_star(interp, node, frame)
         return
     for alias in node.names:
         name = alias.asname or alias.name
         frame.bound[name] = {node: (MISSING, None)}
-        later = Deferred(functools.partial(_from_import, machine, node, alias.name, module))
-        _bind(machine, frame, name, later)
-        if alias.name in machine.contested and frame.fields is module.fields:
-            _settle_now(machine, module, name, later)
+        later = Deferred(functools.partial(_from_import, interp, node, alias.name, module))
+        _bind(interp, frame, name, later)
+        if alias.name in interp.contested and frame.fields is module.fields:
+            _settle_now(interp, module, name, later)
 
 
-def _run_imported(machine: Machine, node: ast.Import | ast.ImportFrom, module: Module) -> None:
+def _run_imported(interp: Interpreter, node: ast.Import | ast.ImportFrom, module: Module) -> None:
     """Run what an import statement imports, as far as it leads to something that changes other modules."""
-    for path in _files_of(machine, node, module):
-        if os.path.abspath(path) in machine.leading:
-            found = machine.finder.load_for(module.path, path)
+    for path in _files_of(interp, node, module):
+        if os.path.abspath(path) in interp.leading:
+            found = interp.finder.load_for(module.path, path)
             if found is not None:
-                import_now(machine, found)
+                import_now(interp, found)
 
 
-def _run_within_function(machine: Machine, node: ast.Import | ast.ImportFrom, module: Module) -> None:
+def _run_within_function(interp: Interpreter, node: ast.Import | ast.ImportFrom, module: Module) -> None:
     """Apply the changes of a function's import statement to other modules, until the end of the path it is on."""
-    for path in _files_of(machine, node, module):
-        ends = dict.fromkeys(reversed(machine.programs.order(path)))
+    for path in _files_of(interp, node, module):
+        ends = dict.fromkeys(reversed(interp.programs.order(path)))
         for each in reversed(ends):
-            if os.path.abspath(each) in machine.within_functions:
-                found = machine.finder.load_for(module.path, each)
+            if os.path.abspath(each) in interp.within_functions:
+                found = interp.finder.load_for(module.path, each)
                 if found is not None:
-                    import_now(machine, found)
-                    machine.apply_changes(found)
+                    import_now(interp, found)
+                    interp.apply_changes(found)
 
 
-def _files_of(machine: Machine, node: ast.Import | ast.ImportFrom, module: Module) -> list[str]:
+def _files_of(interp: Interpreter, node: ast.Import | ast.ImportFrom, module: Module) -> list[str]:
     if isinstance(node, ast.ImportFrom):
         names = [alias.name for alias in node.names]
-        return machine.programs.imported(module.path, node.level, node.module or "", names)
-    return [path for alias in node.names for path in machine.programs.imported(module.path, 0, alias.name, ())]
+        return interp.programs.imported(module.path, node.level, node.module or "", names)
+    return [path for alias in node.names for path in interp.programs.imported(module.path, 0, alias.name, ())]
 
 
-def import_now(machine: Machine, module: Module) -> None:
+def import_now(interp: Interpreter, module: Module) -> None:
     """Run a module's top level once, and its decorators: other modules may find what these did."""
     if not module.ran:
-        ensure_ran(machine, module)
-        _run_decorators(machine, module, None)
+        ensure_ran(interp, module)
+        _run_decorators(interp, module, None)
 
 
-def _settle_now(machine: Machine, module: Module, name: str, later: Deferred) -> None:
+def _settle_now(interp: Interpreter, module: Module, name: str, later: Deferred) -> None:
     """Look an imported name up before somebody changes what it means, if it is there by now."""
     value = later.resolve()
     if value is not MISSING and type(value) is not External and module.fields.get(name) is later:
@@ -226,26 +226,26 @@ def _settle_now(machine: Machine, module: Module, name: str, later: Deferred) ->
         module.fields[name] = value
 
 
-def _bind(machine: Machine, frame: Frame, name: str, value: Deferred) -> None:
+def _bind(interp: Interpreter, frame: Frame, name: str, value: Deferred) -> None:
     if frame.fields is frame.module.fields:
         frame.fields[name] = value
     else:
-        machine.put(frame, name, value.resolve())
+        interp.put(frame, name, value.resolve())
 
 
-def _import_later(machine: Machine, name: str, module: Module) -> Deferred:
-    return Deferred(lambda: import_module(machine, name, module))
+def _import_later(interp: Interpreter, name: str, module: Module) -> Deferred:
+    return Deferred(lambda: import_module(interp, name, module))
 
 
-def import_module(machine: Machine, name: str, importer: Module, full: str | None = None) -> Object:
+def import_module(interp: Interpreter, name: str, importer: Module, full: str | None = None) -> Object:
     """Return the module of `import name` in the file of `importer`; an External if its source is not at hand."""
-    found = machine.finder.resolve(name, importer.path)
+    found = interp.finder.resolve(name, importer.path)
     if found is not None:
         return found
-    known: Module | None = machine.knowledge.module(machine, name) if machine.knowledge is not None else None
+    known: Module | None = interp.knowledge.module(interp, name) if interp.knowledge is not None else None
     if known is not None:
         return known
-    return Namespace(machine, name, importer) if full and machine.finder.find(full, importer.path) else External(name)
+    return Namespace(interp, name, importer) if full and interp.finder.find(full, importer.path) else External(name)
 
 
 class Namespace(Module):
@@ -253,7 +253,7 @@ class Namespace(Module):
 
     __slots__ = ("data",)
 
-    def __init__(self, machine: Machine, name: str, importer: Module) -> None:
+    def __init__(self, interp: Interpreter, name: str, importer: Module) -> None:
         super().__init__(name, name, ast.Module([], []))
         self.ran = True
         self.data = _NamespaceData(name, importer)
@@ -266,57 +266,57 @@ class _NamespaceData:
         self.name = name
         self.importer = importer
 
-    def get(self, machine: Machine, name: str) -> Object:
+    def get(self, interp: Interpreter, name: str) -> Object:
         full = f"{self.name}.{name}"
-        found = machine.finder.resolve(full, self.importer.path)
-        return found if found is not None else Namespace(machine, full, self.importer)
+        found = interp.finder.resolve(full, self.importer.path)
+        return found if found is not None else Namespace(interp, full, self.importer)
 
 
-def _source(machine: Machine, node: ast.ImportFrom, module: Module) -> tuple[Module | None, str]:
+def _source(interp: Interpreter, node: ast.ImportFrom, module: Module) -> tuple[Module | None, str]:
     """Return the module that a from-import takes names from, and its dotted name."""
     if not node.level:
         name = node.module or ""
-        return machine.finder.resolve(name, module.path), name
+        return interp.finder.resolve(name, module.path), name
     target = relative_target(module.path, node.level, node.module)
     package = module.name.split(".")
     package = package[: len(package) - node.level + (1 if module.is_package else 0)]
     name = ".".join([*package, *([node.module] if node.module else [])])
-    return submodule(machine.finder, module, target, name), name
+    return submodule(interp.finder, module, target, name), name
 
 
-def _from_import(machine: Machine, node: ast.ImportFrom, name: str, module: Module) -> Object:
-    source, source_name = _source(machine, node, module)
-    machine.memo["from", node, name] = source
+def _from_import(interp: Interpreter, node: ast.ImportFrom, name: str, module: Module) -> Object:
+    source, source_name = _source(interp, node, module)
+    interp.memo["from", node, name] = source
     if source is not None:
-        found = resolve_global(machine, source, name) if source is not module else MISSING
+        found = resolve_global(interp, source, name) if source is not module else MISSING
         if found is MISSING and source is module:
-            found = _package_member(machine, module, name)
+            found = _package_member(interp, module, name)
         if found is not MISSING:
             return found
     else:
         member = None
         if node.level:
             member = submodule(
-                machine.finder,
+                interp.finder,
                 module,
                 os.path.join(relative_target(module.path, node.level, node.module), name),
                 f"{source_name}.{name}",
             )
         else:
-            member = machine.finder.resolve(f"{source_name}.{name}", module.path)
+            member = interp.finder.resolve(f"{source_name}.{name}", module.path)
         if member is not None:
             return member
-    if machine.knowledge is not None:
-        known: Object = machine.knowledge.member(machine, source_name, name)
+    if interp.knowledge is not None:
+        known: Object = interp.knowledge.member(interp, source_name, name)
         if known is not None:
             return known
-    return outside(machine, source_name, name)
+    return outside(interp, source_name, name)
 
 
-def outside(machine: Machine, module: str, name: str) -> Object:
+def outside(interp: Interpreter, module: str, name: str) -> Object:
     """Return a name of a module that is out of sight; the target gives the version of some packages."""
-    if name == "__version__" and module == "transformer_engine" and machine.knowledge is not None:
-        version: Object = machine.knowledge.version_of("transformer-engine")
+    if name == "__version__" and module == "transformer_engine" and interp.knowledge is not None:
+        version: Object = interp.knowledge.version_of("transformer-engine")
         if version is not None:
             return version
     found = getattr(_WITH_VALUES.get(module), name, None)
@@ -327,11 +327,11 @@ _WITH_VALUES = {"math": math, "string": string}
 """Modules whose texts and numbers are the same everywhere: `math.pi`, `string.digits`."""
 
 
-def _bind_star(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
-    source, name = _source(machine, node, frame.module)
+def _bind_star(interp: Interpreter, node: ast.ImportFrom, frame: Frame) -> None:
+    source, name = _source(interp, node, frame.module)
     star: Any = source
     if source is None:
-        star = machine.knowledge.module(machine, name) if machine.knowledge is not None else None
+        star = interp.knowledge.module(interp, name) if interp.knowledge is not None else None
     frame.module.stars.append(star if star is not None else StarOut(name))
 
 
@@ -344,85 +344,85 @@ INSTALLED = frozenset((
 """Requirements of Megatron-Bridge 0.2.0 to 0.6.0 (pyproject.toml), and the packages that these require."""
 
 
-def import_guarded(machine: Machine, node: ast.Import | ast.ImportFrom, frame: Frame) -> bool:
+def import_guarded(interp: Interpreter, node: ast.Import | ast.ImportFrom, frame: Frame) -> bool:
     """Bind what an import in a `try` binds, where it may fail; False where it is an import like any other.
 
     Raises Raised where it surely fails.
     """
     if isinstance(node, ast.Import):
-        answers = [is_there(machine, alias.name, frame.module) for alias in node.names]
+        answers = [is_there(interp, alias.name, frame.module) for alias in node.names]
         if all(answers):
             return False
         if False in answers:
             raise Raised("ModuleNotFoundError", ast.unparse(node))
         for alias in node.names:
             name = alias.name if alias.asname else alias.name.partition(".")[0]
-            machine.put(frame, alias.asname or name, External(name))
+            interp.put(frame, alias.asname or name, External(name))
     else:
-        answers = [_has_name(machine, node, alias.name, frame.module) for alias in node.names]
+        answers = [_has_name(interp, node, alias.name, frame.module) for alias in node.names]
         if all(answers):
             return False
         if False in answers:
-            missing = not node.level and is_there(machine, node.module or "", frame.module) is False
+            missing = not node.level and is_there(interp, node.module or "", frame.module) is False
             raise Raised("ModuleNotFoundError" if missing else "ImportError", ast.unparse(node))
         for alias in node.names:
             if alias.name != "*":
-                machine.put(frame, alias.asname or alias.name, External(f"{node.module}.{alias.name}"))
-    machine.doubts += 1
+                interp.put(frame, alias.asname or alias.name, External(f"{node.module}.{alias.name}"))
+    interp.doubts += 1
     return True
 
 
-def is_there(machine: Machine, name: str, module: Module) -> bool | None:
+def is_there(interp: Interpreter, name: str, module: Module) -> bool | None:
     """Tell whether a module is installed, or at hand; None where that is not known."""
     top = name.partition(".")[0]
-    if top in STDLIB or top in INSTALLED or machine.finder.find(name, module.path) is not None:
+    if top in STDLIB or top in INSTALLED or interp.finder.find(name, module.path) is not None:
         return True
-    if top != "megatron" or machine.knowledge is None:
+    if top != "megatron" or interp.knowledge is None:
         return True if top == "megatron" else None
-    if machine.knowledge.module(machine, name) is not None:
+    if interp.knowledge.module(interp, name) is not None:
         return True
-    return False if machine.knowledge.lacks(name) else None
+    return False if interp.knowledge.lacks(name) else None
 
 
-def _has_name(machine: Machine, node: ast.ImportFrom, name: str, module: Module) -> bool | None:
+def _has_name(interp: Interpreter, node: ast.ImportFrom, name: str, module: Module) -> bool | None:
     """Tell whether `from … import name` finds the name; None where that is not known."""
     if node.level:
         target = relative_target(module.path, node.level, node.module)
-        source = submodule(machine.finder, module, target, node.module or "")
+        source = submodule(interp.finder, module, target, node.module or "")
         if source is None:
-            return disk.is_folder(target) and (name == "*" or _is_module(machine, module, target, name))
-        return _module_has(machine, source, name) or _is_module(machine, module, target, name)
+            return disk.is_folder(target) and (name == "*" or _is_module(interp, module, target, name))
+        return _module_has(interp, source, name) or _is_module(interp, module, target, name)
     full = node.module or ""
-    source = machine.finder.resolve(full, module.path)
+    source = interp.finder.resolve(full, module.path)
     if source is not None:
-        return _module_has(machine, source, name) or machine.finder.find(f"{full}.{name}", module.path) is not None
-    if machine.finder.find(f"{full}.{name}", module.path) is not None:
+        return _module_has(interp, source, name) or interp.finder.find(f"{full}.{name}", module.path) is not None
+    if interp.finder.find(f"{full}.{name}", module.path) is not None:
         return True
-    if machine.knowledge is not None and machine.knowledge.lacks(full, None if name == "*" else name):
+    if interp.knowledge is not None and interp.knowledge.lacks(full, None if name == "*" else name):
         return False
     if f"{full}.{name}" in LIBRARY:
         return True
-    if full.partition(".")[0] != "megatron" or machine.knowledge is None:
-        return is_there(machine, full, module)
+    if full.partition(".")[0] != "megatron" or interp.knowledge is None:
+        return is_there(interp, full, module)
     # A release may have names that nothing is known of.
-    return True if machine.knowledge.member(machine, full, name) is not None else None
+    return True if interp.knowledge.member(interp, full, name) is not None else None
 
 
-def _is_module(machine: Machine, module: Module, target: str, name: str) -> bool:
-    return submodule(machine.finder, module, os.path.join(target, name), name) is not None
+def _is_module(interp: Interpreter, module: Module, target: str, name: str) -> bool:
+    return submodule(interp.finder, module, os.path.join(target, name), name) is not None
 
 
-def _module_has(machine: Machine, source: Module, name: str) -> bool:
+def _module_has(interp: Interpreter, source: Module, name: str) -> bool:
     if name == "*" or any(isinstance(star, StarOut) for star in source.stars):
         return True
-    return resolve_global(machine, source, name) is not MISSING
+    return resolve_global(interp, source, name) is not MISSING
 
 
 _MADE_BY = ("__init__", "__post_init__", "__call__")
 _DEEPEST = 4
 
 
-def meant(machine: Machine, module: Module, node: ast.AST, function: Function | None = None) -> Object:
+def meant(interp: Interpreter, module: Module, node: ast.AST, function: Function | None = None) -> Object:
     """Tell what a name, or what is reached from one, means in a module or in one of its functions.
 
     Of a call, it is what is called: `Recipes().build` means a method of the class. MISSING where that takes running it.
@@ -431,20 +431,20 @@ def meant(machine: Machine, module: Module, node: ast.AST, function: Function | 
         node = node.value if isinstance(node, ast.Subscript) else node.func
     match node:
         case ast.Name(id=name):
-            return _named(machine, module, name, function)
+            return _named(interp, module, name, function)
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name) if function and function.cls:
-            return lookup(machine, function.cls, name, function.cls)[0]
+            return lookup(interp, function.cls, name, function.cls)[0]
         case ast.Attribute(value=inner, attr=name):
-            owner = meant(machine, module, inner, function)
+            owner = meant(interp, module, inner, function)
             if isinstance(owner, Module):
-                return resolve_global(machine, owner, name)
+                return resolve_global(interp, owner, name)
             if isinstance(owner, Instance):
                 owner = owner.cls
-            return lookup(machine, owner, name)[0] if isinstance(owner, ClassObject) else MISSING
+            return lookup(interp, owner, name)[0] if isinstance(owner, ClassObject) else MISSING
     return MISSING
 
 
-def _named(machine: Machine, module: Module, name: str, function: Function | None) -> Object:
+def _named(interp: Interpreter, module: Module, name: str, function: Function | None) -> Object:
     here: Frame | None = None if function is None else function.closure
     while here is not None:
         if name in here.fields:
@@ -455,21 +455,21 @@ def _named(machine: Machine, module: Module, name: str, function: Function | Non
         parameters = (*function.node.args.posonlyargs, *function.node.args.args)
         if parameters and parameters[0].arg == name:
             return function.cls
-    return resolve_global(machine, module, name)
+    return resolve_global(interp, module, name)
 
 
-def functions_of(machine: Machine, value: Object, depth: int = 0) -> Iterator[Function]:
+def functions_of(interp: Interpreter, value: Object, depth: int = 0) -> Iterator[Function]:
     """Yield the functions that may run when a value, or a value that it holds, is called."""
     if isinstance(value, Function):
         yield value
     elif isinstance(value, (Partial, Bound, Descriptor)):
-        yield from functions_of(machine, value.function, depth)
+        yield from functions_of(interp, value.function, depth)
     elif isinstance(value, ClassObject):
         for name in _MADE_BY:
-            yield from functions_of(machine, lookup(machine, value, name)[0], depth)
+            yield from functions_of(interp, lookup(interp, value, name)[0], depth)
     elif depth < _DEEPEST:
         for inner in _held(value):
-            yield from functions_of(machine, inner, depth + 1)
+            yield from functions_of(interp, inner, depth + 1)
 
 
 def _held(value: Object) -> tuple[Object, ...]:

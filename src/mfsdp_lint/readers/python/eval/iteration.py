@@ -7,13 +7,13 @@ from typing import Any, TypeGuard
 from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum, lookup, opaque
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -41,77 +41,77 @@ ORDER = {"Lt": ("lt", "gt"), "LtE": ("le", "ge"), "Gt": ("gt", "lt"), "GtE": ("g
 NOT_IMPLEMENTED = External("NotImplemented")
 
 
-def special(machine: Machine, value: Object, name: str) -> Function | None:
+def special(interp: Interpreter, value: Object, name: str) -> Function | None:
     """Return the special method that the class of an object defines in the program; None if there is none."""
     if isinstance(value, (Instance, EnumMember)) and isinstance(value.cls, ClassObject):
-        found = lookup(machine, value.cls, name)[0]
+        found = lookup(interp, value.cls, name)[0]
         return found if isinstance(found, Function) else None
     return None
 
 
-def has_hidden(machine: Machine, value: Object) -> bool:
+def has_hidden(interp: Interpreter, value: Object) -> bool:
     """Tell whether an object may have special methods that are out of sight."""
-    return isinstance(value, Instance) and (not isinstance(value.cls, ClassObject) or opaque(machine, value.cls))
+    return isinstance(value, Instance) and (not isinstance(value.cls, ClassObject) or opaque(interp, value.cls))
 
 
 def operated(
-    machine: Machine, kind: type, left: Object, right: Object, node: Any, frame: Frame, *, in_place: bool = False
+    interp: Interpreter, kind: type, left: Object, right: Object, node: Any, frame: Frame, *, in_place: bool = False
 ) -> Object:
     """Evaluate `left <operator> right` by the special methods of either; MISSING where neither has one."""
     name = ARITHMETIC.get(kind.__name__, "")
     asked = [(left, f"__{name}__", right), (right, f"__r{name}__", left)]
     if in_place:
         asked.insert(0, (left, f"__i{name}__", right))
-    return _first(machine, asked, node, frame)
+    return _first(interp, asked, node, frame)
 
 
-def ordered(machine: Machine, kind: type, left: Object, right: Object, node: Any, frame: Frame) -> Object:
+def ordered(interp: Interpreter, kind: type, left: Object, right: Object, node: Any, frame: Frame) -> Object:
     """Evaluate `left < right` and the like by the special methods of either; MISSING where neither has one."""
     if kind.__name__ not in ORDER:
         return MISSING
     name, mirrored = ORDER[kind.__name__]
-    return _first(machine, [(left, f"__{name}__", right), (right, f"__{mirrored}__", left)], node, frame)
+    return _first(interp, [(left, f"__{name}__", right), (right, f"__{mirrored}__", left)], node, frame)
 
 
-def _first(machine: Machine, asked: list[tuple[Object, str, Object]], node: Any, frame: Frame) -> Object:
+def _first(interp: Interpreter, asked: list[tuple[Object, str, Object]], node: Any, frame: Frame) -> Object:
     for owner, name, other in asked:
-        method = special(machine, owner, name)
+        method = special(interp, owner, name)
         if method is None:
-            if has_hidden(machine, owner):
+            if has_hidden(interp, owner):
                 # Some class out of sight may define it, and change the object.
-                havoc(machine, owner)
-                return machine.unknown("", not_none=True)
+                forget_reachable(interp, owner)
+                return interp.unknown("", not_none=True)
             continue
-        found = invoke(machine, method, Call([owner, other], {}, node, frame))
+        found = invoke(interp, method, Call([owner, other], {}, node, frame))
         if found != NOT_IMPLEMENTED:
             return found
     return MISSING
 
 
-def called(machine: Machine, value: Object, name: str, node: Any, frame: Frame) -> Object:
+def called(interp: Interpreter, value: Object, name: str, node: Any, frame: Frame) -> Object:
     """Return the result of a special method without arguments; MISSING where the program does not define it."""
-    method = special(machine, value, name)
-    return MISSING if method is None else invoke(machine, method, Call([value], {}, node, frame))
+    method = special(interp, value, name)
+    return MISSING if method is None else invoke(interp, method, Call([value], {}, node, frame))
 
 
 LONGEST = 10_000
 """Sequences longer than this are not walked."""
 
 
-def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
+def iterate(interp: Interpreter, value: Object, frame: Frame) -> list[Object] | None:
     """List the elements of an iterable in order; None if they are not known. Raises Raised if it is not iterable."""
-    items = elements(machine, value, frame)
+    items = elements(interp, value, frame)
     return None if items is not None and any(map(uncertain, items)) else items
 
 
-def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
+def elements(interp: Interpreter, value: Object, frame: Frame) -> list[Object] | None:
     """List the elements as `iterate` does, including those that may be missing."""
-    value = machine.settle(value)
+    value = interp.settle(value)
     if isinstance(value, ListObject):
         items: list[Object] | None = value.items
-        machine.charge(len(items or ()))
+        interp.charge(len(items or ()))
         if isinstance(value, IteratorObject):
-            machine.put(value, "items", None if items is None or value.is_stale else [])
+            interp.put(value, "items", None if items is None or value.is_stale else [])
             if value.is_stale:
                 return None
             if value.error is not None:
@@ -120,8 +120,8 @@ def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | No
     if isinstance(value, (tuple, frozenset)):
         return list(value)
     if isinstance(value, DictObject):
-        machine.charge(len(value.fields))
-        if value.writes.get(HAZY) or any(
+        interp.charge(len(value.fields))
+        if value.writes.get(MAY_HAVE_CHANGED) or any(
             isinstance(item, Choice) and MISSING in item.options for item in value.fields.values()
         ):
             return None
@@ -131,49 +131,49 @@ def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | No
             return None
         return list(value) if len(value) <= LONGEST else None
     if type(value) is StandardObject:
-        return standard_objects.items(machine, value)
+        return standard_objects.items(interp, value)
     if isinstance(value, GeneratorCall):
         # A list of the program's, so that what a branch that is not decided yields is undone and joined with the rest.
-        found = ListObject([], machine.tick())
+        found = ListObject([], interp.tick())
 
         def collect(item: Object) -> Object:
-            machine.step()
+            interp.step()
             items = found.items
-            machine.charge(len(items or ()))
-            machine.put(found, "items", None if items is None or len(items) >= LONGEST else [*items, item])
+            interp.charge(len(items or ()))
+            interp.put(found, "items", None if items is None or len(items) >= LONGEST else [*items, item])
             return None
 
         if value.state == "open":
-            forget_rest(machine, value)
+            forget_rest(interp, value)
             return None
         value.run(collect)
         collected: list[Object] | None = found.items
         return collected
-    if isinstance(value, ClassObject) and is_enum(machine, value):
-        return list(enum_members(machine, value).values())
+    if isinstance(value, ClassObject) and is_enum(interp, value):
+        return list(enum_members(interp, value).values())
     if isinstance(value, Instance):
-        return _elements_of_object(machine, value, frame)
+        return _elements_of_object(interp, value, frame)
     if isinstance(value, (int, float, complex, type(None))):
         raise Raised("TypeError", f"'{type(value).__name__}' object is not iterable")
     return None
 
 
-def walked(machine: Machine, value: Object, frame: Frame) -> Object:
+def walked(interp: Interpreter, value: Object, frame: Frame) -> Object:
     """Return `iter(value)` where the class of an object defines it; else the value itself."""
-    return value if (found := called(machine, value, "__iter__", None, frame)) is MISSING else machine.settle(found)
+    return value if (found := called(interp, value, "__iter__", None, frame)) is MISSING else interp.settle(found)
 
 
-def _elements_of_object(machine: Machine, value: Instance, frame: Frame) -> list[Object] | None:
-    found = walked(machine, value, frame)
+def _elements_of_object(interp: Interpreter, value: Instance, frame: Frame) -> list[Object] | None:
+    found = walked(interp, value, frame)
     if found is not value:
-        return elements(machine, found, frame)
-    if special(machine, value, "__next__") is None:
+        return elements(interp, found, frame)
+    if special(interp, value, "__next__") is None:
         return None
     collected: list[Object] = []
     while len(collected) < LONGEST:
-        machine.step()
+        interp.step()
         try:
-            collected.append(called(machine, value, "__next__", None, frame))
+            collected.append(called(interp, value, "__next__", None, frame))
         except Raised as error:
             if error.name != "StopIteration":
                 raise
@@ -181,13 +181,13 @@ def _elements_of_object(machine: Machine, value: Instance, frame: Frame) -> list
     return None
 
 
-def forget_rest(machine: Machine, generator: GeneratorCall) -> None:
+def forget_rest(interp: Interpreter, generator: GeneratorCall) -> None:
     """Forget all that a generator left open can reach: its rest runs now, and may change it."""
-    havoc(machine, generator.frame.code)
+    forget_reachable(interp, generator.frame.code)
     here: Frame | None = generator.frame
     while here is not None and here.fields is not here.module.fields:
         for value in list(here.fields.values()):
-            havoc(machine, value)
+            forget_reachable(interp, value)
         # What stands in a function's own lines, and not in a function of its own, reaches all names there.
         here = here.enclosing if generator.frame.code is None else None
 

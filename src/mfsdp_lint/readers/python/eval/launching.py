@@ -18,9 +18,9 @@ from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, 
 from mfsdp_lint.readers.python.eval.imports import meant
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
-from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.generators import Coroutine
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Facts, Launch, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.frames import Call, Frame, calls_to
 from mfsdp_lint.readers.python.values.markers import CONFIGURATION, EITHER, HANDED
@@ -47,63 +47,63 @@ def is_launcher(value: Object) -> bool:
     return isinstance(value, External) and value.name in LAUNCHERS
 
 
-def launch(machine: Machine, name: str, call: Call) -> Object:
+def launch(interp: Interpreter, name: str, call: Call) -> Object:
     """Launch the configurations that a launcher is handed; start-up's changes to them are not looked at."""
-    machine.unfollowed += 1
-    machine.doubts += 1
+    interp.unfollowed += 1
+    interp.doubts += 1
     values = [*call.arguments, *call.keywords.values()]
-    launched: list[Object] = list(_configurations(machine, values, f"the configuration of {name}()"))
-    if not launched and machine.path.launches.handed is not None:
+    launched: list[Object] = list(_configurations(interp, values, f"the configuration of {name}()"))
+    if not launched and interp.path.launches.handed is not None:
         # It may come from where another one was handed to.
-        launched += [value for value in map(machine.settle, values) if isinstance(value, Unknown)][:1]
+        launched += [value for value in map(interp.settle, values) if isinstance(value, Unknown)][:1]
     for container in launched:
-        machine.put(machine.path.launches, machine.tick(), _as_it_is(machine, container, call.node, call.frame))
+        interp.put(interp.path.launches, interp.tick(), _as_it_is(interp, container, call.node, call.frame))
     seen = set(map(id, launched))
     for value in values:
-        havoc(machine, value, seen)
-    return machine.unknown(f"{name}()")
+        forget_reachable(interp, value, seen)
+    return interp.unknown(f"{name}()")
 
 
-def hand_over(machine: Machine, values: list[Object], node: Any, frame: Frame) -> bool:
+def hand_over(interp: Interpreter, values: list[Object], node: Any, frame: Frame) -> bool:
     """Keep the last configuration given to code out of sight, which is no launcher, as it is; tell if there is one."""
     handed = False
-    for value in map(machine.settle, values):
-        if is_container(machine, value) or is_taken_for_one(machine, value):
-            machine.put(machine.path.launches, HANDED, _as_it_is(machine, value, node, frame))
+    for value in map(interp.settle, values):
+        if is_container(interp, value) or is_taken_for_one(interp, value):
+            interp.put(interp.path.launches, HANDED, _as_it_is(interp, value, node, frame))
             handed = True
     return handed
 
 
-def is_taken_for_one(machine: Machine, value: Object) -> bool:
+def is_taken_for_one(interp: Interpreter, value: Object) -> bool:
     """Tell whether an unknown value results from a configuration given to code out of sight, or `config or other`."""
     if not isinstance(value, Unknown):
         return False
-    return CONFIGURATION in value.fields or any(is_container(machine, one) for one in value.fields.get(EITHER, ()))
+    return CONFIGURATION in value.fields or any(is_container(interp, one) for one in value.fields.get(EITHER, ()))
 
 
-def _configurations(machine: Machine, values: list[Object], text: str) -> Iterator[Object]:
+def _configurations(interp: Interpreter, values: list[Object], text: str) -> Iterator[Object]:
     """Yield the configurations among the values that a launcher is handed, or inside them (the state of a run)."""
-    for value in map(machine.settle, values):
+    for value in map(interp.settle, values):
         if isinstance(value, Choice):
-            options = [option for option in value.options if is_configuration(machine, option)]
+            options = [option for option in value.options if is_configuration(interp, option)]
             if options:
-                yield one_of(machine, options, text)
-        elif is_configuration(machine, value):
+                yield one_of(interp, options, text)
+        elif is_configuration(interp, value):
             yield value
         elif isinstance(value, (Instance, Unknown)):
-            yield from (part for part in value.fields.values() if is_container(machine, part))
+            yield from (part for part in value.fields.values() if is_container(interp, part))
 
 
-def is_configuration(machine: Machine, value: Object) -> bool:
+def is_configuration(interp: Interpreter, value: Object) -> bool:
     """Tell whether a value is a configuration, or an unknown value that is taken for one."""
-    return is_container(machine, value) or is_taken_for_one(machine, value) or changed_from_outside(value)
+    return is_container(interp, value) or is_taken_for_one(interp, value) or changed_from_outside(value)
 
 
-def _as_it_is(machine: Machine, container: Object, node: Any, frame: Frame) -> Launch:
-    path = machine.path
+def _as_it_is(interp: Interpreter, container: Object, node: Any, frame: Frame) -> Launch:
+    path = interp.path
     copies: dict[int, Object] = {}
-    root = deep_copy(machine, container, copies)
-    environment = deep_copy(machine, path.environment, copies)
+    root = deep_copy(interp, container, copies)
+    environment = deep_copy(interp, path.environment, copies)
     assert isinstance(environment, DictObject)
     facts = Facts()
     facts.fields, facts.kept = path.facts.fields.copy(), path.facts.kept.copy()
@@ -113,49 +113,49 @@ def _as_it_is(machine: Machine, container: Object, node: Any, frame: Frame) -> L
     )
 
 
-def launch_what_is_started(machine: Machine, call: Call) -> None:
+def launch_what_is_started(interp: Interpreter, call: Call) -> None:
     """Find what a call out of sight launches by starting what it is given."""
-    if machine.module_level:
+    if interp.module_level:
         return
     values = [*call.arguments, *call.keywords.values()]
     for value in values:
-        if may_launch(machine, value):
+        if may_launch(interp, value):
             others = [other for other in call.arguments if other is not value]
             named = {name: other for name, other in call.keywords.items() if other is not value}
-            for given in _arguments(machine, others, named):
-                if _starts(machine, value, call.passing(*given)):
+            for given in _arguments(interp, others, named):
+                if _starts(interp, value, call.passing(*given)):
                     break
 
 
-def may_launch(machine: Machine, value: Object) -> bool:
+def may_launch(interp: Interpreter, value: Object) -> bool:
     """Tell whether calling a value may launch something, judged by the names in its text."""
     match value:
         case Partial(function=function) | Bound(function=function):
-            return may_launch(machine, function)
+            return may_launch(interp, function)
         case Function():
             key = ("may launch", value)
-            if key not in machine.memo:
-                machine.memo[key] = is_launcher(value)  # while it is being asked: what calls itself adds nothing
-                machine.memo[key] = is_launcher(value) or any(
-                    may_launch(machine, named) for named in _named(machine, value)
+            if key not in interp.memo:
+                interp.memo[key] = is_launcher(value)  # while it is being asked: what calls itself adds nothing
+                interp.memo[key] = is_launcher(value) or any(
+                    may_launch(interp, named) for named in _named(interp, value)
                 )
-            found: bool = machine.memo[key]
+            found: bool = interp.memo[key]
             return found
         case _:
             return is_launcher(value)
 
 
-def _named(machine: Machine, function: Function) -> Iterator[Object]:
+def _named(interp: Interpreter, function: Function) -> Iterator[Object]:
     """Yield the values that a function's text names: those of its module and of the functions around it."""
     if not function.module.is_own:
         return
     for node in ast.walk(function.node):
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            yield meant(machine, function.module, node, function)
+            yield meant(interp, function.module, node, function)
 
 
 def _arguments(
-    machine: Machine, others: list[Object], named: dict[str, Object]
+    interp: Interpreter, others: list[Object], named: dict[str, Object]
 ) -> Iterator[tuple[list[Object], dict[str, Object]]]:
     """Yield possible arguments of a start: `args` and `kwargs`, the rest of those given, none; perhaps after a rank."""
     packed = [value for value in (*others, *named.values()) if isinstance(value, (tuple, ListObject))]
@@ -164,19 +164,19 @@ def _arguments(
         items = list(each.items or ()) if isinstance(each, ListObject) else list(each)
         keywords = {key: value for one in packed_names for key, value in one.fields.items() if isinstance(key, str)}
         yield items, keywords
-        yield [machine.unknown("rank"), *items], keywords
+        yield [interp.unknown("rank"), *items], keywords
     yield others, named
     yield [], {}
-    yield [machine.unknown("rank")], {}
+    yield [interp.unknown("rank")], {}
 
 
-def _starts(machine: Machine, value: Object, call: Call) -> bool:
+def _starts(interp: Interpreter, value: Object, call: Call) -> bool:
     """Tell whether a call gets as far as to launch something; only its launches are kept."""
-    path = machine.path
+    path = interp.path
     mark, before = len(path.journal), path.launches.all
     path.trial += 1
     try:
-        result = invoke(machine, value, call)
+        result = invoke(interp, value, call)
         if isinstance(result, Coroutine):
             result.result()
     except (Raised, CannotJoin):
@@ -186,8 +186,8 @@ def _starts(machine: Machine, value: Object, call: Call) -> bool:
             raise
     finally:
         path.trial -= 1
-        launched = [each for each in path.launches.all if each not in before and is_configuration(machine, each.root)]
-        machine.rollback(mark)
+        launched = [each for each in path.launches.all if each not in before and is_configuration(interp, each.root)]
+        interp.rollback(mark)
     for each in launched:
-        machine.put(path.launches, machine.tick(), each)
+        interp.put(path.launches, interp.tick(), each)
     return bool(launched)

@@ -15,13 +15,13 @@ from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
 from mfsdp_lint.readers.python.eval.containers import present
 from mfsdp_lint.readers.python.eval.iteration import LONGEST, called, iterate, special, uncertain, walked
 from mfsdp_lint.readers.python.state.calling import Signal, evaluate, run_block
-from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -43,38 +43,36 @@ ITEM = "<item>"
 """A local name that no program can write."""
 
 
-def run_for(machine: Machine, node: Any, frame: Frame) -> Signal:
-    return _over(machine, node, machine.settle(evaluate(machine, node.iter, frame)), frame)
+def run_for(interp: Interpreter, node: Any, frame: Frame) -> Signal:
+    return _over(interp, node, interp.settle(evaluate(interp, node.iter, frame)), frame)
 
 
-def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal:
+def _over(interp: Interpreter, node: Any, iterable: Object, frame: Frame) -> Signal:
     if isinstance(iterable, GeneratorCall) and iterable.state == "new":
-        return _for_generator(machine, node, iterable, frame)
+        return _for_generator(interp, node, iterable, frame)
     if isinstance(iterable, Choice) and len(iterable.options) <= CHOICES_WALKED:
-        return _over_one_of(machine, node, iterable.options, frame)
+        return _over_one_of(interp, node, iterable.options, frame)
     if isinstance(iterable, Instance):
-        own = walked(machine, iterable, frame)
+        own = walked(interp, iterable, frame)
         if own is not iterable:
-            return _over(machine, node, own, frame)
-        if special(machine, iterable, "__next__") is not None:
-            return _over_iterator(machine, node, iterable, frame)
-    items = iterable.items if isinstance(iterable, ListObject) else iterate(machine, iterable, frame)
+            return _over(interp, node, own, frame)
+        if special(interp, iterable, "__next__") is not None:
+            return _over_iterator(interp, node, iterable, frame)
+    items = iterable.items if isinstance(iterable, ListObject) else iterate(interp, iterable, frame)
     if items is None or (isinstance(iterable, IteratorObject) and iterable.is_stale):
-        return _unknown_turns(
-            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
-        )
+        return _unknown_turns(interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame))
     if isinstance(iterable, IteratorObject):
         # What a loop that is left early has not taken is not worked out.
-        machine.put(iterable, "items", None)
+        interp.put(iterable, "items", None)
     position = 0
     while position < len(items):
         item = items[position]
         frame.bound[node] = position
         position += 1
         if uncertain(item):
-            signal = _maybe_turn(machine, node, present(machine, item), frame)
+            signal = _maybe_turn(interp, node, present(interp, item), frame)
         else:
-            signal = _turn(machine, node, item, frame)
+            signal = _turn(interp, node, item, frame)
         if signal is BREAK:
             return None
         if signal is not None:
@@ -84,138 +82,136 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
             items = iterable.items
             if items is None or len(items) > LONGEST:
                 return _unknown_turns(
-                    machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
+                    interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame)
                 )
         if isinstance(iterable, IteratorObject) and iterable.is_stale:
             return _unknown_turns(
-                machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
+                interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame)
             )
     if isinstance(iterable, IteratorObject):
-        machine.put(iterable, "items", [])
+        interp.put(iterable, "items", [])
         if iterable.error is not None:
             raise iterable.error
-    return run_block(machine, node.orelse, frame)
+    return run_block(interp, node.orelse, frame)
 
 
-def _over_iterator(machine: Machine, node: Any, iterator: Instance, frame: Frame) -> Signal:
+def _over_iterator(interp: Interpreter, node: Any, iterator: Instance, frame: Frame) -> Signal:
     """Run a loop over an object with a `__next__` of the program's: it is asked before each turn."""
     for _ in range(LONGEST):
         try:
-            item = called(machine, iterator, "__next__", node, frame)
+            item = called(interp, iterator, "__next__", node, frame)
         except Raised as error:
             if error.name != "StopIteration":
                 raise
-            return run_block(machine, node.orelse, frame)
-        signal = _turn(machine, node, item, frame)
+            return run_block(interp, node.orelse, frame)
+        signal = _turn(interp, node, item, frame)
         if signal is not None:
             return None if signal is BREAK else signal
     raise CannotJoin
 
 
-def _over_one_of(machine: Machine, node: Any, options: tuple[Object, ...], frame: Frame) -> Signal:
+def _over_one_of(interp: Interpreter, node: Any, options: tuple[Object, ...], frame: Frame) -> Signal:
     """Run a loop over one of several iterables: each is walked on its own."""
     if len(options) == 1:
-        return _over(machine, node, options[0], frame)
-    question = machine.unknown(ast.unparse(node.iter), not_none=True)
+        return _over(interp, node, options[0], frame)
+    question = interp.unknown(ast.unparse(node.iter), not_none=True)
     return undecided(
-        machine,
+        interp,
         question,
         lambda: f"`{head(node)}` walks its first choice",
-        lambda: _over(machine, node, options[0], frame),
-        lambda: _over_one_of(machine, node, options[1:], frame),
+        lambda: _over(interp, node, options[0], frame),
+        lambda: _over_one_of(interp, node, options[1:], frame),
     )
 
 
-def _turn(machine: Machine, node: Any, item: Object, frame: Frame) -> Signal:
-    machine.step()
-    assign(machine, node.target, item, node, frame)
-    signal = run_block(machine, node.body, frame)
+def _turn(interp: Interpreter, node: Any, item: Object, frame: Frame) -> Signal:
+    interp.step()
+    assign(interp, node.target, item, node, frame)
+    signal = run_block(interp, node.body, frame)
     return None if signal is CONTINUE else signal
 
 
-def _maybe_turn(machine: Machine, node: Any, item: Object, frame: Frame) -> Signal:
-    question = machine.unknown("element", not_none=True)
+def _maybe_turn(interp: Interpreter, node: Any, item: Object, frame: Frame) -> Signal:
+    question = interp.unknown("element", not_none=True)
     return undecided(
-        machine,
+        interp,
         question,
         lambda: f"`{head(node)}` meets an optional element",
-        lambda: _turn(machine, node, item, frame),
+        lambda: _turn(interp, node, item, frame),
         lambda: None,
     )
 
 
-def _for_generator(machine: Machine, node: Any, generator: GeneratorCall, frame: Frame) -> Signal:
+def _for_generator(interp: Interpreter, node: Any, generator: GeneratorCall, frame: Frame) -> Signal:
     def turn(item: Object) -> Object:
-        machine.step()
-        frame.bound[node] = machine.yielded
-        assign(machine, node.target, item, node, frame)
-        signal = run_block(machine, node.body, frame)
+        interp.step()
+        frame.bound[node] = interp.yielded
+        assign(interp, node.target, item, node, frame)
+        signal = run_block(interp, node.body, frame)
         if signal is not None and signal is not CONTINUE:
             raise Leave(signal, generator)
         return None
 
-    mark = len(machine.path.journal)
+    mark = len(interp.path.journal)
     try:
         generator.run(turn)
     except CannotJoin:
-        machine.rollback(mark)
+        interp.rollback(mark)
         for value in list(generator.frame.fields.values()):
-            havoc(machine, value)
-        return _unknown_turns(
-            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
-        )
+            forget_reachable(interp, value)
+        return _unknown_turns(interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame))
     except Leave as left:
         if left.loop is not generator:
             raise
         return None if left.signal is BREAK else left.signal
     if not generator.left_by:
-        return run_block(machine, node.orelse, frame)
+        return run_block(interp, node.orelse, frame)
     results = [signal[1] for signal in generator.left_by if signal[0] == "return"]
-    outcome = machine.unknown("loop")
+    outcome = interp.unknown("loop")
 
     def ended() -> Signal:
-        return _behind(machine, node, frame)
+        return _behind(interp, node, frame)
 
     if not results:
         return ended()
     text = f"line {node.lineno} returns"
-    return undecided(machine, outcome, lambda: text, lambda: ("return", join(machine, results)), ended)
+    return undecided(interp, outcome, lambda: text, lambda: ("return", join(interp, results)), ended)
 
 
-def run_while(machine: Machine, node: ast.While, frame: Frame) -> Signal:
+def run_while(interp: Interpreter, node: ast.While, frame: Frame) -> Signal:
     def again() -> None:
-        evaluate(machine, node.test, frame)
+        evaluate(interp, node.test, frame)
 
     for _ in range(LOOP_LIMIT):
-        machine.step()
-        value = evaluate(machine, node.test, frame)
-        known = known_truth(machine, value, node.test, frame)
+        interp.step()
+        value = evaluate(interp, node.test, frame)
+        known = known_truth(interp, value, node.test, frame)
         if known is None:
-            return _unknown_turns(machine, node, frame, again)
+            return _unknown_turns(interp, node, frame, again)
         if not known:
-            return run_block(machine, node.orelse, frame)
-        signal = run_block(machine, node.body, frame)
+            return run_block(interp, node.orelse, frame)
+        signal = run_block(interp, node.body, frame)
         if signal is BREAK:
             return None
         if signal is not None and signal is not CONTINUE:
             return signal
-    return _unknown_turns(machine, node, frame, again)
+    return _unknown_turns(interp, node, frame, again)
 
 
-def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[], None]) -> Signal:
+def _unknown_turns(interp: Interpreter, node: Any, frame: Frame, start: Callable[[], None]) -> Signal:
     """Run a loop whose number of turns is not known: places that its body writes may hold anything afterwards.
 
     The body is run twice, the second time on the values that the first left unknown, to find all it can write.
     """
-    mark = len(machine.path.journal)
+    mark = len(interp.path.journal)
     leaves = False
     results: list[Object] = []
     for _ in range(2):
-        turn = len(machine.path.journal)
-        machine.path.trial += 1
+        turn = len(interp.path.journal)
+        interp.path.trial += 1
         try:
             start()
-            signal = run_block(machine, node.body, frame)
+            signal = run_block(interp, node.body, frame)
             if signal is not None and signal[0] == "return":
                 leaves = True
                 results.append(signal[1])
@@ -227,68 +223,68 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
         except CannotJoin:
             if frame.on_yield is not None:
                 raise
-            _havoc_reach(machine, node, frame)
+            _havoc_reach(interp, node, frame)
             returned = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
             leaves = leaves or bool(returned)
-            results += [_returned(machine, value, frame) for value in returned]
+            results += [_returned(interp, value, frame) for value in returned]
         finally:
-            machine.path.trial -= 1
-        _havoc_places(machine, turn)
-    _havoc_places(machine, mark)
+            interp.path.trial -= 1
+        _havoc_places(interp, turn)
+    _havoc_places(interp, mark)
     if leaves:
-        outcome = machine.unknown("loop")
+        outcome = interp.unknown("loop")
         return undecided(
-            machine,
+            interp,
             outcome,
             lambda: f"`{head(node)}` returns",
-            lambda: ("return", join(machine, results)),
-            lambda: _behind(machine, node, frame),
+            lambda: ("return", join(interp, results)),
+            lambda: _behind(interp, node, frame),
         )
-    return _behind(machine, node, frame)
+    return _behind(interp, node, frame)
 
 
-def yield_unknown(machine: Machine, node: ast.YieldFrom, item: Object, frame: Frame) -> Object:
+def yield_unknown(interp: Interpreter, node: ast.YieldFrom, item: Object, frame: Frame) -> Object:
     """Run `yield from` over an unknown number of elements, each of which may be `item`."""
     name = ast.Name(ITEM, ast.Load())
     loop = ast.For(name, node.value, [ast.Expr(ast.Yield(name))], [])
-    _unknown_turns(machine, loop, frame, lambda: machine.put(frame, name.id, item))
-    return machine.unknown("yield")
+    _unknown_turns(interp, loop, frame, lambda: interp.put(frame, name.id, item))
+    return interp.unknown("yield")
 
 
-def _returned(machine: Machine, node: ast.expr | None, frame: Frame) -> Object:
-    return evaluate(machine, node, frame) if isinstance(node, (ast.Name, ast.Constant)) else machine.unknown()
+def _returned(interp: Interpreter, node: ast.expr | None, frame: Frame) -> Object:
+    return evaluate(interp, node, frame) if isinstance(node, (ast.Name, ast.Constant)) else interp.unknown()
 
 
-def _behind(machine: Machine, node: Any, frame: Frame) -> Signal:
+def _behind(interp: Interpreter, node: Any, frame: Frame) -> Signal:
     """Run the `else` of a loop whose number of turns is not known."""
     if not node.orelse:
         return None
     if not any(isinstance(inner, ast.Break) for statement in node.body for inner in ast.walk(statement)):
-        return run_block(machine, node.orelse, frame)
-    outcome = machine.unknown("loop")
+        return run_block(interp, node.orelse, frame)
+    outcome = interp.unknown("loop")
     text = f"`{head(node)}` runs to its end"
-    return undecided(machine, outcome, lambda: text, lambda: run_block(machine, node.orelse, frame), lambda: None)
+    return undecided(interp, outcome, lambda: text, lambda: run_block(interp, node.orelse, frame), lambda: None)
 
 
-def _havoc_places(machine: Machine, mark: int) -> None:
+def _havoc_places(interp: Interpreter, mark: int) -> None:
     """Forget the value of every place that was written since `mark`."""
-    before = {(id(fields), key): old for _, fields, key, old in reversed(machine.path.journal[mark:])}
-    for place, (owner, fields, key, value) in machine.changes(mark).items():
-        if owner is machine.path.facts or key is HAZY or fields is getattr(owner, "writes", None):
+    before = {(id(fields), key): old for _, fields, key, old in reversed(interp.path.journal[mark:])}
+    for place, (owner, fields, key, value) in interp.changes(mark).items():
+        if owner is interp.path.facts or key is MAY_HAVE_CHANGED or fields is getattr(owner, "writes", None):
             continue
-        if owner is machine.path.launches:
+        if owner is interp.path.launches:
             continue
         if isinstance(value, (Instance, DictObject, ListObject)):
-            havoc(machine, value)
-        new: Any = None if key == "items" and isinstance(owner, ListObject) else machine.unknown(str(key))
+            forget_reachable(interp, value)
+        new: Any = None if key == "items" and isinstance(owner, ListObject) else interp.unknown(str(key))
         if isinstance(owner, Frame):
             # What is written to it behind the loop may be written to any of these.
-            new = join(machine, [*_objects(before[place]), *_objects(value), new])
+            new = join(interp, [*_objects(before[place]), *_objects(value), new])
         if isinstance(owner, (DictObject, Instance)) and (value is MISSING or before[place] is MISSING):
-            new = join(machine, [new, MISSING])
-        machine.place(owner, fields, key, new)
+            new = join(interp, [new, MISSING])
+        interp.place(owner, fields, key, new)
         if isinstance(owner, DictObject):
-            machine.record(owner, HAZY, True)
+            interp.record(owner, MAY_HAVE_CHANGED, True)
 
 
 def _objects(value: Object) -> list[Object]:
@@ -297,7 +293,7 @@ def _objects(value: Object) -> list[Object]:
     return [one for one in options if isinstance(one, (DictObject, ListObject)) or is_object(one)]
 
 
-def _havoc_reach(machine: Machine, node: Any, frame: Frame) -> None:
+def _havoc_reach(interp: Interpreter, node: Any, frame: Frame) -> None:
     """Forget all that the names of a body and its module reach: the body was not followed and may have changed it."""
     for inner in ast.walk(node):
         if not isinstance(inner, ast.Name):
@@ -306,10 +302,10 @@ def _havoc_reach(machine: Machine, node: Any, frame: Frame) -> None:
         while here is not None and inner.id not in here.fields:
             here = here.enclosing
         if isinstance(inner.ctx, ast.Store):
-            machine.put(frame.outer.get(inner.id, frame), inner.id, machine.unknown(inner.id))
+            interp.put(frame.outer.get(inner.id, frame), inner.id, interp.unknown(inner.id))
         elif here is not None and here.fields is not frame.module.fields:
-            havoc(machine, here.fields[inner.id])
+            forget_reachable(interp, here.fields[inner.id])
     for value in list(frame.module.fields.values()):
         if isinstance(value, (Instance, DictObject, ListObject)):
-            havoc(machine, value)
-    havoc(machine, machine.path.environment)
+            forget_reachable(interp, value)
+    forget_reachable(interp, interp.path.environment)

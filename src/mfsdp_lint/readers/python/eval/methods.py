@@ -28,14 +28,14 @@ from mfsdp_lint.readers.python.eval.iteration import LONGEST, elements, forget_r
 from mfsdp_lint.readers.python.eval.operators import binary, contains, equal
 from mfsdp_lint.readers.python.eval.standard_objects import LARGEST_FACTOR, NotKnown, answer
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall, awaited
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join, part_of_each, truth
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, LONGEST_TEXT, can_format, is_small
-from mfsdp_lint.readers.python.values.markers import HAZY, STRAY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, UNKNOWN_KEYS
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -52,82 +52,82 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def dict_method(machine: Machine, owner: DictObject, name: str, call: Call) -> Object:
+def dict_method(interp: Interpreter, owner: DictObject, name: str, call: Call) -> Object:
     """Evaluate `owner.name(...)` of a dictionary. Raises Raised where Python would."""
-    hazy = bool(owner.writes.get(HAZY))
+    hazy = bool(owner.writes.get(MAY_HAVE_CHANGED))
     if hazy and name in ("values", "items"):
-        for value in owner.writes.get(STRAY, ()):
-            havoc(machine, value)  # who walks over them may write to them
+        for value in owner.writes.get(UNKNOWN_KEYS, ()):
+            forget_reachable(interp, value)  # who walks over them may write to them
     if owner.view_of is not None and name in ("pop", "popitem", "clear"):
-        havoc(machine, owner)
+        forget_reachable(interp, owner)
     match name, call.arguments:
         case "get", [key, *rest]:
             fallback = rest[0] if rest else call.keywords.get("default")
-            return _get(machine, owner, plain_key(machine, key), fallback)
+            return _get(interp, owner, plain_key(interp, key), fallback)
         case "pop", [key, *rest]:
-            found = _get(machine, owner, plain_key(machine, key), rest[0] if rest else MISSING)
+            found = _get(interp, owner, plain_key(interp, key), rest[0] if rest else MISSING)
             if found is MISSING:
                 raise Raised("KeyError", str(key))
             if hashable(key):
-                machine.drop_entry(owner, plain_key(machine, key))
+                interp.drop_entry(owner, plain_key(interp, key))
             else:
-                havoc(machine, owner)
+                forget_reachable(interp, owner)
             if uncertain(found):
-                machine.doubts += 1
-                return present(machine, found)
+                interp.doubts += 1
+                return present(interp, found)
             return found
         case "setdefault", [key, *rest]:
-            found = _get(machine, owner, plain_key(machine, key), MISSING)
+            found = _get(interp, owner, plain_key(interp, key), MISSING)
             default = rest[0] if rest else None
             if found is MISSING or uncertain(found):
-                found = default if found is MISSING else join(machine, [present(machine, found), default])
-                set_entry(machine, owner, key, found, call.node, call.frame)
+                found = default if found is MISSING else join(interp, [present(interp, found), default])
+                set_entry(interp, owner, key, found, call.node, call.frame)
             elif isinstance(found, Unknown):
-                set_entry(machine, owner, key, found, call.node, call.frame)
+                set_entry(interp, owner, key, found, call.node, call.frame)
             return found
         case "keys", []:
-            items = iterate(machine, owner, call.frame)
-            return ListObject(items, machine.tick()) if items is None else SetObject(items, machine.tick())
+            items = iterate(interp, owner, call.frame)
+            return ListObject(items, interp.tick()) if items is None else SetObject(items, interp.tick())
         case "values", []:
-            return ListObject(None if hazy else list(owner.fields.values()), machine.tick())
+            return ListObject(None if hazy else list(owner.fields.values()), interp.tick())
         case "items", []:
-            pairs = None if hazy else [_pair(machine, *pair) for pair in owner.fields.items()]
-            return ListObject(pairs, machine.tick())
+            pairs = None if hazy else [_pair(interp, *pair) for pair in owner.fields.items()]
+            return ListObject(pairs, interp.tick())
         case "copy", []:
-            copied = DictObject(dict(owner.fields), machine.tick())
+            copied = DictObject(dict(owner.fields), interp.tick())
             copied.writes = dict(owner.writes)
             return copied
         case "update" | "__ior__", _:
-            _update(machine, owner, call)
+            _update(interp, owner, call)
             return owner if name == "__ior__" else None
         case "clear", []:
             for key in reversed(list(owner.fields)):
-                machine.drop(owner, key)
+                interp.drop(owner, key)
             return None
         case "move_to_end", [key] if not hazy and hashable(key):
-            _move(machine, owner, plain_key(machine, key), call.keywords)
+            _move(interp, owner, plain_key(interp, key), call.keywords)
             return None
         case "popitem", [*which] if not hazy:
             if not owner.fields:
                 raise Raised("KeyError", "popitem(): dictionary is empty")
-            last = truth(machine, which[0] if which else call.keywords.get("last", True))
+            last = truth(interp, which[0] if which else call.keywords.get("last", True))
             if last is None:
-                havoc(machine, owner)
-                return machine.unknown("popitem()", not_none=True)
+                forget_reachable(interp, owner)
+                return interp.unknown("popitem()", not_none=True)
             key = list(owner.fields)[-1 if last else 0]
             value = owner.fields[key]
-            machine.drop_entry(owner, key)
+            interp.drop_entry(owner, key)
             return (key, value)
         case "fromkeys", [keys, *rest]:
-            items = iterate(machine, keys, call.frame)
+            items = iterate(interp, keys, call.frame)
             return (
-                machine.unknown()
+                interp.unknown()
                 if items is None
-                else DictObject(dict.fromkeys(items, rest[0] if rest else None), machine.tick())
+                else DictObject(dict.fromkeys(items, rest[0] if rest else None), interp.tick())
             )
     if name not in _LOOKING:
-        havoc(machine, owner)
-    return machine.unknown()
+        forget_reachable(interp, owner)
+    return interp.unknown()
 
 
 _LOOKING = frozenset(
@@ -137,82 +137,82 @@ _LOOKING = frozenset(
 """Methods that leave a dictionary as it is, however they are called."""
 
 
-def _move(machine: Machine, owner: DictObject, key: Object, keywords: dict[str, Object]) -> None:
+def _move(interp: Interpreter, owner: DictObject, key: Object, keywords: dict[str, Object]) -> None:
     if key not in owner.fields:
         raise Raised("KeyError", str(key))
     value = owner.fields[key]
     others = {other: item for other, item in owner.fields.items() if other != key}
-    machine.drop_entry(owner, key)
-    machine.put(owner, key, value)
-    last = truth(machine, keywords.get("last", True))
+    interp.drop_entry(owner, key)
+    interp.put(owner, key, value)
+    last = truth(interp, keywords.get("last", True))
     if last is False:
         for other, item in others.items():
-            machine.drop_entry(owner, other)
-            machine.put(owner, other, item)
+            interp.drop_entry(owner, other)
+            interp.put(owner, other, item)
     elif last is None:
-        havoc(machine, owner)
+        forget_reachable(interp, owner)
 
 
-def _pair(machine: Machine, key: Object, value: Object) -> Object:
-    return Choice(((key, present(machine, value)), MISSING)) if uncertain(value) else (key, value)
+def _pair(interp: Interpreter, key: Object, value: Object) -> Object:
+    return Choice(((key, present(interp, value)), MISSING)) if uncertain(value) else (key, value)
 
 
-def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> Object:
+def _get(interp: Interpreter, owner: DictObject, key: Object, fallback: Object) -> Object:
     if isinstance(key, Choice):
-        return part_of_each(machine, key, [_get(machine, owner, option, fallback) for option in key.options])
+        return part_of_each(interp, key, [_get(interp, owner, option, fallback) for option in key.options])
     if not hashable(key):
-        return selected(machine, owner, key, [*entries_of(machine, owner), fallback])
+        return selected(interp, owner, key, [*entries_of(interp, owner), fallback])
     found = owner.fields.get(key, MISSING)
     if found is MISSING:
-        return unseen_entry(machine, owner, key, fallback) if owner.writes.get(HAZY) else fallback
+        return unseen_entry(interp, owner, key, fallback) if owner.writes.get(MAY_HAVE_CHANGED) else fallback
     if isinstance(found, Choice) and MISSING in found.options:
-        return join(machine, [fallback if option is MISSING else option for option in found.options])
+        return join(interp, [fallback if option is MISSING else option for option in found.options])
     return found
 
 
-def _update(machine: Machine, owner: DictObject, call: Call) -> None:
-    for argument in [as_mapping(machine, argument, call.node, call.frame) for argument in call.arguments]:
+def _update(interp: Interpreter, owner: DictObject, call: Call) -> None:
+    for argument in [as_mapping(interp, argument, call.node, call.frame) for argument in call.arguments]:
         if isinstance(argument, DictObject):
-            for key, value in absorbed(machine, owner.fields, argument).items():
+            for key, value in absorbed(interp, owner.fields, argument).items():
                 if key not in argument.fields:
-                    machine.put(owner, key, value)
+                    interp.put(owner, key, value)
                     continue
                 source = argument.writes.get(key)
                 if isinstance(source, Write) and isinstance(source.node, Origin) and source.module:  # it stands in data
                     said = Frame(source.module, source.function, None, call.frame, call.node)
-                    write(machine, owner, key, value, source.node, said, source.focus, "assigned")
+                    write(interp, owner, key, value, source.node, said, source.focus, "assigned")
                     continue
                 focus = (
                     source.focus
                     if source is not None and source is not True and source.module is call.frame.module
                     else None
                 )
-                write(machine, owner, key, value, call.node, call.frame, focus, "assigned")
-            if argument.writes.get(HAZY):
-                machine.record(owner, HAZY, True)
+                write(interp, owner, key, value, call.node, call.frame, focus, "assigned")
+            if argument.writes.get(MAY_HAVE_CHANGED):
+                interp.record(owner, MAY_HAVE_CHANGED, True)
             continue
-        pairs = iterate(machine, argument, call.frame)
+        pairs = iterate(interp, argument, call.frame)
         if pairs is None or not all_are(pairs, tuple) or any(len(pair) != 2 for pair in pairs):
-            havoc(machine, owner)
+            forget_reachable(interp, owner)
             continue
         for pair in pairs:
-            set_entry(machine, owner, pair[0], pair[1], call.node, call.frame)
+            set_entry(interp, owner, pair[0], pair[1], call.node, call.frame)
     for key, value in call.keywords.items():
         if key == "**":
-            havoc(machine, owner)
+            forget_reachable(interp, owner)
         else:
-            write(machine, owner, key, value, call.node, call.frame, None, "assigned")
+            write(interp, owner, key, value, call.node, call.frame, None, "assigned")
 
 
-def sort(machine: Machine, items: list[Object], keywords: dict[str, Object], frame: Frame) -> list[Object] | None:
+def sort(interp: Interpreter, items: list[Object], keywords: dict[str, Object], frame: Frame) -> list[Object] | None:
     """Sort the elements; None where the order is not known."""
     key = keywords.get("key")
-    given = items if key is None else [invoke(machine, key, Call([item], {}, None, frame)) for item in items]
-    keys = list(map(machine.settle, given))
+    given = items if key is None else [invoke(interp, key, Call([item], {}, None, frame)) for item in items]
+    keys = list(map(interp.settle, given))
     if not all(is_constant(one) for one in keys) or is_symbolic(*keys):
-        return [any_of(machine, items)] * len(items) if key is not None and holds_objects(items) else None
+        return [any_of(interp, items)] * len(items) if key is not None and holds_objects(items) else None
     order = sorted(
-        range(len(items)), key=_Comparable(keys), reverse=truth(machine, keywords.get("reverse", False)) is True
+        range(len(items)), key=_Comparable(keys), reverse=truth(interp, keywords.get("reverse", False)) is True
     )
     return [items[index] for index in order]
 
@@ -229,46 +229,46 @@ class _Comparable:
         return self.keys[index]
 
 
-def method(machine: Machine, owner: Object, name: str, call: Call) -> Object:
+def method(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
     """Evaluate `owner.name(...)` of a built-in type."""
     arguments = call.arguments
-    owner = machine.settle(owner)
-    arguments = [machine.settle(argument) for argument in arguments]
+    owner = interp.settle(owner)
+    arguments = [interp.settle(argument) for argument in arguments]
     match name, arguments:
         case "__getitem__", [key]:
-            return entry(machine, owner, key, call.node, call.frame)
+            return entry(interp, owner, key, call.node, call.frame)
         case "__setitem__", [key, value]:
             focus = call.node.args[-1] if isinstance(call.node, ast.Call) and call.node.args else None
-            set_entry(machine, owner, key, value, call.node, call.frame, focus)
+            set_entry(interp, owner, key, value, call.node, call.frame, focus)
             return None
         case "__delitem__", [key]:
-            delete_entry(machine, owner, key)
+            delete_entry(interp, owner, key)
             return None
         case "__contains__", [item]:
-            found = contains(machine, owner, item, call.frame)
-            return machine.unknown("", not_none=True) if found is None else found
+            found = contains(interp, owner, item, call.frame)
+            return interp.unknown("", not_none=True) if found is None else found
     if isinstance(owner, GeneratorCall):
-        return _generator_method(machine, owner, name)
+        return _generator_method(interp, owner, name)
     if isinstance(owner, Coroutine):
-        return None if name == "close" else awaited(machine, owner)
+        return None if name == "close" else awaited(interp, owner)
     if isinstance(owner, DictObject):
-        return dict_method(machine, owner, name, call.passing(arguments, call.keywords))
+        return dict_method(interp, owner, name, call.passing(arguments, call.keywords))
     if isinstance(owner, SetObject):
-        return _set_method(machine, owner, name, arguments, call.frame)
+        return _set_method(interp, owner, name, arguments, call.frame)
     if isinstance(owner, ListObject):
-        return _list_method(machine, owner, name, arguments, call.keywords, call.frame)
-    return _constant_method(machine, owner, name, arguments, call.keywords, call.frame)
+        return _list_method(interp, owner, name, arguments, call.keywords, call.frame)
+    return _constant_method(interp, owner, name, arguments, call.keywords, call.frame)
 
 
-def _generator_method(machine: Machine, owner: GeneratorCall, name: str) -> Object:
+def _generator_method(interp: Interpreter, owner: GeneratorCall, name: str) -> Object:
     if name in ("__next__", "__enter__") or (name == "send" and owner.state == "new"):
         found = owner.first() if owner.state == "new" else MISSING
         if found is not MISSING:
             return found
     # What it does between here and its end is not told apart.
     if owner.state == "open":
-        forget_rest(machine, owner)
-    return machine.unknown(f"{name}()")
+        forget_rest(interp, owner)
+    return interp.unknown(f"{name}()")
 
 
 OPERATORS = {
@@ -278,36 +278,36 @@ OPERATORS = {
 
 
 def _constant_method(
-    machine: Machine, owner: Any, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame
+    interp: Interpreter, owner: Any, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame
 ) -> Object:
     if name == "join" and isinstance(owner, str) and len(arguments) == 1:
-        items = iterate(machine, arguments[0], frame)
+        items = iterate(interp, arguments[0], frame)
         if items is None or not all_are(items, str):
-            return machine.unknown("", not_none=True)
+            return interp.unknown("", not_none=True)
         if sum(map(len, items)) + len(owner) * len(items) > LONGEST_TEXT:
-            return machine.unknown("", not_none=True)
+            return interp.unknown("", not_none=True)
         return owner.join(items)
     if name == "translate":
         with suppress(NotKnown):
-            return answer(machine, owner.translate, arguments, keywords, LARGEST_FACTOR)
-        return machine.unknown("", not_none=True)
+            return answer(interp, owner.translate, arguments, keywords, LARGEST_FACTOR)
+        return interp.unknown("", not_none=True)
     if name in OPERATORS and len(arguments) == 1:
-        return binary(machine, OPERATORS[name], owner, arguments[0])
+        return binary(interp, OPERATORS[name], owner, arguments[0])
     plain_arguments = [
         tuple(item.items) if isinstance(item, ListObject) and item.items is not None else item for item in arguments
     ]
     given = [*plain_arguments, *keywords.values()]
     if not all(map(is_constant, given)) or not _is_small_work(owner, name, given):
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     if name != "format" and is_symbolic(owner, *arguments):
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     try:
         found = getattr(owner, name)(*plain_arguments, **keywords)
     except Exception as error:
         raise Raised(type(error).__name__, str(error)) from None
     if isinstance(found, list):
-        return ListObject(found, machine.tick())
-    return found if is_constant(found) and is_small(found) else machine.unknown("", not_none=True)
+        return ListObject(found, interp.tick())
+    return found if is_constant(found) and is_small(found) else interp.unknown("", not_none=True)
 
 
 def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:
@@ -327,32 +327,37 @@ def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:
 
 
 def _list_method(
-    machine: Machine, owner: ListObject, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame
+    interp: Interpreter,
+    owner: ListObject,
+    name: str,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    frame: Frame,
 ) -> Object:
     items = owner.items
     if items is None:
         return (
-            machine.unknown()
+            interp.unknown()
             if name not in ("append", "extend", "insert", "remove", "clear", "sort", "reverse")
             else None
         )
     if name in ("pop", "insert", "remove", "index", "count") and any(map(uncertain, items)):
-        return _of_uncertain(machine, owner, name, items)
+        return _of_uncertain(interp, owner, name, items)
     match name, arguments:
         case "append", [item]:
-            machine.charge(len(items))
-            machine.put(owner, "items", [*items, item])
+            interp.charge(len(items))
+            interp.put(owner, "items", [*items, item])
             return None
         case "extend", [more]:
-            added = elements(machine, more, frame)
+            added = elements(interp, more, frame)
             if added is not None and len(items) + len(added) > LONGEST_LIST:
                 added = None
-            machine.put(owner, "items", None if added is None else items + added)
+            interp.put(owner, "items", None if added is None else items + added)
             return None
         case "insert", [int(index), item]:
             changed = list(items)
             changed.insert(index, item)
-            machine.put(owner, "items", changed)
+            interp.put(owner, "items", changed)
             return None
         case "pop", [] | [int()]:
             changed = list(items)
@@ -361,69 +366,67 @@ def _list_method(
                 found: Object = changed.pop(position)
             except IndexError as error:
                 raise Raised("IndexError", str(error)) from None
-            machine.put(owner, "items", changed)
+            interp.put(owner, "items", changed)
             return found
         case "copy", []:
-            return ListObject(items, machine.tick())
+            return ListObject(items, interp.tick())
         case "clear", []:
-            machine.put(owner, "items", [])
+            interp.put(owner, "items", [])
             return None
         case "reverse", []:
-            machine.put(owner, "items", items[::-1])
+            interp.put(owner, "items", items[::-1])
             return None
         case "index" | "count" | "remove", [item]:
-            return _search(machine, owner, name, items, item)
+            return _search(interp, owner, name, items, item)
         case "sort", []:
-            machine.put(owner, "items", sort(machine, items, keywords, frame))
+            interp.put(owner, "items", sort(interp, items, keywords, frame))
             return None
-    machine.put(owner, "items", None)
-    return any_of(machine, items)
+    interp.put(owner, "items", None)
+    return any_of(interp, items)
 
 
-def _of_uncertain(machine: Machine, owner: ListObject, name: str, items: list[Object]) -> Object:
+def _of_uncertain(interp: Interpreter, owner: ListObject, name: str, items: list[Object]) -> Object:
     """Evaluate a method that depends on the positions of elements, some of which may be missing."""
-    machine.doubts += 1
+    interp.doubts += 1
     if name in ("pop", "remove"):
-        machine.put(owner, "items", [join(machine, [item, MISSING]) for item in items])
+        interp.put(owner, "items", [join(interp, [item, MISSING]) for item in items])
     elif name == "insert":
-        machine.put(owner, "items", None)
+        interp.put(owner, "items", None)
     if name == "pop":
-        return any_of(machine, items)
-    return None if name in ("insert", "remove") else machine.unknown("", not_none=True)
+        return any_of(interp, items)
+    return None if name in ("insert", "remove") else interp.unknown("", not_none=True)
 
 
-def _search(machine: Machine, owner: ListObject, name: str, items: list[Object], item: Object) -> Object:
-    answers = [equal(machine, one, item) for one in items]
+def _search(interp: Interpreter, owner: ListObject, name: str, items: list[Object], item: Object) -> Object:
+    answers = [equal(interp, one, item) for one in items]
     if name == "count":
-        return sum(map(bool, answers)) if None not in answers else machine.unknown("", not_none=True)
+        return sum(map(bool, answers)) if None not in answers else interp.unknown("", not_none=True)
     position = next((index for index, answer in enumerate(answers) if answer is not False), None)
     if position is None:
         raise Raised("ValueError", "not in list")
     if answers[position] is None:
         if name == "remove":
-            machine.put(owner, "items", None)
+            interp.put(owner, "items", None)
             return None
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     if name == "index":
         return position
-    machine.put(owner, "items", [*items[:position], *items[position + 1 :]])
+    interp.put(owner, "items", [*items[:position], *items[position + 1 :]])
     return None
 
 
-def _set_method(machine: Machine, owner: SetObject, name: str, arguments: list[Object], frame: Frame) -> Object:
+def _set_method(interp: Interpreter, owner: SetObject, name: str, arguments: list[Object], frame: Frame) -> Object:
     items = owner.items
     others = (
-        [iterate(machine, argument, frame) for argument in arguments]
-        if name not in ("add", "discard", "remove")
-        else []
+        [iterate(interp, argument, frame) for argument in arguments] if name not in ("add", "discard", "remove") else []
     )
     if items is None or None in others or not all(map(is_constant, arguments if not others else [])):
         if name in ("add", "discard", "remove", "update", "clear", "pop"):
-            machine.put(owner, "items", None)
+            interp.put(owner, "items", None)
             return None
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     if any(not (is_constant(item) or isinstance(item, EnumMember)) for other in others for item in other or []):
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     known = dict.fromkeys(items)
     match name:
         case "add":
@@ -440,13 +443,13 @@ def _set_method(machine: Machine, owner: SetObject, name: str, arguments: list[O
         case "clear":
             known = {}
         case "copy":
-            return SetObject(list(items), machine.tick())
+            return SetObject(list(items), interp.tick())
         case "union":
-            return make_set(machine, [*items, *(item for other in others for item in other or [])])
+            return make_set(interp, [*items, *(item for other in others for item in other or [])])
         case "intersection":
-            return make_set(machine, [item for item in items if all(item in (other or []) for other in others)])
+            return make_set(interp, [item for item in items if all(item in (other or []) for other in others)])
         case "difference":
-            return make_set(machine, [item for item in items if not any(item in (other or []) for other in others)])
+            return make_set(interp, [item for item in items if not any(item in (other or []) for other in others)])
         case "issubset":
             return set(items) <= set(others[0] or [])
         case "issuperset":
@@ -454,7 +457,7 @@ def _set_method(machine: Machine, owner: SetObject, name: str, arguments: list[O
         case "isdisjoint":
             return set(items).isdisjoint(others[0] or [])
         case _:
-            machine.put(owner, "items", None)
-            return machine.unknown()
-    machine.put(owner, "items", list(known))
+            interp.put(owner, "items", None)
+            return interp.unknown()
+    interp.put(owner, "items", list(known))
     return None

@@ -12,7 +12,7 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dat
 from mfsdp_lint.readers.python.eval.containers import absorbed
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.path_objects import make_path
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.started import holds
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.state.variables import copied_environment, is_env
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, is_small, is_wide
-from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, HAZY, QUESTION
+from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, MAY_HAVE_CHANGED, QUESTION
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -57,32 +57,32 @@ ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE
 _COMPARING = {ast.Eq: operator.eq, ast.NotEq: operator.eq, **ORDER}
 
 
-def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, node: ast.AST, frame: Frame) -> Object:
+def compare(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, node: ast.AST, frame: Frame) -> Object:
     """Evaluate `left <op> right`: True, False, or an Unknown as the answer."""
-    left, right, kind = machine.settle(left), machine.settle(right), type(op)
+    left, right, kind = interp.settle(left), interp.settle(right), type(op)
     if kind in MEMBERSHIP and is_environment(right):
-        found = is_set(machine, left, frame)
-        known = truth(machine, found)
+        found = is_set(interp, left, frame)
+        known = truth(interp, found)
         if known is None:
-            return found if kind is ast.In else negated(machine, found)
+            return found if kind is ast.In else negated(interp, found)
         return derived(known is (kind is ast.In), found)
     if kind in _IDENTITY:
         answer = same_object(left, right)
     elif kind not in MEMBERSHIP and StandardObject in (type(left), type(right)):
-        answer = standard_objects.compared(machine, _COMPARING[kind], left, right)
+        answer = standard_objects.compared(interp, _COMPARING[kind], left, right)
     elif kind in _EQUALITY:
-        answer = equal(machine, left, right)
+        answer = equal(interp, left, right)
     elif kind in MEMBERSHIP:
-        answer = contains(machine, right, left, frame)
+        answer = contains(interp, right, left, frame)
     else:
-        answer = _ordered(ORDER[kind], _elements_settled(machine, left), _elements_settled(machine, right))
+        answer = _ordered(ORDER[kind], _elements_settled(interp, left), _elements_settled(interp, right))
     opposite = kind in _OPPOSITE
     if answer is not None:
         return answer is not opposite
-    return _question(machine, op, left, right, opposite, node)
+    return _question(interp, op, left, right, opposite, node)
 
 
-def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, opposite: bool, node: ast.AST) -> Object:
+def _question(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, opposite: bool, node: ast.AST) -> Object:
     """Return the unknown answer; the same question about the same unknown value has the same answer."""
     if isinstance(right, Unknown) and not isinstance(left, Unknown):
         left, right = right, left
@@ -92,7 +92,7 @@ def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, oppo
     key = (QUESTION, kind, _token(right))
     found: Object = left.fields.get(key, MISSING)
     if found is MISSING:
-        found = machine.unknown("", not_none=True)
+        found = interp.unknown("", not_none=True)
         found.obstacle = obstacle_of(left, right)
         if kind == "Eq" and isinstance(right, (bool, int, float)) and right in (0, 1):
             found.fields[ALIKE] = (left, bool(right))  # 1, 1.0 and True are equal, and not the same
@@ -104,7 +104,7 @@ def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, oppo
         left.fields[key] = found
     if not opposite:
         return found
-    return negated(machine, found)
+    return negated(interp, found)
 
 
 def _token(value: Object) -> Any:
@@ -150,35 +150,35 @@ def _over_options(left: Object, right: Object, ask: Any) -> bool | None:
     return _all_alike([ask(one, other) for one in lefts for other in rights])
 
 
-def equal(machine: Machine, left: Object, right: Object) -> bool | None:
+def equal(interp: Interpreter, left: Object, right: Object) -> bool | None:
     """Evaluate `left == right`; None if that is not known."""
     if type(left) is str and type(right) is str:
         return left == right or (None if ("<" in left or "<" in right) and is_symbolic(left, right) else False)
-    left, right = plain(machine.settle(left)), plain(machine.settle(right))
+    left, right = plain(interp.settle(left)), plain(interp.settle(right))
     if isinstance(left, (Unknown, Choice)) or isinstance(right, (Unknown, Choice)):
         if (left is None or right is None) and is_none(left if right is None else right) is False:
             return False
-        return _over_options(left, right, lambda one, other: equal(machine, one, other))
+        return _over_options(left, right, lambda one, other: equal(interp, one, other))
     if isinstance(left, CONSTANTS) and isinstance(right, CONSTANTS):
         return bool(left == right) or (None if is_symbolic(left, right) else False)
     if isinstance(left, SetObject) or isinstance(right, SetObject):
-        return _equal_sets(machine, left, right)
+        return _equal_sets(interp, left, right)
     if isinstance(left, ListObject) or isinstance(right, ListObject):
         if not (isinstance(left, ListObject) and isinstance(right, ListObject)):
             return None if isinstance(left, (Instance, External)) or isinstance(right, (Instance, External)) else False
         if left.items is None or right.items is None:
             return None
-        return _equal_items(machine, tuple(left.items), tuple(right.items))
+        return _equal_items(interp, tuple(left.items), tuple(right.items))
     if isinstance(left, tuple) and isinstance(right, tuple):
-        return _equal_items(machine, left, right)
+        return _equal_items(interp, left, right)
     if isinstance(left, DictObject) and isinstance(right, DictObject):
-        return _equal_dicts(machine, left, right)
+        return _equal_dicts(interp, left, right)
     if isinstance(left, EnumMember) and isinstance(right, EnumMember):
         return left is right
     if isinstance(left, External) or isinstance(right, External):
         return _equal_externals(left, right)
     if isinstance(left, (Instance, EnumMember)) or isinstance(right, (Instance, EnumMember)):
-        return _equal_objects(machine, left, right)
+        return _equal_objects(interp, left, right)
     return left is right if type(left) is type(right) else False
 
 
@@ -197,50 +197,50 @@ def _equal_externals(left: Object, right: Object) -> bool | None:
     return False if known and isinstance(other, CONSTANTS) else None
 
 
-def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None:
+def _equal_objects(interp: Interpreter, left: Object, right: Object) -> bool | None:
     if left is right:
         return True
     if isinstance(left, Instance) and isinstance(right, Instance) and left.cls is right.cls:
-        names = _compared_fields(machine, left.cls)
+        names = _compared_fields(interp, left.cls)
         if names is None or not all(name in side.fields for side in (left, right) for name in names):
             return None
-        return _equal_items(machine, tuple(left.fields[n] for n in names), tuple(right.fields[n] for n in names))
+        return _equal_items(interp, tuple(left.fields[n] for n in names), tuple(right.fields[n] for n in names))
     if isinstance(left, CONSTANTS) or isinstance(right, CONSTANTS):
         instance = left if isinstance(left, (Instance, EnumMember)) else right
         cls = instance.cls if isinstance(instance, (Instance, EnumMember)) else None
-        if isinstance(cls, ClassObject) and lookup(machine, cls, "__eq__")[0] is MISSING:
+        if isinstance(cls, ClassObject) and lookup(interp, cls, "__eq__")[0] is MISSING:
             return False
     return None
 
 
-def _compared_fields(machine: Machine, cls: Object) -> list[str] | None:
+def _compared_fields(interp: Interpreter, cls: Object) -> list[str] | None:
     """List the fields by which the generated `__eq__` of a dataclass of the program compares; None if not sure."""
-    if not isinstance(cls, ClassObject) or not has_fields(machine, cls) or opaque(machine, cls):
+    if not isinstance(cls, ClassObject) or not has_fields(interp, cls) or opaque(interp, cls):
         return None
-    if lookup(machine, cls, "__eq__")[0] is not MISSING or not is_dataclass(machine, cls):
+    if lookup(interp, cls, "__eq__")[0] is not MISSING or not is_dataclass(interp, cls):
         return None
-    for base in mro(machine, cls):
+    for base in mro(interp, cls):
         if not isinstance(base, ClassObject) or base.node is None:
-            return None if isinstance(base, ClassObject) else [spec.name for spec in fields_of(machine, cls)]
+            return None if isinstance(base, ClassObject) else [spec.name for spec in fields_of(interp, cls)]
         options = [
             keyword.arg for one in base.node.decorator_list if isinstance(one, ast.Call) for keyword in one.keywords
         ]
-        given = [value for value in namespace(machine, base).values() if isinstance(value, Partial)]
+        given = [value for value in namespace(interp, base).values() if isinstance(value, Partial)]
         if "eq" in options or any("compare" in value.keywords for value in given):
             return None
-    return [spec.name for spec in fields_of(machine, cls)]
+    return [spec.name for spec in fields_of(interp, cls)]
 
 
-def _equal_items(machine: Machine, left: tuple[Object, ...], right: tuple[Object, ...]) -> bool | None:
+def _equal_items(interp: Interpreter, left: tuple[Object, ...], right: tuple[Object, ...]) -> bool | None:
     if len(left) != len(right):
         return False
-    machine.charge(len(left) * 8)
-    machine.step()
-    answers = [equal(machine, one, other) for one, other in zip(left, right, strict=True)]
+    interp.charge(len(left) * 8)
+    interp.step()
+    answers = [equal(interp, one, other) for one, other in zip(left, right, strict=True)]
     return False if False in answers else None if None in answers else True
 
 
-def _equal_sets(machine: Machine, left: Object, right: Object) -> bool | None:
+def _equal_sets(interp: Interpreter, left: Object, right: Object) -> bool | None:
     if not (isinstance(left, (SetObject, frozenset)) and isinstance(right, (SetObject, frozenset))):
         return (
             False
@@ -259,26 +259,26 @@ def _elements(value: SetObject | frozenset[Object]) -> frozenset[Object] | None:
     return frozenset(items) if items is not None and is_constant(tuple(items)) else None
 
 
-def _equal_dicts(machine: Machine, left: DictObject, right: DictObject) -> bool | None:
-    if left.writes.get(HAZY) or right.writes.get(HAZY):
+def _equal_dicts(interp: Interpreter, left: DictObject, right: DictObject) -> bool | None:
+    if left.writes.get(MAY_HAVE_CHANGED) or right.writes.get(MAY_HAVE_CHANGED):
         return None
     if left.fields.keys() != right.fields.keys():
         return False
-    return _equal_items(machine, tuple(left.fields.values()), tuple(right.fields[key] for key in left.fields))
+    return _equal_items(interp, tuple(left.fields.values()), tuple(right.fields[key] for key in left.fields))
 
 
-def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bool | None:
+def contains(interp: Interpreter, holder: Object, item: Object, frame: Frame) -> bool | None:
     """Evaluate `item in holder`; None if that is not known."""
-    holder, item = machine.settle(holder), plain(machine.settle(item))
+    holder, item = interp.settle(holder), plain(interp.settle(item))
     if type(holder) is Unknown and holds(holder, item):
         return True
     if type(holder) is StandardObject:
-        return standard_objects.has(machine, holder, item)
+        return standard_objects.has(interp, holder, item)
     if isinstance(holder, Choice):
-        return _all_alike([contains(machine, option, item, frame) for option in holder.options])
+        return _all_alike([contains(interp, option, item, frame) for option in holder.options])
     if isinstance(holder, (str, bytes)):
         if isinstance(item, Choice):
-            return _all_alike([contains(machine, holder, option, frame) for option in item.options])
+            return _all_alike([contains(interp, holder, option, frame) for option in item.options])
         if isinstance(item, Unknown) or not isinstance(item, CONSTANTS) or is_symbolic(holder, item):
             return None
         try:
@@ -290,25 +290,25 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
             return None  # by its own `__eq__`, perhaps
         if isinstance(item, _KEYS) and item in holder.fields:
             found = holder.fields[item]
-            gone = isinstance(found, Unknown) and holder.writes.get(HAZY)
+            gone = isinstance(found, Unknown) and holder.writes.get(MAY_HAVE_CHANGED)
             return None if gone or (isinstance(found, Choice) and MISSING in found.options) else True
-        if holder.writes.get(HAZY) or isinstance(item, (Unknown, Choice)):
+        if holder.writes.get(MAY_HAVE_CHANGED) or isinstance(item, (Unknown, Choice)):
             return None
         # A tuple may hold what is not known.
-        answers = [equal(machine, key, item) for key in holder.fields] if isinstance(item, tuple) else []
+        answers = [equal(interp, key, item) for key in holder.fields] if isinstance(item, tuple) else []
         return None if None in answers else False
     if isinstance(holder, (int, float, type(None))):
         raise Raised("TypeError", "argument is not iterable")
-    items = iterate(machine, holder, frame)
+    items = iterate(interp, holder, frame)
     if items is None:
         return None
-    machine.charge(len(items) * 32)
-    answers = [True if one is item else equal(machine, one, item) for one in items]
+    interp.charge(len(items) * 32)
+    answers = [True if one is item else equal(interp, one, item) for one in items]
     return True if True in answers else None if None in answers else False
 
 
-def _elements_settled(machine: Machine, value: Object) -> Object:
-    return tuple(map(machine.settle, value)) if type(value) is tuple else value
+def _elements_settled(interp: Interpreter, value: Object) -> Object:
+    return tuple(map(interp.settle, value)) if type(value) is tuple else value
 
 
 def _ordered(ask: Any, left: Object, right: Object) -> bool | None:
@@ -375,47 +375,47 @@ BINARY: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
-def binary(machine: Machine, kind: type, left: Object, right: Object) -> Object:
+def binary(interp: Interpreter, kind: type, left: Object, right: Object) -> Object:
     """Evaluate `left <operator> right`."""
-    left, right = plain(machine.settle(left)), plain(machine.settle(right))
+    left, right = plain(interp.settle(left)), plain(interp.settle(right))
     if isinstance(left, Choice) or isinstance(right, Choice):
-        return _binary_over(machine, kind, left, right)
+        return _binary_over(interp, kind, left, right)
     if StandardObject in (type(left), type(right)):
-        return standard_objects.operated(machine, kind, left, right)
+        return standard_objects.operated(interp, kind, left, right)
     if kind is ast.Div and (type(left) is PathObject or type(right) is PathObject):
-        return make_path(machine, [left, right])
+        return make_path(interp, [left, right])
     if isinstance(left, ListObject) and not isinstance(left, SetObject):
-        return _list_operation(machine, kind, left, right)
+        return _list_operation(interp, kind, left, right)
     if (
         isinstance(right, ListObject)
         and kind is ast.Mult
         and isinstance(left, int)
         and not isinstance(right, SetObject)
     ):
-        return _list_operation(machine, kind, right, left)
+        return _list_operation(interp, kind, right, left)
     if isinstance(left, SetObject) and isinstance(right, SetObject):
-        return _set_operation(machine, kind, left, right)
+        return _set_operation(interp, kind, left, right)
     if kind is ast.BitOr and (is_environment(left) or is_environment(right)):
-        left, right = (copied_environment(machine) if is_environment(each) else each for each in (left, right))
+        left, right = (copied_environment(interp) if is_environment(each) else each for each in (left, right))
     if isinstance(left, DictObject) and isinstance(right, DictObject) and kind is ast.BitOr:
-        merged = DictObject(absorbed(machine, left.fields, right), machine.tick())
+        merged = DictObject(absorbed(interp, left.fields, right), interp.tick())
         merged.writes = {**left.writes, **right.writes}
         return merged
     if isinstance(left, (*CONSTANTS, tuple)) and isinstance(right, (*CONSTANTS, tuple)):
-        return _constant_operation(machine, kind, left, right)
-    return machine.unknown("", not_none=True)
+        return _constant_operation(interp, kind, left, right)
+    return interp.unknown("", not_none=True)
 
 
-def _constant_operation(machine: Machine, kind: type, left: Any, right: Any) -> Object:
+def _constant_operation(interp: Interpreter, kind: type, left: Any, right: Any) -> Object:
     if too_big(kind, left, right):
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     if kind is ast.Mod and isinstance(left, (str, bytes)) and not _all_constant(right):
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     try:
         found = BINARY[kind](left, right)
     except (TypeError, ValueError, ArithmeticError, KeyError, MemoryError) as error:
         raise Raised(type(error).__name__, str(error)) from None
-    return found if is_small(found) else machine.unknown("", not_none=True)
+    return found if is_small(found) else interp.unknown("", not_none=True)
 
 
 def _all_constant(value: Any) -> bool:
@@ -444,28 +444,28 @@ def _length(value: Any) -> int:
     return len(value) if isinstance(value, (str, bytes)) else 0
 
 
-def _list_operation(machine: Machine, kind: type, left: ListObject, right: Object) -> Object:
+def _list_operation(interp: Interpreter, kind: type, left: ListObject, right: Object) -> Object:
     if kind is ast.Add and isinstance(right, ListObject):
         known = left.items is not None and right.items is not None
         both = left.items + right.items if known and len(left.items) + len(right.items) <= LONGEST_LIST else None
-        return ListObject(both, machine.tick())
+        return ListObject(both, interp.tick())
     if kind is ast.Mult and isinstance(right, int):
         if left.items is None or len(left.items) * right > LONGEST_LIST:
-            return ListObject(None, machine.tick())
-        return ListObject(left.items * right, machine.tick())
+            return ListObject(None, interp.tick())
+        return ListObject(left.items * right, interp.tick())
     if isinstance(right, (*CONSTANTS, tuple)):
         raise Raised("TypeError", "unsupported operand types")
-    return machine.unknown("", not_none=True)
+    return interp.unknown("", not_none=True)
 
 
-def _set_operation(machine: Machine, kind: type, left: SetObject, right: SetObject) -> Object:
+def _set_operation(interp: Interpreter, kind: type, left: SetObject, right: SetObject) -> Object:
     if left.items is None or right.items is None:
-        return machine.unknown("", not_none=True)
-    machine.charge(4 * (len(left.items) + len(right.items)))
+        return interp.unknown("", not_none=True)
+    interp.charge(4 * (len(left.items) + len(right.items)))
     try:
         one, other = dict.fromkeys(left.items), dict.fromkeys(right.items)
     except TypeError:
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     if kind is ast.BitOr:
         found = [*one, *(item for item in other if item not in one)]
     elif kind is ast.BitAnd:
@@ -476,31 +476,31 @@ def _set_operation(machine: Machine, kind: type, left: SetObject, right: SetObje
         found = [*(item for item in one if item not in other), *(item for item in other if item not in one)]
     else:
         raise Raised("TypeError", "unsupported operand types")
-    return SetObject(found, machine.tick())
+    return SetObject(found, interp.tick())
 
 
-def _binary_over(machine: Machine, kind: type, left: Object, right: Object) -> Object:
+def _binary_over(interp: Interpreter, kind: type, left: Object, right: Object) -> Object:
     lefts = left.options if isinstance(left, Choice) else (left,)
     rights = right.options if isinstance(right, Choice) else (right,)
     if len(lefts) * len(rights) > 64:
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     found = []
     for one in lefts:
         for other in rights:
             try:
-                found.append(binary(machine, kind, one, other))
+                found.append(binary(interp, kind, one, other))
             except Raised:
-                machine.doubts += 1
+                interp.doubts += 1
     if not found:
         raise Raised("TypeError", "unsupported operand types")
-    return join(machine, found)
+    return join(interp, found)
 
 
-def sign(machine: Machine, op: ast.unaryop, value: Object) -> Object:
+def sign(interp: Interpreter, op: ast.unaryop, value: Object) -> Object:
     if not isinstance(value, (int, float, complex)):
         if isinstance(value, (str, bytes, tuple, type(None))):
             raise Raised("TypeError", "bad operand type for unary operator")
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     try:
         return -value if isinstance(op, ast.USub) else +value if isinstance(op, ast.UAdd) else ~value  # type: ignore[operator]  # `~1.5` raises
     except TypeError as error:

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.readers.python.state.folders import folder_of, normal, overwrite, parent
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import LIBRARY, Model
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.frames import Call, Frame
@@ -16,16 +16,16 @@ from mfsdp_lint.readers.python.values.objects import MISSING, SYMBOLS, Native, O
 MOST_PARENTS = 16
 
 
-def make_path(machine: Machine, parts: list[Object]) -> Object:
+def make_path(interp: Interpreter, parts: list[Object]) -> Object:
     """Return `Path(*parts)`; unknown where one of the parts is unknown."""
-    known = [text_of_path(machine.settle(part)) for part in parts]
+    known = [text_of_path(interp.settle(part)) for part in parts]
     texts = [text for text in known if text is not None]
     if len(texts) < len(known):
         if any(part is None or isinstance(part, (int, float)) for part in parts):
             raise Raised("TypeError", "argument should be a str or an os.PathLike object")
-        return machine.unknown("path", not_none=True)
+        return interp.unknown("path", not_none=True)
     rooted = [index for index, text in enumerate(texts) if text.startswith(SYMBOLS)]
-    return PathObject(machine.tick(), str(PurePosixPath(*texts[rooted[-1] if rooted else 0 :])))
+    return PathObject(interp.tick(), str(PurePosixPath(*texts[rooted[-1] if rooted else 0 :])))
 
 
 def text_of_path(value: Object) -> str | None:
@@ -33,11 +33,11 @@ def text_of_path(value: Object) -> str | None:
     return value.path if type(value) is PathObject else value if isinstance(value, str) else None
 
 
-def path_attribute(machine: Machine, value: PathObject, name: str) -> Object:
+def path_attribute(interp: Interpreter, value: PathObject, name: str) -> Object:
     """Return `path.name`; MISSING where nothing is known of it."""
     part = _PARTS.get(name)
     if part is not None:
-        return part(machine, value.path)
+        return part(interp, value.path)
     method = _METHODS.get(name)
     if method is not None:
         return Native(f"pathlib.Path.{name}", _with_path(method, value.path))
@@ -45,9 +45,9 @@ def path_attribute(machine: Machine, value: PathObject, name: str) -> Object:
     if modelled is None:
         return MISSING
 
-    def model(machine: Machine, call: Call) -> Object:
+    def model(interp: Interpreter, call: Call) -> Object:
         assert modelled is not None
-        return modelled(machine, call.passing([value, *call.arguments], call.keywords))
+        return modelled(interp, call.passing([value, *call.arguments], call.keywords))
 
     return Native(f"pathlib.Path.{name}", model)
 
@@ -66,68 +66,68 @@ _AS_FUNCTION = {
 
 
 def _with_path(method: Callable[..., Object], path: str) -> Model:
-    def model(machine: Machine, call: Call) -> Object:
+    def model(interp: Interpreter, call: Call) -> Object:
         return method(
-            machine, path, [machine.settle(each) for each in (*call.arguments, *call.keywords.values())], call.frame
+            interp, path, [interp.settle(each) for each in (*call.arguments, *call.keywords.values())], call.frame
         )
 
     return model
 
 
-def _pure(name: str) -> Callable[[Machine, str], Object]:
-    def part(machine: Machine, path: str) -> Object:
-        alone = path in SYMBOLS or (folder_of(machine, path) is not None and "/" not in path)
+def _pure(name: str) -> Callable[[Interpreter, str], Object]:
+    def part(interp: Interpreter, path: str) -> Object:
+        alone = path in SYMBOLS or (folder_of(interp, path) is not None and "/" not in path)
         if alone or (name == "parts" and is_symbolic(path)):
-            return machine.unknown(f"path.{name}", not_none=True)
+            return interp.unknown(f"path.{name}", not_none=True)
         found = getattr(PurePosixPath(path), name)
         return tuple(found) if isinstance(found, (list, tuple)) else found
 
     return part
 
 
-def _parent(machine: Machine, path: str) -> Object:
-    return PathObject(machine.tick(), _above(machine, path))
+def _parent(interp: Interpreter, path: str) -> Object:
+    return PathObject(interp.tick(), _above(interp, path))
 
 
-def _above(machine: Machine, path: str) -> str:
-    return parent(machine, path) if folder_of(machine, path) is not None else str(PurePosixPath(path).parent)
+def _above(interp: Interpreter, path: str) -> str:
+    return parent(interp, path) if folder_of(interp, path) is not None else str(PurePosixPath(path).parent)
 
 
-def _parents(machine: Machine, path: str) -> Object:
+def _parents(interp: Interpreter, path: str) -> Object:
     found: list[Object] = []
-    while len(found) < MOST_PARENTS and _above(machine, path) != path:
-        path = _above(machine, path)
-        found.append(PathObject(machine.tick(), path))
+    while len(found) < MOST_PARENTS and _above(interp, path) != path:
+        path = _above(interp, path)
+        found.append(PathObject(interp.tick(), path))
     return tuple(found)
 
 
-_PARTS: dict[str, Callable[[Machine, str], Object]] = {
+_PARTS: dict[str, Callable[[Interpreter, str], Object]] = {
     "parent": _parent,
     "parents": _parents,
     **{name: _pure(name) for name in ("name", "parts", "stem", "suffix", "suffixes")},
 }
 
 
-def _join(machine: Machine, path: str, arguments: list[Object], frame: Frame) -> Object:
-    return make_path(machine, [path, *arguments])
+def _join(interp: Interpreter, path: str, arguments: list[Object], frame: Frame) -> Object:
+    return make_path(interp, [path, *arguments])
 
 
-def _resolved(machine: Machine, path: str, arguments: list[Object], frame: Frame) -> Object:
+def _resolved(interp: Interpreter, path: str, arguments: list[Object], frame: Frame) -> Object:
     if path.startswith("~"):
-        return machine.unknown("path", not_none=True)
+        return interp.unknown("path", not_none=True)
     if not path.startswith(("/", *SYMBOLS)):
         path = str(PurePosixPath(CWD, path))
-    return PathObject(machine.tick(), normal(machine, path))
+    return PathObject(interp.tick(), normal(interp, path))
 
 
-def _expanded(machine: Machine, path: str, arguments: list[Object], frame: Frame) -> Object:
-    return machine.unknown("path", not_none=True) if path.startswith("~") else PathObject(machine.tick(), path)
+def _expanded(interp: Interpreter, path: str, arguments: list[Object], frame: Frame) -> Object:
+    return interp.unknown("path", not_none=True) if path.startswith("~") else PathObject(interp.tick(), path)
 
 
 def _asked(name: str) -> Callable[..., Object]:
     """Return a method that looks at texts alone; unknown where a symbol for a folder decides about its result."""
 
-    def method(machine: Machine, path: str, arguments: list[Object], frame: Frame) -> Object:
+    def method(interp: Interpreter, path: str, arguments: list[Object], frame: Frame) -> Object:
         texts = [text_of_path(each) for each in arguments]
         pure = PurePosixPath(path)
         if is_symbolic(path, *texts):
@@ -136,22 +136,22 @@ def _asked(name: str) -> Callable[..., Object]:
         else:
             known = True
         if None in texts or not known:
-            return machine.unknown("path", not_none=True)
+            return interp.unknown("path", not_none=True)
         try:
             found = getattr(pure, name)(*texts)
         except (TypeError, ValueError) as error:
             raise Raised(type(error).__name__, str(error)) from None
-        return PathObject(machine.tick(), str(found)) if isinstance(found, PurePosixPath) else found
+        return PathObject(interp.tick(), str(found)) if isinstance(found, PurePosixPath) else found
 
     return method
 
 
-def _written(machine: Machine, path: str, arguments: list[Object], frame: Frame) -> Object:
-    overwrite(machine, path, frame.module)
-    return machine.unknown("", not_none=True)
+def _written(interp: Interpreter, path: str, arguments: list[Object], frame: Frame) -> Object:
+    overwrite(interp, path, frame.module)
+    return interp.unknown("", not_none=True)
 
 
-def _nothing(machine: Machine, path: str, arguments: list[Object], frame: Frame) -> Object:
+def _nothing(interp: Interpreter, path: str, arguments: list[Object], frame: Frame) -> Object:
     return None
 
 

@@ -17,9 +17,9 @@ from mfsdp_lint.inputs.sources import Shared
 from mfsdp_lint.readers.python.eval.classes import enum_members, lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.copies import template
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -41,7 +41,7 @@ from mfsdp_lint.readers.python.values.objects import (
 _MOST_ENVIRONMENTS = 3
 """Variables of the environment may decide which others are looked at."""
 
-Work = Callable[[Machine, Function], Object]
+Work = Callable[[Interpreter, Function], Object]
 """Works out the provider that a method makes, in an interpreter; None where none is known."""
 
 
@@ -68,41 +68,41 @@ class _Provider:
     asking: Mapping[str, Mapping[ast.AST, Module]] = field(default_factory=dict)
 
 
-def shared_provider(machine: Machine, method: Function, wanted: str | None, work: Work) -> Object:
+def shared_provider(interp: Interpreter, method: Function, wanted: str | None, work: Work) -> Object:
     """Return the provider that a method of AutoBridge makes for an architecture (None: for any).
 
     `work` is asked once for all interpreters of the run, if upstream is the same for all of them.
     """
-    if machine.followed or machine.within_functions or machine.patches_upstream or machine.module_level:
-        return work(machine, method)
-    finder = machine.finder
-    release = None if machine.knowledge is None else machine.knowledge.targets
-    options = (release, machine.tracing, machine.followed is None, tuple(finder.search_path))
+    if interp.followed or interp.within_functions or interp.patches_upstream or interp.module_level:
+        return work(interp, method)
+    finder = interp.finder
+    release = None if interp.knowledge is None else interp.knowledge.targets
+    options = (release, interp.tracing, interp.followed is None, tuple(finder.search_path))
     variables: dict[str, Object] = {}
     for _ in range(_MOST_ENVIRONMENTS):
         key = ("upstream by itself", *options, tuple(sorted(variables.items())))
-        shared = finder.sources.shared(key, partial(_by_itself, machine))
-        provider = _provider_of(shared, variables, machine, method, wanted, work)
+        shared = finder.sources.shared(key, partial(_by_itself, interp))
+        provider = _provider_of(shared, variables, interp, method, wanted, work)
         if provider is None:
-            return work(machine, method)
-        fields = machine.path.environment.fields
+            return work(interp, method)
+        fields = interp.path.environment.fields
         given = {name: fields[name] for name in provider.variables if name in fields}
         if given.items() <= variables.items():
             break
         if not all(map(is_constant, given.values())):
-            return work(machine, method)
+            return work(interp, method)
         variables |= given
     else:
-        return work(machine, method)
+        return work(interp, method)
     try:
-        value = _Rebuilding(machine, method.module.path, provider.value).value
+        value = _Rebuilding(interp, method.module.path, provider.value).value
     except NotPortable:
-        return work(machine, method)
+        return work(interp, method)
     if provider.opens:
-        machine.knowledge.open()
-    machine.called_aside |= provider.called
+        interp.knowledge.open()
+    interp.called_aside |= provider.called
     for name, scopes in provider.asking.items():
-        machine.asked_for.setdefault(name, {}).update(scopes)
+        interp.asked_for.setdefault(name, {}).update(scopes)
     finder.sources.note(shared.texts)
     for path in shared.texts:
         if path.endswith(".py"):
@@ -110,38 +110,40 @@ def shared_provider(machine: Machine, method: Function, wanted: str | None, work
     return value
 
 
-def _by_itself(machine: Machine) -> Machine:
-    alone = machine.anew()
-    alone.followed = machine.followed
+def _by_itself(interp: Interpreter) -> Interpreter:
+    alone = interp.anew()
+    alone.followed = interp.followed
     return alone
 
 
 def _provider_of(
-    shared: Shared[Machine],
+    shared: Shared[Interpreter],
     variables: Mapping[str, Object],
-    machine: Machine,
+    interp: Interpreter,
     method: Function,
     wanted: str | None,
     work: Work,
 ) -> _Provider | None:
-    """Return the provider as the shared interpreter has it; None where `machine` has to work it out itself."""
+    """Return the provider as the shared interpreter has it; None where `interp` has to work it out itself."""
     alone = shared.result
     key = ("provider by itself", method.module.path, method.name, wanted)
-    if alone is machine:
+    if alone is interp:
         return None
     if key not in alone.memo:
-        with machine.finder.sources.reading_for(shared):
+        with interp.finder.sources.reading_for(shared):
             # A path of its own, so that what its code forgets is there again for the next provider.
             alone.begin(())
             alone.path.environment.fields.update(variables)
             alone.memo[key] = _worked_out(alone, method, work)
             alone.finish()
     found: _Provider = alone.memo[key]
-    is_alike = machine.finder.asked_among(found.files) == found.asked_for
-    return found if found.is_portable and is_alike and not machine.path.environment.writes.get(HAZY) else None
+    is_alike = interp.finder.asked_among(found.files) == found.asked_for
+    return (
+        found if found.is_portable and is_alike and not interp.path.environment.writes.get(MAY_HAVE_CHANGED) else None
+    )
 
 
-def _worked_out(alone: Machine, method: Function, work: Work) -> _Provider:
+def _worked_out(alone: Interpreter, method: Function, work: Work) -> _Provider:
     module = alone.finder.load(method.module.path)
     cls = None if module is None or method.cls is None else resolve_global(alone, module, method.cls.name)
     own = lookup(alone, cls, method.name)[0] if isinstance(cls, ClassObject) else None
@@ -168,7 +170,7 @@ def _worked_out(alone: Machine, method: Function, work: Work) -> _Provider:
 class _Rebuilding:
     """A value of one interpreter, made again in another one. Raises NotPortable."""
 
-    machine: Machine
+    interp: Interpreter
     importer: str
     original: Object
     made: dict[int, Object] = field(default_factory=dict)
@@ -180,7 +182,7 @@ class _Rebuilding:
         orders: set[int] = set()
         _find_orders(self.original, orders, set())
         # Writes keep their order among each other, and come after all that was written here before.
-        self.orders = {order: self.machine.tick() for order in sorted(orders)}
+        self.orders = {order: self.interp.tick() for order in sorted(orders)}
         return self._rebuilt(self.original)
 
     def _rebuilt(self, value: Object) -> Object:
@@ -203,22 +205,22 @@ class _Rebuilding:
             case EnumMember():
                 cls = self._of_module(value.cls.module, value.cls.name, ClassObject)
                 assert isinstance(cls, ClassObject)
-                return enum_members(self.machine, cls)[value.name]
+                return enum_members(self.interp, cls)[value.name]
             case Unknown() if type(value) is Unknown and (self.in_write or not (value.fields or value.writes)):
-                return Unknown(value.born and self.machine.tick(), value.text, value.not_none, value.obstacle)
+                return Unknown(value.born and self.interp.tick(), value.text, value.not_none, value.obstacle)
             case Partial():
                 function, arguments = self._rebuilt(value.function), list(map(self._rebuilt, value.arguments))
                 keywords = {name: self._rebuilt(each) for name, each in value.keywords.items()}
                 return Partial(function, arguments, keywords, value.made, method=value.method)
             case ListObject() if type(value) is ListObject:
                 items = value.items
-                return ListObject(None if items is None else list(map(self._rebuilt, items)), self.machine.tick())
+                return ListObject(None if items is None else list(map(self._rebuilt, items)), self.interp.tick())
             case DictObject(view_of=None):
-                return self._filled(value, DictObject({}, self.machine.tick()))
+                return self._filled(value, DictObject({}, self.interp.tick()))
             case Instance():
                 cls = self._rebuilt(value.cls)
                 assert isinstance(cls, (ClassObject, Choice, External))
-                return self._filled(value, Instance(cls, self.machine.tick()))
+                return self._filled(value, Instance(cls, self.interp.tick()))
         raise NotPortable
 
     def _filled(self, value: Instance | DictObject, made: Instance | DictObject) -> Object:
@@ -240,12 +242,12 @@ class _Rebuilding:
         return write._replace(value=value, order=self.orders[write.order], earlier=self._written(write.earlier))
 
     def _of_module(self, there: Module, name: str, kind: type) -> Object:
-        machine = self.machine
+        interp = self.interp
         if there.upstream is None:
-            module = machine.finder.load_for(self.importer, there.path)
+            module = interp.finder.load_for(self.importer, there.path)
         else:
-            module = None if machine.knowledge is None else machine.knowledge.module(machine, there.name)
-        found = None if module is None else resolve_global(machine, module, name)
+            module = None if interp.knowledge is None else interp.knowledge.module(interp, there.name)
+        found = None if module is None else resolve_global(interp, module, name)
         if not isinstance(found, kind):
             raise NotPortable
         return found

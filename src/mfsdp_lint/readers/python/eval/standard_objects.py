@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import BUILTINS, LIBRARY, Model
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import part_of_each
 from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.limits import is_small
-from mfsdp_lint.readers.python.values.markers import HAZY, HELD
+from mfsdp_lint.readers.python.values.markers import HELD, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -121,7 +121,7 @@ class NotKnown(ValueError):
 
 
 def answer(
-    machine: Machine,
+    interp: Interpreter,
     function: Callable[..., Any],
     arguments: list[Object],
     keywords: dict[str, Object],
@@ -132,28 +132,28 @@ def answer(
     Raises Raised where the function raises, TimeoutError where it took too long, and NotKnown where an argument is not
     known: the call is not followed then, because what is given may be called or changed.
     """
-    arguments = [machine.settle(argument) for argument in arguments]
+    arguments = [interp.settle(argument) for argument in arguments]
     for index, argument in enumerate(arguments):
         if isinstance(argument, Choice) and MISSING not in argument.options:
             answers = [
-                answer(machine, function, [*arguments[:index], option, *arguments[index + 1 :]], keywords, largest)
+                answer(interp, function, [*arguments[:index], option, *arguments[index + 1 :]], keywords, largest)
                 for option in argument.options
             ]
-            return part_of_each(machine, argument, answers)
-    given = _Given(machine, largest)
+            return part_of_each(interp, argument, answers)
+    given = _Given(interp, largest)
     positional = [given.real(argument) for argument in arguments]
     named = {name: given.real(value) for name, value in keywords.items()}
     found = None
     try:
         found = _called(function, positional, named)
-        return _modelled(machine, found)
+        return _modelled(interp, found)
     except NotKnown:
-        return machine.unknown("", not_none=found is not None)
+        return interp.unknown("", not_none=found is not None)
 
 
-def hold(machine: Machine, value: Any) -> StandardObject:
+def hold(interp: Interpreter, value: Any) -> StandardObject:
     """Hold a fresh object of the standard library; one that methods change where changes are journaled."""
-    made = StandardObject(machine.tick())
+    made = StandardObject(interp.tick())
     if _kind(value) in (*PARSERS, *HASHES):
         made.fields[HELD] = _checked(value)
     else:
@@ -175,7 +175,7 @@ def held(value: StandardObject) -> Any:
     return found
 
 
-def attribute(machine: Machine, value: StandardObject, name: str) -> Object:
+def attribute(interp: Interpreter, value: StandardObject, name: str) -> Object:
     """Read an attribute of a held object; MISSING where nothing is known of that."""
     try:
         owner = held(value)
@@ -192,29 +192,29 @@ def attribute(machine: Machine, value: StandardObject, name: str) -> Object:
     found = _called(getattr, [owner, name], {})
     if not callable(found):
         try:
-            return _modelled(machine, found)
+            return _modelled(interp, found)
         except NotKnown:
             return MISSING
     return Native(dotted, _method(value, name))
 
 
-def _not_followed(machine: Machine, call: Call) -> Object:
+def _not_followed(interp: Interpreter, call: Call) -> Object:
     """Be the method of a parser that was given what is not known."""
     raise NotKnown
 
 
 def _method(value: StandardObject, name: str) -> Model:
-    def method(machine: Machine, call: Call) -> Object:
+    def method(interp: Interpreter, call: Call) -> Object:
         owner = held(value)
         if name not in CHANGING:
             largest = LARGEST_FACTOR if name in MULTIPLYING else LARGEST
-            return answer(machine, getattr(owner, name), call.arguments, call.keywords, largest)
-        return changed(machine, value, lambda copy: answer(machine, getattr(copy, name), call.arguments, call.keywords))
+            return answer(interp, getattr(owner, name), call.arguments, call.keywords, largest)
+        return changed(interp, value, lambda copy: answer(interp, getattr(copy, name), call.arguments, call.keywords))
 
     return method
 
 
-def changed(machine: Machine, value: StandardObject, change: Callable[[Any], Object]) -> Object:
+def changed(interp: Interpreter, value: StandardObject, change: Callable[[Any], Object]) -> Object:
     """Change a held object. A copy is changed, so that a branch that is undone has the former one again."""
     from copy import deepcopy
 
@@ -222,15 +222,15 @@ def changed(machine: Machine, value: StandardObject, change: Callable[[Any], Obj
         former = held(value)
         copy = former.copy() if _kind(former) in HASHES else deepcopy(former)
         found = change(copy)
-        machine.put(value, HELD, _checked(copy))
+        interp.put(value, HELD, _checked(copy))
     except NotKnown:
-        found = machine.unknown()
+        found = interp.unknown()
     if isinstance(found, Unknown):
-        lose(machine, value)
+        lose(interp, value)
     return found
 
 
-def write(machine: Machine, value: StandardObject, name: str, given: Object) -> None:
+def write(interp: Interpreter, value: StandardObject, name: str, given: Object) -> None:
     """Write an attribute of a held object. Only `parser.optionxform = str` is followed: it keeps the case of names."""
 
     def change(copy: Any) -> Object:
@@ -239,13 +239,13 @@ def write(machine: Machine, value: StandardObject, name: str, given: Object) -> 
         copy.optionxform = str
         return None
 
-    changed(machine, value, change)
+    changed(interp, value, change)
 
 
-def lose(machine: Machine, value: StandardObject) -> None:
+def lose(interp: Interpreter, value: StandardObject) -> None:
     """Take it that nothing is known any more of an object that can be changed."""
     if HELD in value.fields:
-        machine.drop(value, HELD)
+        interp.drop(value, HELD)
 
 
 def _checked(parser: Any) -> Any:
@@ -263,56 +263,56 @@ _DEEPEST = 10
 """Interpolations within interpolations (CPython, configparser.MAX_INTERPOLATION_DEPTH)."""
 
 
-def item(machine: Machine, value: StandardObject, key: Object) -> Object:
+def item(interp: Interpreter, value: StandardObject, key: Object) -> Object:
     """Read `value[key]`. A section of a parser stays a part of it: it has what the parser is given later."""
-    key = machine.settle(key)
+    key = interp.settle(key)
     with suppress(NotKnown):
         if _kind(held(value)) in PARSERS and isinstance(key, str):
             if key not in held(value):
                 raise Raised("KeyError", key)
-            return StandardObject(machine.tick(), part_of=(value, key))
-    return _ask(machine, value, "__getitem__", key)
+            return StandardObject(interp.tick(), part_of=(value, key))
+    return _ask(interp, value, "__getitem__", key)
 
 
-def has(machine: Machine, value: StandardObject, key: Object) -> bool | None:
+def has(interp: Interpreter, value: StandardObject, key: Object) -> bool | None:
     """Tell whether `key in value`; None where that is not known."""
-    found = _ask(machine, value, "__contains__", key)
+    found = _ask(interp, value, "__contains__", key)
     return found if isinstance(found, bool) else None
 
 
-def items(machine: Machine, value: StandardObject) -> list[Object] | None:
+def items(interp: Interpreter, value: StandardObject) -> list[Object] | None:
     """List what iterating over a held object gives; None where that is not known."""
     try:
         owner = held(value)
         if "__iter__" not in ANSWERS[_kind(owner)]:
             return None
-        return [_modelled(machine, each) for each in _bounded(iter(owner))]
+        return [_modelled(interp, each) for each in _bounded(iter(owner))]
     except NotKnown:
         return None
 
 
-def mapping(machine: Machine, value: StandardObject) -> DictObject | None:
+def mapping(interp: Interpreter, value: StandardObject) -> DictObject | None:
     """Copy a section of a parser into a dictionary; None for any other object."""
     try:
-        return _modelled(machine, dict(held(value))) if value.part_of is not None else None  # type: ignore[return-value]
+        return _modelled(interp, dict(held(value))) if value.part_of is not None else None  # type: ignore[return-value]
     except (NotKnown, ValueError):
         return None
 
 
-def operated(machine: Machine, kind: type, left: Object, right: Object) -> Object:
+def operated(interp: Interpreter, kind: type, left: Object, right: Object) -> Object:
     """Compute `left <operator> right` where one of them is held."""
     with suppress(KeyError, NotKnown):
         name, function = _OPERATORS[kind]
         listed = (ANSWERS[_kind(held(each))] for each in (left, right) if type(each) is StandardObject)
         if any(f"__{name}__" in names or f"__r{name}__" in names for names in listed):
-            return answer(machine, function, [left, right], {})
-    return machine.unknown()
+            return answer(interp, function, [left, right], {})
+    return interp.unknown()
 
 
-def compared(machine: Machine, ask: Callable[[Any, Any], Any], left: Object, right: Object) -> bool | None:
+def compared(interp: Interpreter, ask: Callable[[Any, Any], Any], left: Object, right: Object) -> bool | None:
     """Compute a comparison of which one side is held; None where it is not known."""
     with suppress(NotKnown):
-        found = answer(machine, ask, [left, right], {})
+        found = answer(interp, ask, [left, right], {})
         return found if isinstance(found, bool) else None
     return None
 
@@ -346,12 +346,12 @@ _WITH_TEXT = frozenset(
 )
 
 
-def _ask(machine: Machine, value: StandardObject, name: str, key: Object) -> Object:
+def _ask(interp: Interpreter, value: StandardObject, name: str, key: Object) -> Object:
     with suppress(NotKnown):
         owner = held(value)
         if name in ANSWERS[_kind(owner)]:
-            return answer(machine, getattr(owner, name), [key], {})
-    return machine.unknown()
+            return answer(interp, getattr(owner, name), [key], {})
+    return interp.unknown()
 
 
 def _kind(value: Any) -> str:
@@ -372,14 +372,14 @@ def _called(function: Callable[..., Any], arguments: list[Any], keywords: dict[s
 class _Given:
     """The arguments of a call, as Python's own values, of which no more than `left` characters and items may be had."""
 
-    def __init__(self, machine: Machine, left: int) -> None:
-        self.machine = machine
+    def __init__(self, interp: Interpreter, left: int) -> None:
+        self.interp = interp
         self.left = left
         self.multiplies = left <= LARGEST_FACTOR
 
     def real(self, value: Object) -> Any:
         """Turn a known value into Python's own. Raises NotKnown."""
-        value = self.machine.settle(value)
+        value = self.interp.settle(value)
         if type(value) is External and value.name in CONSTANTS_OF:
             return CONSTANTS_OF[value.name]()
         if type(value) is StandardObject:
@@ -389,7 +389,7 @@ class _Given:
                 raise NotKnown
             self._take(len(value) if isinstance(value, (str, bytes, tuple)) else self._size(value))
             return value
-        if isinstance(value, DictObject) and not value.writes.get(HAZY):
+        if isinstance(value, DictObject) and not value.writes.get(MAY_HAVE_CHANGED):
             self._take(len(value.fields))
             return {self.real(key): self.real(each) for key, each in value.fields.items()}
         if type(value) is ListObject and value.items is not None:
@@ -414,7 +414,7 @@ CONSTANTS_OF: dict[str, Callable[[], Any]] = {}
 """The values of names of the standard library, by the dotted name."""
 
 
-def _modelled(machine: Machine, value: Any) -> Object:
+def _modelled(interp: Interpreter, value: Any) -> Object:
     """Turn an answer of the standard library into a value. Raises NotKnown for a large one, or one of another type."""
     if value is None or type(value) in (bool, int, float, str, bytes, complex):
         if not is_small(value):
@@ -424,15 +424,15 @@ def _modelled(machine: Machine, value: Any) -> Object:
     if _kind(value) in ANSWERS:
         if _kind(value) == "decimal.Decimal" and abs(value.adjusted()) > MOST_DIGITS:
             raise NotKnown
-        return hold(machine, value)
+        return hold(interp, value)
     if isinstance(value, Mapping):
-        made = DictObject({}, machine.tick())
-        made.fields = {key: _modelled(machine, value[key]) for key in _bounded(value)}
+        made = DictObject({}, interp.tick())
+        made.fields = {key: _modelled(interp, value[key]) for key in _bounded(value)}
         return made
     if isinstance(value, (list, Iterator)) or _kind(value).startswith("builtins.dict_"):
-        return ListObject([_modelled(machine, each) for each in _bounded(value)], machine.tick())
+        return ListObject([_modelled(interp, each) for each in _bounded(value)], interp.tick())
     if type(value) is tuple:
-        return tuple(_modelled(machine, each) for each in value)
+        return tuple(_modelled(interp, each) for each in value)
     raise NotKnown
 
 

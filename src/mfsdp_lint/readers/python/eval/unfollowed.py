@@ -8,8 +8,8 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
 from mfsdp_lint.readers.python.eval.launching import hand_over, launch_what_is_started
 from mfsdp_lint.readers.python.state.effects import calls_nothing, changes_nothing, only_looks
-from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.frames import Call, Frame, told_at
 from mfsdp_lint.readers.python.values.markers import CONFIGURATION
 from mfsdp_lint.readers.python.values.modules import Module
@@ -27,7 +27,7 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 def unfollowed(
-    machine: Machine,
+    interp: Interpreter,
     name: str,
     call: Call,
     *,
@@ -39,26 +39,26 @@ def unfollowed(
     `named` says that `name` is the dotted name of the called value, and not only a text for it. `blamed` says that the
     call is the obstacle; it is not where the called value comes from an argument.
     """
-    machine.unfollowed += 1
-    machine.doubts += 1
+    interp.unfollowed += 1
+    interp.doubts += 1
     given = [*call.arguments, *call.keywords.values()]
-    picked = _picked(machine, given)
-    launch_what_is_started(machine, call)
+    picked = _picked(interp, given)
+    launch_what_is_started(interp, call)
     obstacle = call_at(name, call.node, call.frame) if blamed else None
-    result = machine.unknown(f"{name}()")
+    result = interp.unknown(f"{name}()")
     result.obstacle = obstacle
     called = [value for value in given if isinstance(value, (Function, Bound, Partial))]
     if not (named and changes_nothing(name)):
-        if hand_over(machine, given, call.node, call.frame):
+        if hand_over(interp, given, call.node, call.frame):
             result.fields[CONFIGURATION] = True
-        forget(machine, given, call.node, call.frame, obstacle)
+        forget(interp, given, call.node, call.frame, obstacle)
     elif not (calls_nothing(name) or all(map(only_looks, called))):
         # They may be called with all that is given.
-        forget(machine, given, call.node, call.frame, obstacle)
+        forget(interp, given, call.node, call.frame, obstacle)
     elif not calls_nothing(name):
         for value in called:
-            havoc(machine, value)
-    return any_of(machine, [*picked, result]) if picked else result
+            forget_reachable(interp, value)
+    return any_of(interp, [*picked, result]) if picked else result
 
 
 _OF_UPSTREAM = frozenset(("megatron", "transformers", "huggingface_hub"))
@@ -80,18 +80,18 @@ def is_upstream(module: Module) -> bool:
     return module.upstream is not None or (module.name.partition(".")[0] in _OF_UPSTREAM and not module.asked_for)
 
 
-def forget(machine: Machine, values: list[Object], node: Any, frame: Frame, obstacle: Place | None = None) -> None:
+def forget(interp: Interpreter, values: list[Object], node: Any, frame: Frame, obstacle: Place | None = None) -> None:
     """Forget what all these hold, and remember what call it was that may have changed it."""
-    if machine.tracing:
-        machine.suspect = machine.note(node, frame, None, "unfollowed", None, None)
+    if interp.tracing:
+        interp.suspect = interp.note(node, frame, None, "unfollowed", None, None)
     seen: set[int] = set()
-    outer, machine.obstacle = machine.obstacle, obstacle
+    outer, interp.obstacle = interp.obstacle, obstacle
     for value in values:
-        havoc(machine, value, seen)
-    machine.suspect, machine.obstacle = None, outer
+        forget_reachable(interp, value, seen)
+    interp.suspect, interp.obstacle = None, outer
 
 
-def _picked(machine: Machine, values: list[Object]) -> list[Object]:
+def _picked(interp: Interpreter, values: list[Object]) -> list[Object]:
     """List the objects that a function may pick from the lists that it is given: one of them, or some."""
     found: list[Object] = []
     for value in values:
@@ -99,8 +99,8 @@ def _picked(machine: Machine, values: list[Object]) -> list[Object]:
         items = value.items or () if isinstance(value, ListObject) else items
         if not isinstance(items, (tuple, list)):
             continue
-        machine.charge(len(items))
+        interp.charge(len(items))
         # Where all are unknown, they may be objects that nothing was written to so far.
         if any(map(is_object, items)) or (items and all(isinstance(item, Unknown) for item in items)):
-            found += (*items, some_of(machine, items))
+            found += (*items, some_of(interp, items))
     return found

@@ -16,7 +16,7 @@ from pathlib import Path
 from mfsdp_lint.core import files
 from mfsdp_lint.readers.python.eval import classes
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.classes import StarOut
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, External, Object
@@ -39,38 +39,38 @@ OF_TYPING = {
 """Classes that `typing` offers under a name of its own."""
 
 
-def written(machine: Machine, name: str) -> Object:
+def written(interp: Interpreter, name: str) -> Object:
     """Return the function or class with this dotted name (`itertools.chain.from_iterable` is written
     `chain_from_iterable`); MISSING where nobody wrote a model of it.
     """
     name = OF_TYPING.get(name, name)
     key = ("written", name)
-    if key not in machine.memo:
-        machine.memo[key] = _find(machine, name)
-    found: Object = machine.memo[key]
+    if key not in interp.memo:
+        interp.memo[key] = _find(interp, name)
+    found: Object = interp.memo[key]
     return found
 
 
-def _find(machine: Machine, name: str) -> Object:
+def _find(interp: Interpreter, name: str) -> Object:
     parts = name.split(".")
     for length in range(len(parts) - 1, 0, -1):
         top = ".".join(parts[:length])
         top = SAME_AS.get(top, top)
         if top not in _modules():
             continue
-        found = resolve_global(machine, _module(machine, top), "_".join(parts[length:]))
+        found = resolve_global(interp, _module(interp, top), "_".join(parts[length:]))
         return MISSING if isinstance(found, External) else found
     return MISSING
 
 
-def _module(machine: Machine, name: str) -> Module:
+def _module(interp: Interpreter, name: str) -> Module:
     key = ("written module", name)
-    if key not in machine.memo:
+    if key not in interp.memo:
         module = Module(f"<{name}>", name, ast.parse(_modules()[name]))
         module.written = True
         module.stars.append(StarOut(name))
-        machine.memo[key] = module
-    found: Module = machine.memo[key]
+        interp.memo[key] = module
+    found: Module = interp.memo[key]
     return found
 
 

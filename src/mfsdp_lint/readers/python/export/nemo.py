@@ -13,7 +13,7 @@ from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import HAZY, TASK
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, TASK
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -58,7 +58,7 @@ def _made(spans: Spans, value: Object) -> Origin | None:
 
 def _is_closed(value: Object) -> bool:
     """Tell whether an object was made in sight, with arguments that are all seen."""
-    return isinstance(value, Unknown) and TASK in value.fields and HAZY not in value.fields
+    return isinstance(value, Unknown) and TASK in value.fields and MAY_HAVE_CHANGED not in value.fields
 
 
 def _section(spans: Spans, owner: Object, depth: int = 0) -> Section:
@@ -99,37 +99,37 @@ def _defaults(spans: Spans, owner: Object) -> dict[str, Object]:
     cls = next(iter(held_by(owner)), None)
     if not isinstance(cls, ClassObject) or cls.module.name.startswith("nemo."):
         return {}
-    machine = spans.machine
+    interp = spans.interp
     given = {name: value for name, value in owner.fields.items() if isinstance(name, str) and name in owner.writes}
-    mark, steps = len(machine.path.journal), machine.path.steps
-    machine.path.steps = 0
-    machine.path.trial += 1
+    mark, steps = len(interp.path.journal), interp.path.steps
+    interp.path.steps = 0
+    interp.path.trial += 1
     try:
-        made = invoke(machine, cls, Call([], given, None, Frame(Module("", "", cls.module.tree))))
-        known = made.fields if isinstance(made, Instance) and HAZY not in made.writes else {}
+        made = invoke(interp, cls, Call([], given, None, Frame(Module("", "", cls.module.tree))))
+        known = made.fields if isinstance(made, Instance) and MAY_HAVE_CHANGED not in made.writes else {}
         return {name: value for name, value in known.items() if isinstance(name, str)}
     except (Raised, RecursionError, CannotJoin, OutOfSteps):
         return {}
     finally:
-        machine.path.trial -= 1
-        machine.rollback(mark)
-        machine.path.steps = steps
+        interp.path.trial -= 1
+        interp.rollback(mark)
+        interp.path.steps = steps
 
 
 def _tree(spans: Spans, value: Object, write: Write | None, depth: int) -> Tree:
-    value = spans.machine.settle(value)
+    value = spans.interp.settle(value)
     told = origin(spans, write) or _NOWHERE
     if isinstance(value, (Unknown, Instance)) and (
         TASK in value.fields or isinstance(value, Instance) or _holds(value)
     ):
         found = _section(spans, value, depth + 1)
         return Section(found.entries, told, found.open)
-    return Leaf(plain_value(spans.machine, value), told)
+    return Leaf(plain_value(spans.interp, value), told)
 
 
 def _listed(spans: Spans, value: Object, depth: int) -> Section | None:
     """Return objects by the names of their classes; None where the class of one of them is not known."""
-    value = spans.machine.settle(value)
+    value = spans.interp.settle(value)
     items = value.items if isinstance(value, ListObject) else list(value) if isinstance(value, tuple) else [value]
     names = [class_of(item) for item in items or ()]
     if items is None or not all(names) or isinstance(value, CONSTANTS):

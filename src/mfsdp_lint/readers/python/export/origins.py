@@ -10,9 +10,9 @@ from mfsdp_lint.core.recipe import CallSite, How, Obstacle, Origin, Source, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
 from mfsdp_lint.readers.python.eval.iteration import uncertain
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.limits import is_small
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -44,11 +44,11 @@ def switch(value: Object) -> Value | None:
     return _SWITCH[value] if value is None or value is True or value is False else None
 
 
-def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
+def plain_value(interp: Interpreter, value: Object, depth: int = 0) -> Value:
     """Return the known part of a value, in the form that recipes have it."""
     if (plain := switch(value)) is not None:
         return plain
-    value = machine.settle(value)
+    value = interp.settle(value)
     if isinstance(value, (bytes, complex, type(...))):
         return NOT_NONE
     if isinstance(value, CONSTANTS):
@@ -56,10 +56,10 @@ def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
             return NOT_NONE
         return Known(_FOLDER.sub("<DIR>", value)) if isinstance(value, str) and is_symbolic(value) else Known(value)
     if isinstance(value, Unknown):
-        known = value.not_none or machine.path.facts.fields.get(("not none", id(value))) is True
+        known = value.not_none or interp.path.facts.fields.get(("not none", id(value))) is True
         return NOT_NONE if known or (value.fields and _written(value)) else UNKNOWN
     if isinstance(value, Choice):
-        return join(plain_value(machine, option, depth) for option in value.options if option is not MISSING)
+        return join(plain_value(interp, option, depth) for option in value.options if option is not MISSING)
     if isinstance(value, EnumMember):
         return Known(value.name)
     if isinstance(value, External):
@@ -72,12 +72,12 @@ def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
         return (
             NOT_NONE
             if items is None or any(map(uncertain, items))
-            else _known_list([plain_value(machine, item, depth + 1) for item in items])
+            else _known_list([plain_value(interp, item, depth + 1) for item in items])
         )
-    if isinstance(value, DictObject) and depth < 8 and not value.writes.get(HAZY):
+    if isinstance(value, DictObject) and depth < 8 and not value.writes.get(MAY_HAVE_CHANGED):
         if any(map(uncertain, value.fields.values())):
             return NOT_NONE
-        return _known_dict({key: plain_value(machine, item, depth + 1) for key, item in value.fields.items()})
+        return _known_dict({key: plain_value(interp, item, depth + 1) for key, item in value.fields.items()})
     return NOT_NONE
 
 
@@ -106,8 +106,8 @@ def _known_dict(items: dict[Any, Value]) -> Value:
 class Spans:
     """Turns syntax nodes into spans; `ast` counts columns in bytes, spans in characters."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
+    def __init__(self, interp: Interpreter) -> None:
+        self.interp = interp
         self._lines: dict[str, list[str]] = {}
         self.origins: dict[int, tuple[Write, Origin | None]] = {}
 
@@ -127,7 +127,7 @@ class Spans:
         if lines is None:
             try:
                 # Python ends a line at these three only, unlike str.splitlines.
-                text = self.machine.finder.sources.text(module.path)
+                text = self.interp.finder.sources.text(module.path)
                 lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
             except Exception:
                 lines = []
@@ -163,7 +163,7 @@ def one_origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | N
         focus = (
             spans.of(write.module, write.focus) if write.focus is not None and hasattr(write.focus, "lineno") else None
         )
-        how: How = write.how  # type: ignore[assignment]  # one of those that `Machine.note` is given
+        how: How = write.how  # type: ignore[assignment]  # one of those that `Interpreter.note` is given
         return Origin(
             spans.of(write.module, write.node),
             how,
@@ -172,14 +172,14 @@ def one_origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | N
             write.module.upstream,
             write.order,
             earlier,
-            plain_value(spans.machine, write.value) if spans.machine.tracing else UNKNOWN,
+            plain_value(spans.interp, write.value) if spans.interp.tracing else UNKNOWN,
             _calls(spans, write),
-            write.value.text if spans.machine.tracing and _is_unknown(write.value) else "",
+            write.value.text if spans.interp.tracing and _is_unknown(write.value) else "",
             _option(write.value),
             tuple(_source(spans, place) for place in write.sources),
         )
     if isinstance(write.node, Origin):
-        value = plain_value(spans.machine, write.value) if spans.machine.tracing else UNKNOWN
+        value = plain_value(spans.interp, write.value) if spans.interp.tracing else UNKNOWN
         return replace(write.node, order=write.order, earlier=earlier, value=value, calls=_calls(spans, write))
     return earlier
 

@@ -22,11 +22,11 @@ from mfsdp_lint.readers.python.eval.classes import fields_by_name, has_fields, l
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.export.origins import Spans, obstacle, one_origin, origin, plain_value, switch
 from mfsdp_lint.readers.python.library.config_trees import lacked_by
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -51,36 +51,36 @@ _QUOTED = re.compile(r"[\"'](\w+)(?=[\"'])")
 
 
 def undeclared(
-    machine: Machine, root: Object, program: Callable[[], Sequence[str]], place_of: Callable[[Write], Origin | None]
+    interp: Interpreter, root: Object, program: Callable[[], Sequence[str]], place_of: Callable[[Write], Origin | None]
 ) -> Iterator[Undeclared]:
     """Yield the undeclared writes below a configuration of a program, as far as their places are known."""
-    for path, owner, names, lacked in _below(machine, root, "", frozenset(), program):
+    for path, owner, names, lacked in _below(interp, root, "", frozenset(), program):
         if place := place_of(lacked.write):
             yield Undeclared(path, owner, names, place, lacked.below, lacked.refused)
 
 
 def _below(
-    machine: Machine, owner: Object, prefix: str, above: frozenset[int], program: Callable[[], Sequence[str]]
+    interp: Interpreter, owner: Object, prefix: str, above: frozenset[int], program: Callable[[], Sequence[str]]
 ) -> Iterator[tuple[str, str, tuple[str, ...], Lacked]]:
     """Yield the path, the name of the owner's class, the names that the owner has, and the write."""
     if not isinstance(owner, (Instance, DictObject)) or id(owner) in above or len(above) > _DEEPEST_SEARCH:
         return
     for lacked in lacked_by(owner):
-        if lacked.refused or not _is_read(machine, program, lacked.name):
+        if lacked.refused or not _is_read(interp, program, lacked.name):
             names = tuple(name for name in owner.fields if isinstance(name, str))
             yield f"{prefix}{lacked.name}", _name_of(owner, prefix), names, lacked
     if isinstance(owner, DictObject):
         return
     if isinstance(owner.cls, ClassObject):
-        declared = fields_by_name(machine, owner.cls)
-        if not owner.writes.keys() <= declared.keys() and _is_closed(machine, owner, owner.cls):
+        declared = fields_by_name(interp, owner.cls)
+        if not owner.writes.keys() <= declared.keys() and _is_closed(interp, owner, owner.cls):
             for name, write in owner.writes.items():
-                if name not in declared and _is_meant(machine, owner.cls, name, write, program):
+                if name not in declared and _is_meant(interp, owner.cls, name, write, program):
                     yield f"{prefix}{name}", owner.cls.name, tuple(declared), Lacked(name, "", write, refused=False)
     inside = [(name, inner) for name, inner in owner.fields.items() if type(inner) in (Instance, DictObject)]
     for name, inner in inside:
         if isinstance(name, str):
-            yield from _below(machine, inner, f"{prefix}{name}.", above | {id(owner)}, program)
+            yield from _below(interp, inner, f"{prefix}{name}.", above | {id(owner)}, program)
 
 
 def _name_of(owner: Instance | DictObject, prefix: str) -> str:
@@ -90,29 +90,29 @@ def _name_of(owner: Instance | DictObject, prefix: str) -> str:
 
 
 def _is_meant(
-    machine: Machine, cls: ClassObject, name: str, write: object, program: Callable[[], Sequence[str]]
+    interp: Interpreter, cls: ClassObject, name: str, write: object, program: Callable[[], Sequence[str]]
 ) -> bool:
     """Tell whether a write to a name that is no field was meant for a field."""
     return (
         isinstance(write, Write)
         and _is_assignment(write)
         and not name.startswith("_")
-        and lookup(machine, cls, name)[0] is MISSING
-        and not _is_read(machine, program, name)
+        and lookup(interp, cls, name)[0] is MISSING
+        and not _is_read(interp, program, name)
     )
 
 
-def _is_read(machine: Machine, program: Callable[[], Sequence[str]], name: str) -> bool:
+def _is_read(interp: Interpreter, program: Callable[[], Sequence[str]], name: str) -> bool:
     """Tell whether a file of a program reads an attribute of this name, as far as its text tells."""
-    return any(_is_read_in(machine, path, name) for path in program())
+    return any(_is_read_in(interp, path, name) for path in program())
 
 
-def _is_read_in(machine: Machine, path: str, name: str) -> bool:
+def _is_read_in(interp: Interpreter, path: str, name: str) -> bool:
     key = ("read", name, path)
-    if key not in machine.memo:
-        text = machine.finder.sources.text_or_none(path)
-        machine.memo[key] = text is not None and _reads(text, name)
-    found: bool = machine.memo[key]
+    if key not in interp.memo:
+        text = interp.finder.sources.text_or_none(path)
+        interp.memo[key] = text is not None and _reads(text, name)
+    found: bool = interp.memo[key]
     return found
 
 
@@ -127,12 +127,12 @@ def _reads_of(line: str) -> set[str]:
     return {*_READ.findall(line), *asked}.difference(_WRITTEN.findall(line))
 
 
-def _is_closed(machine: Machine, owner: Instance, cls: ClassObject) -> bool:
+def _is_closed(interp: Interpreter, owner: Instance, cls: ClassObject) -> bool:
     return (
-        has_fields(machine, cls)
-        and not opaque(machine, cls)
-        and not owner.writes.get(HAZY)
-        and all(lookup(machine, cls, hook)[0] is MISSING for hook in _HOOKS)
+        has_fields(interp, cls)
+        and not opaque(interp, cls)
+        and not owner.writes.get(MAY_HAVE_CHANGED)
+        and all(lookup(interp, cls, hook)[0] is MISSING for hook in _HOOKS)
     )
 
 
@@ -154,10 +154,10 @@ _DEEPEST = 12
 class TreeSettings(Settings):
     """The settings of one execution path through a recipe, read from its configuration tree when they are asked for."""
 
-    def __init__(self, machine: Machine, root: Object, environment: DictObject, spans: Spans) -> None:
-        self._machine = machine
-        self._entry = machine.entry
-        self._facts = machine.path.facts
+    def __init__(self, interp: Interpreter, root: Object, environment: DictObject, spans: Spans) -> None:
+        self._interpreter = interp
+        self._entry = interp.entry
+        self._facts = interp.path.facts
         self._root = root
         self._environment = environment
         self._spans = spans
@@ -176,8 +176,8 @@ class TreeSettings(Settings):
 
         A section counts where it replaces another, or where nothing else is known to have been written.
         """
-        machine = self._machine
-        with machine.knowing(self._facts):
+        interp = self._interpreter
+        with interp.knowing(self._facts):
             writes = {} if path.startswith(ENVIRONMENT) else _history(self._root, path.split("."), "")
             found = [(each, self._told(writes[each, order])) for each, order in sorted(writes, key=_order)]
         return [(each, one) for each, one in found if one is not None] or super().history(path)
@@ -187,7 +187,7 @@ class TreeSettings(Settings):
         wanted = path
         if path.startswith(ENVIRONMENT):
             return None
-        with self._machine.knowing(self._facts):
+        with self._interpreter.knowing(self._facts):
             place = self._place(path)
             found = None if place is None else obstacle_of(place[2])
             while found is None and path:
@@ -197,10 +197,10 @@ class TreeSettings(Settings):
 
     def undeclared(self) -> tuple[Undeclared, ...]:
         """Return the writes to names that are no fields."""
-        machine = self._machine
-        with machine.knowing(self._facts):
-            program = partial(machine.program_of, self._entry)
-            return tuple(undeclared(machine, self._root, program, lambda write: origin(self._spans, write)))
+        interp = self._interpreter
+        with interp.knowing(self._facts):
+            program = partial(interp.program_of, self._entry)
+            return tuple(undeclared(interp, self._root, program, lambda write: origin(self._spans, write)))
 
     def _told(self, write: Write) -> Origin | None:
         earlier = write.earlier and one_origin(self._spans, write.earlier, None)
@@ -232,7 +232,7 @@ class TreeSettings(Settings):
 
     def _read(self, path: str) -> Setting | None:
         # As `knowing` does, which makes a context manager each time: this is asked for every setting of every recipe.
-        at = self._machine.path
+        at = self._interpreter.path
         now, at.facts = at.facts, self._facts
         try:
             if path.startswith(ENVIRONMENT):
@@ -255,7 +255,7 @@ class TreeSettings(Settings):
         return switch(owner.fields.get(name, MISSING)) if isinstance(owner, Instance) else None
 
     def _in_full(self, path: str) -> Value:
-        at = self._machine.path
+        at = self._interpreter.path
         now, at.facts = at.facts, self._facts
         try:
             return self._value(path)
@@ -267,14 +267,14 @@ class TreeSettings(Settings):
             setting = self._variable(path, path[len(ENVIRONMENT) :])
             return UNKNOWN if setting is None else setting.value
         place = self._place(path)
-        return UNKNOWN if place is None else plain_value(self._machine, place[2])
+        return UNKNOWN if place is None else plain_value(self._interpreter, place[2])
 
     def _setting(self, path: str) -> Setting | None:
         place = self._place(path)
         if place is None:
             return None
         owner, name, found = place
-        return Setting(path, plain_value(self._machine, found), self._origin(owner, name))
+        return Setting(path, plain_value(self._interpreter, found), self._origin(owner, name))
 
     def _place(self, path: str) -> tuple[Object, str, Object] | None:
         """Return the object that a setting is a part of, the name of the part, and the part; None where there is none.
@@ -293,28 +293,28 @@ class TreeSettings(Settings):
         """Return the object whose parts are the settings with this path in front of their names."""
         if path not in self._sections:
             place = self._place(path) if path else ("", "", self._root)
-            self._sections[path] = MISSING if place is None else self._machine.settle(place[2])
+            self._sections[path] = MISSING if place is None else self._interpreter.settle(place[2])
         return self._sections[path]
 
     def _computed(self, owner: Object, name: str) -> Object:
         """Return a property, a class attribute, or a value that `__getattr__` forwards; MISSING where reading fails."""
-        machine = self._machine
-        mark, steps = len(machine.path.journal), machine.path.steps
-        machine.path.steps = 0
-        machine.path.trial += 1
+        interp = self._interpreter
+        mark, steps = len(interp.path.journal), interp.path.steps
+        interp.path.steps = 0
+        interp.path.trial += 1
         try:
             module = (
                 owner.cls.module
                 if isinstance(owner, Instance) and isinstance(owner.cls, ClassObject)
                 else Module("", "", ast.Module([], []))
             )
-            return get_attribute(machine, owner, name, None, Frame(module))
+            return get_attribute(interp, owner, name, None, Frame(module))
         except (Raised, RecursionError, CannotJoin, OutOfSteps):
             return MISSING
         finally:
-            machine.path.trial -= 1
-            machine.rollback(mark)
-            machine.path.steps = steps
+            interp.path.trial -= 1
+            interp.rollback(mark)
+            interp.path.steps = steps
 
     def _origin(self, owner: Object, name: str) -> Origin | None:
         write = _write(owner, name)
@@ -340,7 +340,7 @@ class TreeSettings(Settings):
             value, write = own.fields[name], own.writes.get(name)
         elif write is None or value is MISSING:
             return None
-        known = plain_value(self._machine, value)
+        known = plain_value(self._interpreter, value)
         if uncertain(value):
             known = join([known, UNKNOWN])
         if isinstance(known, Known) and known.value is not None:

@@ -1,6 +1,6 @@
 """Models of Python's built-ins and standard library (and of torch's types): meaning, not code to run.
 
-Each model takes (machine, call) and gives the call's value; a fresh unknown where that
+Each model takes (interp, call) and gives the call's value; a fresh unknown where that
 depends on the machine the program would run on. A function that is not modelled is a call that is not followed.
 """
 

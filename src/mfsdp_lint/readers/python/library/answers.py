@@ -25,7 +25,7 @@ from mfsdp_lint.readers.python.eval.standard_objects import (
 )
 from mfsdp_lint.readers.python.library.environment import read
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.objects import ListObject, Object, PathObject, StandardObject, Unknown
@@ -115,8 +115,8 @@ def named(dotted: str) -> Any:
 
 
 def _answers(dotted: str, largest: int) -> Model:
-    def model(machine: Machine, call: Call) -> Object:
-        return answer(machine, named(dotted), call.arguments, call.keywords, largest)
+    def model(interp: Interpreter, call: Call) -> Object:
+        return answer(interp, named(dotted), call.arguments, call.keywords, largest)
 
     return model
 
@@ -192,14 +192,14 @@ def _of_pattern(method: str) -> Callable[..., Any]:
 def _in_time(function: Callable[..., Any], largest: int) -> Model:
     """Model a function that matches. Once one took too long, the calls of the program are not followed."""
 
-    def model(machine: Machine, call: Call) -> Object:
-        if TIRED in machine.memo:
+    def model(interp: Interpreter, call: Call) -> Object:
+        if TIRED in interp.memo:
             raise NotKnown
         try:
-            return answer(machine, function, call.arguments, call.keywords, largest)
+            return answer(interp, function, call.arguments, call.keywords, largest)
         except TimeoutError:
-            machine.memo[TIRED] = True
-            return machine.unknown()
+            interp.memo[TIRED] = True
+            return interp.unknown()
 
     return model
 
@@ -210,36 +210,36 @@ for _name in _MATCHING:
     models(f"_regex.Pattern.{_name}")(_in_time(_of_pattern(_name), _size))
 
 
-models("re.compile")(lambda machine, call: answer(machine, compiled, call.arguments, call.keywords))
+models("re.compile")(lambda interp, call: answer(interp, compiled, call.arguments, call.keywords))
 models("hashlib.md5")(
-    lambda machine, call: answer(machine, partial(hashlib.md5, usedforsecurity=False), call.arguments, call.keywords)
+    lambda interp, call: answer(interp, partial(hashlib.md5, usedforsecurity=False), call.arguments, call.keywords)
 )
 
 
 @models("shlex.split")
-def _split(machine: Machine, call: Call) -> Object:
+def _split(interp: Interpreter, call: Call) -> Object:
     """Split the words of a command; of a text that is not known they are some list."""
-    if not isinstance(machine.settle(call.argument(0, "s")), str):
-        return ListObject(None, machine.tick())
+    if not isinstance(interp.settle(call.argument(0, "s")), str):
+        return ListObject(None, interp.tick())
     try:
-        return answer(machine, named("shlex.split"), call.arguments, call.keywords)
+        return answer(interp, named("shlex.split"), call.arguments, call.keywords)
     except NotKnown:
-        return ListObject(None, machine.tick())
+        return ListObject(None, interp.tick())
 
 
-def _lines(machine: Machine, source: Object, call: Call) -> Object:
+def _lines(interp: Interpreter, source: Object, call: Call) -> Object:
     """List the lines of a file of the tree that was opened; any other value is given back."""
     readlines = source.fields.get("readlines") if type(source) is Unknown else None
-    return source if readlines is None else invoke(machine, readlines, call.passing([]))
+    return source if readlines is None else invoke(interp, readlines, call.passing([]))
 
 
 def _rows(reader: str) -> Model:
     def read_rows(*arguments: Any, **keywords: Any) -> list[Any]:
         return list(named(f"csv.{reader}")(*arguments, **keywords))
 
-    def model(machine: Machine, call: Call) -> Object:
-        lines = [_lines(machine, each, call) for each in call.arguments[:1]]
-        return answer(machine, read_rows, [*lines, *call.arguments[1:]], call.keywords)
+    def model(interp: Interpreter, call: Call) -> Object:
+        lines = [_lines(interp, each, call) for each in call.arguments[:1]]
+        return answer(interp, read_rows, [*lines, *call.arguments[1:]], call.keywords)
 
     return model
 
@@ -249,25 +249,25 @@ models("csv.DictReader")(_rows("DictReader"))
 
 
 @models("configparser.ConfigParser.read", "configparser.RawConfigParser.read")
-def _read(machine: Machine, call: Call) -> Object:
+def _read(interp: Interpreter, call: Call) -> Object:
     """Read files of the tree. Python passes over a missing one, which may be there when the program runs."""
-    parser, paths = call.arguments[0], machine.settle(call.argument(1, "filenames"))
+    parser, paths = call.arguments[0], interp.settle(call.argument(1, "filenames"))
     assert type(parser) is StandardObject
     several = paths.items if type(paths) is ListObject else [paths]
-    texts = [read(machine, each, call.frame) for each in several or ()]
+    texts = [read(interp, each, call.frame) for each in several or ()]
 
     def change(copy: Any) -> Object:
         for text in texts:
             if text is None or len(text) > LARGEST:
                 raise NotKnown
-            answer(machine, copy.read_string, [text], {})
-        return ListObject([each.path if type(each) is PathObject else each for each in several or ()], machine.tick())
+            answer(interp, copy.read_string, [text], {})
+        return ListObject([each.path if type(each) is PathObject else each for each in several or ()], interp.tick())
 
-    return changed(machine, parser, change)
+    return changed(interp, parser, change)
 
 
 @models("configparser.ConfigParser.read_file", "configparser.RawConfigParser.read_file")
-def _read_file(machine: Machine, call: Call) -> Object:
-    parser, lines = call.arguments[0], _lines(machine, call.arguments[1], call)
+def _read_file(interp: Interpreter, call: Call) -> Object:
+    parser, lines = call.arguments[0], _lines(interp, call.arguments[1], call)
     assert type(parser) is StandardObject
-    return changed(machine, parser, lambda copy: answer(machine, copy.read_file, [lines], {}))
+    return changed(interp, parser, lambda copy: answer(interp, copy.read_file, [lines], {}))

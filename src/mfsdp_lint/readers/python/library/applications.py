@@ -10,7 +10,7 @@ from __future__ import annotations
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.library.command_line import said_in
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.objects import (
@@ -25,59 +25,59 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 @models("click.command", "rich_click.command", "typer.run", "fire.Fire")
-def _program(machine: Machine, call: Call) -> Object:
+def _program(interp: Interpreter, call: Call) -> Object:
     """Model `@command()` and `@command`, which make a program of a function, and `run(function)`, which starts it."""
     name = getattr(call.node, "func", call.node)
     starts = getattr(name, "attr", getattr(name, "id", "")) in ("run", "Fire")
     function = call.arguments[0] if call.arguments and isinstance(call.arguments[0], (Function, Partial)) else None
     if starts:
-        return machine.unknown("run") if function is None else _started(machine, function, call)
+        return interp.unknown("run") if function is None else _started(interp, function, call)
     if function is not None:
         return _made(function)
-    return Native(f"{MODELLED}command", lambda machine, call: _made(call.arguments[0]))
+    return Native(f"{MODELLED}command", lambda interp, call: _made(call.arguments[0]))
 
 
 def _made(function: Object) -> Object:
-    def start(machine: Machine, call: Call) -> Object:
+    def start(interp: Interpreter, call: Call) -> Object:
         known = not call.arguments or call.arguments[0] is None
-        return _started(machine, function, call, known)
+        return _started(interp, function, call, known)
 
     return Native("a program", start) if isinstance(function, (Function, Partial)) else function
 
 
-def _started(machine: Machine, function: Object, call: Call, known: bool = True) -> Object:
+def _started(interp: Interpreter, function: Object, call: Call, known: bool = True) -> Object:
     """Call the function with the defaults of its options; with unknown values where options are given (not `known`)."""
-    known = known and not machine.started_with()
+    known = known and not interp.started_with()
     inner = function.function if isinstance(function, Partial) else function
     given = dict(function.keywords) if isinstance(function, Partial) else {}
     positional = list(function.arguments) if isinstance(function, Partial) else []
     for name, value in given.items():
         if not known:
-            given[name] = machine.unknown(name)
-        elif isinstance(value, Option) and value.text in machine.turned_on:
-            given[name] = Option(machine.tick(), value.text, True)
+            given[name] = interp.unknown(name)
+        elif isinstance(value, Option) and value.text in interp.turned_on:
+            given[name] = Option(interp.tick(), value.text, True)
     if isinstance(inner, Function):
         parameters = inner.node.args
         names = [each.arg for each in (*parameters.posonlyargs, *parameters.args)][len(positional) :]
         for name in (*names, *(each.arg for each in parameters.kwonlyargs)):
             if name not in given and (name not in inner.defaults or not known):
-                given[name] = machine.unknown(name)
-    return invoke(machine, inner, call.passing(positional, given))
+                given[name] = interp.unknown(name)
+    return invoke(interp, inner, call.passing(positional, given))
 
 
 @models("click.option", "click.argument", "rich_click.option", "rich_click.argument")
-def _option(machine: Machine, call: Call) -> Object:
+def _option(interp: Interpreter, call: Call) -> Object:
     """Return a decorator that binds one argument of the function to an option."""
     known = [name for name in call.arguments if isinstance(name, str)]
     destination = _destination(known)
 
-    def decorate(machine: Machine, decorated: Call) -> Object:
+    def decorate(interp: Interpreter, decorated: Call) -> Object:
         function = decorated.arguments[0]
         if destination is None or not isinstance(function, (Function, Partial)):
             return function
-        value = said_in(machine, click_option(machine, known, call.keywords), "default", call)
+        value = said_in(interp, click_option(interp, known, call.keywords), "default", call)
         if isinstance(value, Option) and value.default is False:
-            machine.switch(call.frame.module.path, value.text)
+            interp.switch(call.frame.module.path, value.text)
         if isinstance(function, Partial):
             return Partial(function.function, function.arguments, {**function.keywords, destination: value})
         return Partial(function, [], {destination: value})
@@ -94,42 +94,42 @@ def _destination(names: list[str]) -> str | None:
     return dashed[0].lstrip("-").replace("-", "_").lower() if dashed else None
 
 
-def click_option(machine: Machine, names: list[str], options: dict[str, Object]) -> Object:
+def click_option(interp: Interpreter, names: list[str], options: dict[str, Object]) -> Object:
     """Return the value of a click option that the command line does not give."""
     text = next((name for name in names if name.startswith("--")), names[0] if names else "").partition("/")[0]
     is_argument = not text.startswith("-")
     if "**" in options or {"prompt", "callback", "cls"} & options.keys():
-        return Option(machine.tick(), text)
+        return Option(interp.tick(), text)
     if options.get("required") is True or (is_argument and "default" not in options and "required" not in options):
-        return Option(machine.tick(), text, not_none=True)
+        return Option(interp.tick(), text, not_none=True)
     is_flag = options.get("is_flag") is True or any("/" in name for name in names)
     default = options.get("default", MISSING)
     if default is MISSING:
         default = False if is_flag else 0 if options.get("count") is True else None
         default = () if options.get("multiple") is True else default
     elif isinstance(default, str) and getattr(options.get("type"), "name", "builtins.str") != "builtins.str":
-        return Option(machine.tick(), text)
+        return Option(interp.tick(), text)
     if default == () or isinstance(default, CONSTANTS):
-        return Option(machine.tick(), text, default) if isinstance(default, CONSTANTS) else default
-    return Option(machine.tick(), text)
+        return Option(interp.tick(), text, default) if isinstance(default, CONSTANTS) else default
+    return Option(interp.tick(), text)
 
 
 @models("click.pass_context", "click.pass_obj")
-def _with_context(machine: Machine, call: Call) -> Object:
+def _with_context(interp: Interpreter, call: Call) -> Object:
     function = call.argument(0)
     if not isinstance(function, (Function, Partial)):
         return function
-    context = machine.unknown("context", not_none=True)
+    context = interp.unknown("context", not_none=True)
     if isinstance(function, Partial):
         return Partial(function.function, [context, *function.arguments], function.keywords)
     return Partial(function, [context], {})
 
 
 @models("typer.Option", "typer.Argument")
-def _typer_option(machine: Machine, call: Call) -> Object:
+def _typer_option(interp: Interpreter, call: Call) -> Object:
     default = call.argument(0, "default", ...)
     names = [name for name in call.arguments[1:] if isinstance(name, str)]
     text = names[0].partition("/")[0] if names else "an option"
     if default is ... or not isinstance(default, CONSTANTS) or {"prompt", "callback"} & call.keywords.keys():
-        return Option(machine.tick(), text)
-    return said_in(machine, Option(machine.tick(), text, default), "default", call, first=True)
+        return Option(interp.tick(), text)
+    return said_in(interp, Option(interp.tick(), text, default), "default", call, first=True)

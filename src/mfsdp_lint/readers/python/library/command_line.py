@@ -15,13 +15,13 @@ from typing import Any
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.started import word, word_of, words
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, place
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import HAZY, OPTIONS, SPECS, WHOLE
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -214,7 +214,7 @@ def declaration(names: list[Object], options: dict[str, Object], destination: st
 
 
 def from_words(
-    machine: Machine, specs: DictObject, said: Sequence[Any], abbreviated: bool, call: Call
+    interp: Interpreter, specs: DictObject, said: Sequence[Any], abbreviated: bool, call: Call
 ) -> tuple[dict[str, Object], list[GivenWord]] | None:
     """Return the values of the given options, by their attributes, and the words that no option takes.
 
@@ -229,48 +229,48 @@ def from_words(
     values: dict[str, Object] = {}
     for use in taken.uses:
         place = use.spec.destination
-        values[place] = _value(machine, declared[use.spec], use, values.get(place, MISSING), call)
+        values[place] = _value(interp, declared[use.spec], use, values.get(place, MISSING), call)
     return values, taken.rest
 
 
-def _value(machine: Machine, declared: Declaration, use: Use, former: Object, call: Call) -> Object:
+def _value(interp: Interpreter, declared: Declaration, use: Use, former: Object, call: Call) -> Object:
     match use.spec.action:
         case "store_true":
-            return _flag(machine, use, True, call.frame)
+            return _flag(interp, use, True, call.frame)
         case "store_false":
-            return _flag(machine, use, False, call.frame)
+            return _flag(interp, use, False, call.frame)
         case action if action == _EITHER:
-            return _flag(machine, use, not use.name.startswith("--no-"), call.frame)
+            return _flag(interp, use, not use.name.startswith("--no-"), call.frame)
         case "store_const":
             return declared.const
         case "store":
-            made = [_converted(machine, declared.type, each, call) for each in use.words]
+            made = [_converted(interp, declared.type, each, call) for each in use.words]
             if use.spec.number in (None, "?"):
                 return made[0] if made else declared.const
-            return ListObject(made, machine.tick())
+            return ListObject(made, interp.tick())
         case "append" | "extend" if use.spec.action == "extend" or use.spec.number is None:
-            made = [_converted(machine, declared.type, each, call) for each in use.words]
+            made = [_converted(interp, declared.type, each, call) for each in use.words]
             before = former.items if isinstance(former, ListObject) and former.items is not None else []
-            return ListObject([*before, *made], machine.tick())
-    return machine.unknown(use.name)
+            return ListObject([*before, *made], interp.tick())
+    return interp.unknown(use.name)
 
 
-def _flag(machine: Machine, use: Use, value: bool, frame: Frame) -> Object:
-    return value if use.flag is None else word(machine, use.flag, frame, value)
+def _flag(interp: Interpreter, use: Use, value: bool, frame: Frame) -> Object:
+    return value if use.flag is None else word(interp, use.flag, frame, value)
 
 
-def _converted(machine: Machine, kind: Object, said: GivenWord, call: Call) -> Object:
+def _converted(interp: Interpreter, kind: Object, said: GivenWord, call: Call) -> Object:
     """Convert a word with the option's type."""
-    plain = word(machine, said, call.frame)
+    plain = word(interp, said, call.frame)
     if kind is None or said.known is None or getattr(kind, "name", "") == "builtins.str":
         return plain
     try:
-        made = machine.settle(invoke(machine, kind, call.passing([said.known])))
+        made = interp.settle(invoke(interp, kind, call.passing([said.known])))
     except Raised as error:
         if error.name in ("ValueError", "TypeError", "ArgumentTypeError"):
             raise Raised("SystemExit", f"invalid value: {said.known!r}") from None
         raise
-    return word(machine, said, call.frame, made) if isinstance(made, CONSTANTS) and made is not None else made
+    return word(interp, said, call.frame, made) if isinstance(made, CONSTANTS) and made is not None else made
 
 
 WITHOUT_VALUE = {"store_true": False, "store_false": True}
@@ -279,36 +279,36 @@ SUPPRESS = External("argparse.SUPPRESS")
 
 
 @models("argparse.ArgumentParser")
-def _parser(machine: Machine, call: Call) -> Object:
-    defaults, specs = DictObject({}, machine.tick()), DictObject({}, machine.tick())
-    _inherit(machine, defaults, specs, call.keywords)
+def _parser(interp: Interpreter, call: Call) -> Object:
+    defaults, specs = DictObject({}, interp.tick()), DictObject({}, interp.tick())
+    _inherit(interp, defaults, specs, call.keywords)
     if call.keywords.keys() & {"**", "argument_default"}:
-        machine.record(defaults, HAZY, True)
+        interp.record(defaults, MAY_HAVE_CHANGED, True)
     if call.keywords.keys() & {"**", "prefix_chars", "fromfile_prefix_chars"}:
-        machine.record(specs, HAZY, True)
-    return _adding_to(machine, defaults, specs, abbreviated=call.keywords.get("allow_abbrev") is not False)
+        interp.record(specs, MAY_HAVE_CHANGED, True)
+    return _adding_to(interp, defaults, specs, abbreviated=call.keywords.get("allow_abbrev") is not False)
 
 
-def _inherit(machine: Machine, defaults: DictObject, specs: DictObject, keywords: dict[str, Object]) -> None:
+def _inherit(interp: Interpreter, defaults: DictObject, specs: DictObject, keywords: dict[str, Object]) -> None:
     """Copy the options of a parser's `parents`, which several commands may share."""
     for parent in getattr(keywords.get("parents"), "items", None) or ():
         theirs = parent.fields.get(OPTIONS) if isinstance(parent, Unknown) else None
         if not isinstance(theirs, DictObject):
-            machine.record(defaults, HAZY, True)
-            machine.record(specs, HAZY, True)
+            interp.record(defaults, MAY_HAVE_CHANGED, True)
+            interp.record(specs, MAY_HAVE_CHANGED, True)
             continue
         for name, spec in parent.fields[SPECS].fields.items():
-            machine.put(specs, name, spec)
+            interp.put(specs, name, spec)
         for name, option in theirs.fields.items():
             former = defaults.fields.get(name, option)
             same = former is option
-            machine.put(defaults, name, option if same else Option(machine.tick(), getattr(option, "text", "")))
-        if theirs.writes.get(HAZY):
-            machine.record(defaults, HAZY, True)
+            interp.put(defaults, name, option if same else Option(interp.tick(), getattr(option, "text", "")))
+        if theirs.writes.get(MAY_HAVE_CHANGED):
+            interp.record(defaults, MAY_HAVE_CHANGED, True)
 
 
 def _adding_to(
-    machine: Machine,
+    interp: Interpreter,
     defaults: DictObject,
     specs: DictObject,
     command: bool = False,
@@ -321,80 +321,80 @@ def _adding_to(
     is given. With `one_of`, one of the group's options must be given: it is not known which.
     """
 
-    def group(machine: Machine, call: Call) -> Object:
-        return _adding_to(machine, defaults, specs, command, call.keywords.get("required", False) is not False)
+    def group(interp: Interpreter, call: Call) -> Object:
+        return _adding_to(interp, defaults, specs, command, call.keywords.get("required", False) is not False)
 
-    def commands(machine: Machine, call: Call) -> Object:
+    def commands(interp: Interpreter, call: Call) -> Object:
         destination = call.keywords.get("dest")
         if isinstance(destination, str):
-            machine.put(defaults, destination, Option(machine.tick(), "a command"))
+            interp.put(defaults, destination, Option(interp.tick(), "a command"))
         # Which attributes there are depends on the command.
-        machine.record(defaults, HAZY, True)
-        machine.record(specs, HAZY, True)
-        made = machine.unknown("commands", not_none=True)
+        interp.record(defaults, MAY_HAVE_CHANGED, True)
+        interp.record(specs, MAY_HAVE_CHANGED, True)
+        made = interp.unknown("commands", not_none=True)
         made.fields["add_parser"] = Native("argparse.add_parser", add_parser)
         return made
 
-    def add_parser(machine: Machine, call: Call) -> Object:
-        _inherit(machine, defaults, specs, call.keywords)
-        return _adding_to(machine, defaults, specs, True)
+    def add_parser(interp: Interpreter, call: Call) -> Object:
+        _inherit(interp, defaults, specs, call.keywords)
+        return _adding_to(interp, defaults, specs, True)
 
-    def add(machine: Machine, call: Call) -> Object:
+    def add(interp: Interpreter, call: Call) -> Object:
         names, options, frame = call.arguments, call.keywords, call.frame
         destination = _destination(names, options)
-        machine.switches.setdefault(frame.module.path, {})
+        interp.switches.setdefault(frame.module.path, {})
         if destination is None or "**" in options or options.get("default") == SUPPRESS:
-            machine.record(defaults, HAZY, True)
+            interp.record(defaults, MAY_HAVE_CHANGED, True)
         declared = None if destination is None else declaration(names, options, destination)
         if declared is None:
-            machine.record(specs, HAZY, True)
+            interp.record(specs, MAY_HAVE_CHANGED, True)
         else:
-            machine.put(specs, declared.spec.names or destination, declared)
+            interp.put(specs, declared.spec.names or destination, declared)
         if destination is not None and options.get("action") not in NOT_STORED:
             former = defaults.fields.get(destination, MISSING)
-            option = _option(machine, names, options)
+            option = _option(interp, names, options)
             text, is_off = getattr(option, "text", ""), isinstance(option, Option) and option.default is False
-            if is_off and machine.switch(frame.module.path, text):
-                option = Option(machine.tick(), text, True)
+            if is_off and interp.switch(frame.module.path, text):
+                option = Option(interp.tick(), text, True)
             if one_of:
-                option = Option(machine.tick(), text)
-            option = said_in(machine, option, "default", call)
+                option = Option(interp.tick(), text)
+            option = said_in(interp, option, "default", call)
             if command and former is not MISSING:
                 # Which of the two gives the default depends on the command.
-                option = former = Option(machine.tick(), text)
-            machine.put(defaults, destination, _shared(machine, former, option))
-        return machine.unknown("option", not_none=True)
+                option = former = Option(interp.tick(), text)
+            interp.put(defaults, destination, _shared(interp, former, option))
+        return interp.unknown("option", not_none=True)
 
-    def set_defaults(machine: Machine, call: Call) -> Object:
+    def set_defaults(interp: Interpreter, call: Call) -> Object:
         for name, value in call.keywords.items():
             if command:
-                value = machine.unknown(name)
+                value = interp.unknown(name)
             former = defaults.fields.get(name)
             if isinstance(former, Option) and isinstance(value, CONSTANTS):
-                value = said_in(machine, Option(machine.tick(), former.text, value), name, call)
-            machine.put(defaults, name, value)
+                value = said_in(interp, Option(interp.tick(), former.text, value), name, call)
+            interp.put(defaults, name, value)
         return None
 
-    def parse(machine: Machine, call: Call) -> Object:
-        return parse_known(machine, call)[0]
+    def parse(interp: Interpreter, call: Call) -> Object:
+        return parse_known(interp, call)[0]
 
-    def parse_known(machine: Machine, call: Call) -> tuple[Unknown, ListObject]:
-        given = machine.settle(call.argument(0, "args"))
+    def parse_known(interp: Interpreter, call: Call) -> tuple[Unknown, ListObject]:
+        given = interp.settle(call.argument(0, "args"))
         items = given.items if isinstance(given, ListObject) else None
-        said = machine.started_with() if given is None else None if items is None else [*map(word_of, items)]
-        if not said and machine.started_with() is None and (given is None or items is not None):
-            return _namespace(machine, defaults), ListObject([], machine.tick())
+        said = interp.started_with() if given is None else None if items is None else [*map(word_of, items)]
+        if not said and interp.started_with() is None and (given is None or items is not None):
+            return _namespace(interp, defaults), ListObject([], interp.tick())
         # (What a module holds is for every start of the program.)
-        unclear = specs.writes.get(HAZY) or machine.module_level
-        found = None if unclear or said is None or None in said else from_words(machine, specs, said, abbreviated, call)
+        unclear = specs.writes.get(MAY_HAVE_CHANGED) or interp.module_level
+        found = None if unclear or said is None or None in said else from_words(interp, specs, said, abbreviated, call)
         if found is None:
-            return machine.unknown("args", not_none=True), ListObject(None, machine.tick())
+            return interp.unknown("args", not_none=True), ListObject(None, interp.tick())
         values, over = found
-        made = _namespace(machine, defaults)
+        made = _namespace(interp, defaults)
         made.fields.update(values)
-        return made, words(machine, over, call.frame)
+        return made, words(interp, over, call.frame)
 
-    made = machine.unknown("parser", not_none=True)
+    made = interp.unknown("parser", not_none=True)
     methods: dict[str, Model] = {
         "add_argument": add,
         "add_argument_group": group,
@@ -421,28 +421,28 @@ def _destination(names: list[Object], options: dict[str, Object]) -> str | None:
     return long.lstrip("-").replace("-", "_") if long.startswith("-") else long
 
 
-def _option(machine: Machine, names: list[Object], options: dict[str, Object]) -> Object:
+def _option(interp: Interpreter, names: list[Object], options: dict[str, Object]) -> Object:
     """Return an option's value: an Option knows its name, and the evaluator treats it like its default."""
     known = [name for name in names if isinstance(name, str)]
     text = next((name for name in known if name.startswith("--")), known[0] if known else "")
     if "**" in options or options.get("required") is True or options.get("default") == SUPPRESS:
-        return Option(machine.tick(), text)
+        return Option(interp.tick(), text)
     if not text.startswith("-") and options.get("nargs") not in ("?", "*"):
-        return Option(machine.tick(), text, not_none=True)
+        return Option(interp.tick(), text, not_none=True)
     if "default" in options:
         default = options["default"]
         # A default that is text goes through the option's type.
         converted = isinstance(default, str) and "type" in options
         if converted and getattr(options.get("type"), "name", "") != "builtins.str":
-            return Option(machine.tick(), text)
+            return Option(interp.tick(), text)
     else:
         action = options.get("action")
         default = WITHOUT_VALUE.get(action) if isinstance(action, str) else None
     # (What can be changed in place is no option's alone.)
-    return Option(machine.tick(), text, default) if isinstance(default, CONSTANTS) else default
+    return Option(interp.tick(), text, default) if isinstance(default, CONSTANTS) else default
 
 
-def said_in(machine: Machine, option: Object, keyword: str, call: Call, first: bool = False) -> Object:
+def said_in(interp: Interpreter, option: Object, keyword: str, call: Call, first: bool = False) -> Object:
     """Make an option know where its default is written: the argument of this name, or the whole call.
 
     With `first`, the first positional argument can give it as well.
@@ -450,22 +450,22 @@ def said_in(machine: Machine, option: Object, keyword: str, call: Call, first: b
     if isinstance(option, Option) and isinstance(call.node, ast.Call):
         whole = call.node.args[0] if first and call.node.args else call.node
         argument = next((each for each in call.node.keywords if each.arg == keyword), whole)
-        machine.looks = LOOKS
+        interp.looks = LOOKS
         text = Text(argument, call.frame)
-        option.said = place(text) if argument is call.node else behind(machine, text)[-1]
+        option.said = place(text) if argument is call.node else behind(interp, text)[-1]
     return option
 
 
-def _shared(machine: Machine, former: Object, option: Object) -> Object:
+def _shared(interp: Interpreter, former: Object, option: Object) -> Object:
     """Join several options for one attribute: the first gives the default (CPython's `parse_known_args`)."""
     if not isinstance(former, Option) or not isinstance(option, Option):
         return option if former is MISSING else former
-    return Option(machine.tick(), f"{former.text}, {option.text}", former.default, former.not_none, former.said)
+    return Option(interp.tick(), f"{former.text}, {option.text}", former.default, former.not_none, former.said)
 
 
-def _namespace(machine: Machine, defaults: DictObject) -> Unknown:
-    made = machine.unknown("args", not_none=True)
+def _namespace(interp: Interpreter, defaults: DictObject) -> Unknown:
+    made = interp.unknown("args", not_none=True)
     made.fields.update(defaults.fields)
-    if not defaults.writes.get(HAZY):
+    if not defaults.writes.get(MAY_HAVE_CHANGED):
         made.fields[WHOLE] = True
     return made

@@ -14,13 +14,13 @@ from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribu
 from mfsdp_lint.readers.python.eval.classes import fields_of, opaque
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.operators import equal
-from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import HAZY, LACKED, WHOLE
+from mfsdp_lint.readers.python.values.markers import LACKED, MAY_HAVE_CHANGED, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     DTYPES,
     MISSING,
@@ -38,9 +38,9 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def make_tree(machine: Machine, text: str = "config") -> ConfigTree:
+def make_tree(interp: Interpreter, text: str = "config") -> ConfigTree:
     """Make an empty tree."""
-    made = ConfigTree(machine.tick(), text, True)
+    made = ConfigTree(interp.tick(), text, True)
     made.fields[WHOLE] = True
     return made
 
@@ -49,7 +49,7 @@ def is_whole(tree: Object) -> bool:
     """Tell whether all entries of a tree, or of a dictionary, are known."""
     if isinstance(tree, ConfigTree):
         return tree.fields.get(WHOLE) is True
-    return isinstance(tree, DictObject) and not tree.writes.get(HAZY)
+    return isinstance(tree, DictObject) and not tree.writes.get(MAY_HAVE_CHANGED)
 
 
 def entries(tree: ConfigTree | DictObject) -> list[tuple[str, Object]]:
@@ -57,25 +57,25 @@ def entries(tree: ConfigTree | DictObject) -> list[tuple[str, Object]]:
     return [(key, value) for key, value in tree.fields.items() if isinstance(key, str)]
 
 
-def tree_of(machine: Machine, value: Object, text: str = "config") -> Object:
+def tree_of(interp: Interpreter, value: Object, text: str = "config") -> Object:
     """Turn a dataclass object, or a dictionary, into a tree; return anything else as it is."""
-    value = machine.settle(value)
+    value = interp.settle(value)
     if _is_open(value):
-        return machine.unknown(text)
+        return interp.unknown(text)
     if isinstance(value, DictObject) and is_whole(value):
         names = [key for key in value.fields if isinstance(key, str)]
         known = len(names) == len(value.fields)
     elif isinstance(value, Instance) and (classes := _classes(value)):
-        declared = dict.fromkeys(spec.name for cls in classes for spec in fields_of(machine, cls))
+        declared = dict.fromkeys(spec.name for cls in classes for spec in fields_of(interp, cls))
         names = [name for name in declared if name in value.fields]
-        known = not value.writes.get(HAZY) and not any(opaque(machine, cls) for cls in classes)
+        known = not value.writes.get(MAY_HAVE_CHANGED) and not any(opaque(interp, cls) for cls in classes)
     elif isinstance(value, ListObject) and value.items is not None:
-        return ListObject([tree_of(machine, item, text) for item in value.items], machine.tick())
+        return ListObject([tree_of(interp, item, text) for item in value.items], interp.tick())
     else:
         return value
-    made = make_tree(machine, text)
+    made = make_tree(interp, text)
     for name in names:
-        made.fields[name] = tree_of(machine, value.fields[name], f"{text}.{name}")
+        made.fields[name] = tree_of(interp, value.fields[name], f"{text}.{name}")
         if isinstance(value, DictObject) and isinstance(value.writes.get(name), Write):
             made.writes[name] = value.writes[name]
     if not known:
@@ -95,17 +95,17 @@ def _is_open(value: Object) -> bool:
     return isinstance(value, str) and ("${" in value or value == "???")
 
 
-def merge(machine: Machine, tree: ConfigTree, source: Object, call: Call, struct: bool = False) -> None:
+def merge(interp: Interpreter, tree: ConfigTree, source: Object, call: Call, struct: bool = False) -> None:
     """Merge a tree or dictionary into a tree. With `struct`, a key that the tree does not have is refused."""
     if isinstance(source, Instance):
-        source = tree_of(machine, source)
+        source = tree_of(interp, source)
     if isinstance(source, DictObject) and not all(isinstance(key, str) for key in source.fields):
         source = None  # trees do not hold other keys here, as `on:` in YAML
     if not isinstance(source, (ConfigTree, DictObject)) or not is_whole(source):
-        havoc(machine, tree)
+        forget_reachable(interp, tree)
         return
     for key, value in entries(source):
-        put(machine, tree, key, value, source.writes.get(key), call, struct)
+        put(interp, tree, key, value, source.writes.get(key), call, struct)
 
 
 def lacked_by(owner: Object) -> tuple[Lacked, ...]:
@@ -133,14 +133,14 @@ def meant(tree: Object, path: str) -> str:
     return f"{section}.{close[0]}".lstrip(".") if close else ""
 
 
-def _lacks(machine: Machine, owner: ConfigTree | Instance, *more: Lacked) -> None:
+def _lacks(interp: Interpreter, owner: ConfigTree | Instance, *more: Lacked) -> None:
     """Remember writes to names that a tree or an object does not have."""
     if more:
-        machine.put(owner, LACKED, (*lacked_by(owner), *more))
+        interp.put(owner, LACKED, (*lacked_by(owner), *more))
 
 
 def put(
-    machine: Machine, tree: ConfigTree, key: str, value: Object, write: Any, call: Call, struct: bool = False
+    interp: Interpreter, tree: ConfigTree, key: str, value: Object, write: Any, call: Call, struct: bool = False
 ) -> None:
     """Change one entry of a tree; dictionaries are merged. `write` is the write to record, None: this call.
 
@@ -149,29 +149,29 @@ def put(
     """
     former = tree.fields.get(key, MISSING)
     if _is_open(value):
-        value = machine.unknown(key)
-    write = write if isinstance(write, Write) else machine.note(call.node, call.frame, None, "assigned", value, None)
+        value = interp.unknown(key)
+    write = write if isinstance(write, Write) else interp.note(call.node, call.frame, None, "assigned", value, None)
     if former is MISSING and struct and tree.fields.get(WHOLE) is True:
-        _lacks(machine, tree, Lacked(key, "", write, refused=True))
+        _lacks(interp, tree, Lacked(key, "", write, refused=True))
         return
     if isinstance(value, (ConfigTree, DictObject)):
         if isinstance(former, ConfigTree):
-            merge(machine, former, value, call, struct)
+            merge(interp, former, value, call, struct)
             return
         if isinstance(former, (Unknown, Choice)):
-            value = machine.unknown(key)
+            value = interp.unknown(key)
         else:
-            made = make_tree(machine, f"{tree.text}.{key}")
-            merge(machine, made, value, call)
+            made = make_tree(interp, f"{tree.text}.{key}")
+            merge(interp, made, value, call)
             value = made
     elif uncertain(value):
-        value = join(machine, [former if option is MISSING else option for option in value.options])
-    machine.put(tree, key, value)
-    machine.record(tree, key, write)
+        value = join(interp, [former if option is MISSING else option for option in value.options])
+    interp.put(tree, key, value)
+    interp.record(tree, key, write)
 
 
 def put_below(
-    machine: Machine,
+    interp: Interpreter,
     tree: ConfigTree,
     path: str,
     value: Object,
@@ -188,82 +188,82 @@ def put_below(
     *above, last = path.split(".")
     struct = struct and not force
     for depth, part in enumerate(above, 1):
-        here = machine.settle(tree.fields.get(part, MISSING))
+        here = interp.settle(tree.fields.get(part, MISSING))
         if here is MISSING and struct and tree.fields.get(WHOLE) is True:
-            _lacks(machine, tree, Lacked(part, ".".join((*above[depth:], last)), write, refused=True))
+            _lacks(interp, tree, Lacked(part, ".".join((*above[depth:], last)), write, refused=True))
             return
         if not isinstance(here, ConfigTree):
             if isinstance(here, (Unknown, Choice, Instance)):
-                put(machine, tree, part, machine.unknown(part), write, call)
+                put(interp, tree, part, interp.unknown(part), write, call)
                 return
             if struct and here is not MISSING:
                 raise Refused(f"Could not override '{path}'", name="OverridesError")
-            inner = make_tree(machine, f"{tree.text}.{part}")
+            inner = make_tree(interp, f"{tree.text}.{part}")
             inner.fields[WHOLE] = tree.fields.get(WHOLE) is True
-            machine.put(tree, part, inner)
+            interp.put(tree, part, inner)
             here = inner
         tree = here
-    put(machine, tree, last, value, write, call, struct)
+    put(interp, tree, last, value, write, call, struct)
 
 
-def as_dictionary(machine: Machine, tree: Object) -> Object:
+def as_dictionary(interp: Interpreter, tree: Object) -> Object:
     """Convert a tree to plain dictionaries and lists (`OmegaConf.to_container`)."""
     if not isinstance(tree, ConfigTree):
         return tree
-    made = DictObject({}, machine.tick())
+    made = DictObject({}, interp.tick())
     for key, value in entries(tree):
-        made.fields[key] = as_dictionary(machine, value)
+        made.fields[key] = as_dictionary(interp, value)
         if key in tree.writes:
             made.writes[key] = tree.writes[key]
     if lacked := lacked_by(tree):
         made.writes[LACKED] = lacked
     if not is_whole(tree):
-        made.writes[HAZY] = True
+        made.writes[MAY_HAVE_CHANGED] = True
     return made
 
 
-def apply(machine: Machine, config: Object, changes: Object, call: Call) -> None:
+def apply(interp: Interpreter, config: Object, changes: Object, call: Call) -> None:
     """Set the values of the entries, section by section, as upstream's `apply_overrides` does.
 
     An entry that the object does not have is left out, for rules to report; so is an entry that it refuses.
     """
-    changes = machine.settle(changes)
+    changes = interp.settle(changes)
     if not isinstance(changes, (DictObject, ConfigTree)):
-        havoc(machine, config)
+        forget_reachable(interp, config)
         return
     if not is_whole(changes) and not isinstance(config, Unknown):
-        havoc(machine, config)
+        forget_reachable(interp, config)
     if isinstance(config, Instance):
-        _lacks(machine, config, *lacked_by(changes))
+        _lacks(interp, config, *lacked_by(changes))
     for key, value in entries(changes):
-        if has_attribute(machine, config, key, call.node, call.frame) is False:
+        if has_attribute(interp, config, key, call.node, call.frame) is False:
             write = changes.writes.get(key)
             if isinstance(config, Instance) and isinstance(write, Write):
-                _lacks(machine, config, Lacked(key, "", write, refused=False))
+                _lacks(interp, config, Lacked(key, "", write, refused=False))
             continue
         try:
-            _apply_one(machine, config, key, machine.settle(value), changes.writes.get(key), call)
+            _apply_one(interp, config, key, interp.settle(value), changes.writes.get(key), call)
         except Raised:
-            machine.doubts += 1
+            interp.doubts += 1
 
 
-def _apply_one(machine: Machine, config: Object, key: str, value: Object, write: Any, call: Call) -> None:
-    current = machine.settle(get_attribute(machine, config, key, call.node, call.frame))
+def _apply_one(interp: Interpreter, config: Object, key: str, value: Object, write: Any, call: Call) -> None:
+    current = interp.settle(get_attribute(interp, config, key, call.node, call.frame))
     if isinstance(value, (DictObject, ConfigTree)):
         if isinstance(current, (Instance, Choice)) or (isinstance(current, Unknown) and _is_changed(value)):
             if "_target_" in value.fields:
-                _set(machine, config, key, machine.unknown(key, not_none=True), write, call)
+                _set(interp, config, key, interp.unknown(key, not_none=True), write, call)
             else:
-                apply(machine, current, value, call)
+                apply(interp, current, value, call)
         elif not isinstance(current, Unknown) and (write is not None or _is_changed(value)):
-            _set(machine, config, key, as_dictionary(machine, value), write, call)
+            _set(interp, config, key, as_dictionary(interp, value), write, call)
         return
-    if not isinstance(write, Write) and (identical(current, value) or equal(machine, current, value) is True):
+    if not isinstance(write, Write) and (identical(current, value) or equal(interp, current, value) is True):
         return
     if isinstance(current, External) and current.name.startswith("torch.") and isinstance(value, str):
         dtype = value.rpartition(".")[2]
-        value = External(f"torch.{dtype}") if dtype in DTYPES else machine.unknown(key, not_none=True)
-    _set(machine, config, key, value, write, call)
+        value = External(f"torch.{dtype}") if dtype in DTYPES else interp.unknown(key, not_none=True)
+    _set(interp, config, key, value, write, call)
 
 
 def _is_changed(tree: ConfigTree | DictObject) -> bool:
@@ -274,10 +274,10 @@ def _is_changed(tree: ConfigTree | DictObject) -> bool:
     )
 
 
-def _set(machine: Machine, config: Object, key: str, value: Object, write: Any, call: Call) -> None:
+def _set(interp: Interpreter, config: Object, key: str, value: Object, write: Any, call: Call) -> None:
     """Set an attribute as `setattr(config, key, value)`, recorded at the place that states the value."""
     if not isinstance(write, Write) or write.module is None:
-        set_attribute(machine, config, key, value, call.node, call.frame)
+        set_attribute(interp, config, key, value, call.node, call.frame)
         return
     said = Frame(write.module, write.function, None, call.frame, call.node)
-    set_attribute(machine, config, key, value, write.node, said, write.focus)
+    set_attribute(interp, config, key, value, write.node, said, write.focus)

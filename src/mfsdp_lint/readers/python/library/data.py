@@ -19,7 +19,7 @@ from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, place, trace
@@ -43,15 +43,15 @@ _QUOTES = re.compile("[rRuU]?(\"\"\"|'''|[\"'])")
 """The beginning of a literal that holds its text as it is, or nearly."""
 
 
-def in_place(machine: Machine, read: Read, text: str, call: Call) -> list[Placed]:
+def in_place(interp: Interpreter, read: Read, text: str, call: Call) -> list[Placed]:
     """Load the documents of a text with their places: in the file that has it, or in a literal of the program.
 
     Raises NoData where the loader refuses the text.
     """
-    path = machine.finder.texts.get(text)
+    path = interp.finder.texts.get(text)
     if path is not None:
         return read(path, text)
-    start = _start_in_code(machine, text, call)
+    start = _start_in_code(interp, text, call)
     if start is None:
         return [moved(each, lambda _: None) for each in read("", text)]
     return [moved(each, partial(_from, start)) for each in read(start.path, text)]
@@ -67,20 +67,20 @@ def moved(placed: Placed, move: Callable[[Origin], Origin | None]) -> Placed:
     return Placed(value, placed.origin and move(placed.origin), placed.open)
 
 
-def _start_in_code(machine: Machine, text: str, call: Call) -> Span | None:
+def _start_in_code(interp: Interpreter, text: str, call: Call) -> Span | None:
     """Return where in the program's own text a loaded text begins; None where it is not written there as it is."""
     for given in call.node.args if isinstance(call.node, ast.Call) else ():
-        machine.looks = LOOKS
-        for module, said, _ in reversed((place(Text(given, call.frame)), *trace(machine, Text(given, call.frame)))):
+        interp.looks = LOOKS
+        for module, said, _ in reversed((place(Text(given, call.frame)), *trace(interp, Text(given, call.frame)))):
             if isinstance(said, ast.Constant) and said.value == text and module.upstream is None:
-                return _written_out(machine, module, said, text)
+                return _written_out(interp, module, said, text)
     return None
 
 
-def _written_out(machine: Machine, module: Module, literal: ast.Constant, text: str) -> Span | None:
+def _written_out(interp: Interpreter, module: Module, literal: ast.Constant, text: str) -> Span | None:
     """Return where behind the opening quotes of a literal its text begins; None where the text has escapes."""
     try:
-        lines = Lines(machine.finder.sources.text(module.path))
+        lines = Lines(interp.finder.sources.text(module.path))
     except Unreadable:
         return None
     span = lines.of_node(module.path, literal)
@@ -201,59 +201,59 @@ def _with_places(value: Any, placed: Placed) -> Placed:
     return Placed(found.value, placed.origin, found.open)
 
 
-def to_object(machine: Machine, placed: Placed, option: Option | None, call: Call) -> Object:
+def to_object(interp: Interpreter, placed: Placed, option: Option | None, call: Call) -> Object:
     """Convert loaded data to the evaluator's object; entries of dictionaries keep their places in the data.
 
     `option` is the option that the text came from, if whoever starts the program may change it.
     """
     if placed.open:
-        return machine.unknown("data")
+        return interp.unknown("data")
     if isinstance(placed.value, list):
-        items = [to_object(machine, item, option, call) for item in placed.value]
-        listed = ListObject(items, machine.tick())
+        items = [to_object(interp, item, option, call) for item in placed.value]
+        listed = ListObject(items, interp.tick())
         if all(item.origin for item in placed.value):
             listed.loaded_from([(call.frame.module, item.origin, call.frame.function) for item in placed.value])
         return listed
     if isinstance(placed.value, dict):
-        made = DictObject({}, machine.tick())
+        made = DictObject({}, interp.tick())
         said: Any = placed.origin or call.node
-        made.made = machine.note(said, call.frame, None, "default", None, None)
+        made.made = interp.note(said, call.frame, None, "default", None, None)
         for key, item in placed.value.items():
-            value = to_object(machine, item, option, call)
+            value = to_object(interp, item, option, call)
             made.fields[key] = value
-            made.writes[key] = machine.note(item.origin or call.node, call.frame, None, "assigned", value, None)
+            made.writes[key] = interp.note(item.origin or call.node, call.frame, None, "assigned", value, None)
         return made
-    return placed.value if option is None else Option(machine.tick(), option.text, placed.value)
+    return placed.value if option is None else Option(interp.tick(), option.text, placed.value)
 
 
-def loaded(machine: Machine, source: Object, read: Read, call: Call) -> list[Object] | None:
+def loaded(interp: Interpreter, source: Object, read: Read, call: Call) -> list[Object] | None:
     """Return the documents of a text or of a file that was opened; None where they are not known.
 
     Raises Raised where the loader refuses the text.
     """
     stream = source.fields.get("read") if isinstance(source, Unknown) else None
     if isinstance(stream, Native):
-        source = invoke(machine, stream, call.passing([]))
-    text = machine.settle(source)
+        source = invoke(interp, stream, call.passing([]))
+    text = interp.settle(source)
     if isinstance(text, bytes):
         text = text.decode(errors="replace")
     if not isinstance(text, str) or is_symbolic(text):
         return None
     try:
-        found = in_place(machine, read, text, call)
+        found = in_place(interp, read, text, call)
     except NoData as error:
         raise Raised("ValueError", str(error)) from None
     option = source if type(source) is Option else None
-    machine.charge(len(text))
-    return [to_object(machine, each, option, call) for each in found]
+    interp.charge(len(text))
+    return [to_object(interp, each, option, call) for each in found]
 
 
 def _loader(read: Callable[[str, str], Placed]) -> Model:
-    def model(machine: Machine, call: Call) -> Object:
+    def model(interp: Interpreter, call: Call) -> Object:
         source = call.arguments[0] if call.arguments else next(iter(call.keywords.values()), None)
         hooked = any("hook" in name or name == "cls" for name in call.keywords)
-        found = None if hooked else loaded(machine, source, lambda path, text: [read(path, text)], call)
-        return machine.unknown("data") if found is None else found[0]
+        found = None if hooked else loaded(interp, source, lambda path, text: [read(path, text)], call)
+        return interp.unknown("data") if found is None else found[0]
 
     return model
 
@@ -272,14 +272,14 @@ models("yaml.safe_load", "yaml.full_load")(_loader(_yaml))
 
 
 @models("yaml.load")
-def _yaml_load(machine: Machine, call: Call) -> Object:
+def _yaml_load(interp: Interpreter, call: Call) -> Object:
     """Load YAML with a safe loader; with any other loader, data can be anything."""
     loader = call.argument(1, "Loader")
     if getattr(loader, "name", "").rpartition(".")[2] not in ("SafeLoader", "CSafeLoader", "FullLoader", "CFullLoader"):
-        return machine.unknown("data")
-    return _loader(_yaml)(machine, call.passing(call.arguments[:1]))
+        return interp.unknown("data")
+    return _loader(_yaml)(interp, call.passing(call.arguments[:1]))
 
 
 models("yaml.safe_load_all")(
-    lambda machine, call: ListObject(loaded(machine, call.arguments[0], from_yaml, call), machine.tick())
+    lambda interp, call: ListObject(loaded(interp, call.arguments[0], from_yaml, call), interp.tick())
 )

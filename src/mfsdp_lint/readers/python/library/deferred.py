@@ -12,116 +12,116 @@ from mfsdp_lint.readers.python.eval.launching import launch
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.generators import Coroutine
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.objects import Function, ListObject, Native, Object, Unknown
 
 
 @models("asyncio.run", "anyio.run", "trio.run", "uvloop.run")
-def _run_coroutine(machine: Machine, call: Call) -> Object:
+def _run_coroutine(interp: Interpreter, call: Call) -> Object:
     first = call.argument(0, "main")
     if isinstance(first, Coroutine):
         return first.result()
-    return unfollowed(machine, "asyncio.run", call)
+    return unfollowed(interp, "asyncio.run", call)
 
 
 @models("asyncio.wait_for", "asyncio.shield", "asyncio.create_task", "asyncio.ensure_future")
-def _same(machine: Machine, call: Call) -> Object:
+def _same(interp: Interpreter, call: Call) -> Object:
     """Return the coroutine that the call is given, with its result: a task runs at once, awaited or not."""
     first = call.argument(0)
     if isinstance(first, Coroutine):
         first.result()
         return first
-    return unfollowed(machine, "asyncio.wait_for", call)
+    return unfollowed(interp, "asyncio.wait_for", call)
 
 
 @models("asyncio.gather")
-def _gather(machine: Machine, call: Call) -> Object:
+def _gather(interp: Interpreter, call: Call) -> Object:
     awaited = [each for each in call.arguments if isinstance(each, Coroutine)]
     if len(awaited) < len(call.arguments):
-        return unfollowed(machine, "asyncio.gather", call)
-    return Coroutine(machine, lambda: ListObject([each.result() for each in awaited], machine.tick()))
+        return unfollowed(interp, "asyncio.gather", call)
+    return Coroutine(interp, lambda: ListObject([each.result() for each in awaited], interp.tick()))
 
 
-models("asyncio.sleep")(lambda machine, call: Coroutine(machine, lambda: call.argument(1, "result")))
+models("asyncio.sleep")(lambda interp, call: Coroutine(interp, lambda: call.argument(1, "result")))
 models("asyncio.to_thread")(
-    lambda machine, call: Coroutine(
-        machine, lambda: invoke(machine, call.arguments[0], call.passing(call.arguments[1:], call.keywords))
+    lambda interp, call: Coroutine(
+        interp, lambda: invoke(interp, call.arguments[0], call.passing(call.arguments[1:], call.keywords))
     )
 )
 
 
 @models("asyncio.get_event_loop", "asyncio.new_event_loop", "asyncio.get_running_loop")
-def _loop(machine: Machine, call: Call) -> Object:
-    loop: Unknown = machine.unknown("loop", not_none=True)
+def _loop(interp: Interpreter, call: Call) -> Object:
+    loop: Unknown = interp.unknown("loop", not_none=True)
     loop.fields["run_until_complete"] = Native("loop.run_until_complete", _run_coroutine)
     loop.fields["create_task"] = Native("loop.create_task", _same)
     return loop
 
 
 @models("nemo_run.Partial", "nemo_run.Config")
-def _task(machine: Machine, call: Call) -> Object:
+def _task(interp: Interpreter, call: Call) -> Object:
     if not call.arguments or "**" in call.keywords:
-        return unfollowed(machine, "nemo_run.Partial", call)
+        return unfollowed(interp, "nemo_run.Partial", call)
     makes = getattr(getattr(call.node, "func", None), "attr", "") == "Config"
-    return task(machine, (*call.arguments, makes), call.keywords, call.node, call.frame)
+    return task(interp, (*call.arguments, makes), call.keywords, call.node, call.frame)
 
 
-def _built(machine: Machine, value: Object, call: Call) -> Object:
+def _built(interp: Interpreter, value: Object, call: Call) -> Object:
     """Build the object that a `Config` describes; return anything else as it is."""
     if isinstance(value, Unknown) and (held := held_by(value)) and held[-1]:
-        return _result_of_task(machine, value, call)
+        return _result_of_task(interp, value, call)
     return value
 
 
-def _result_of_task(machine: Machine, held: Unknown, call: Call) -> Object:
+def _result_of_task(interp: Interpreter, held: Unknown, call: Call) -> Object:
     function, *given, _ = held_by(held)
     keywords = {name: value for name, value in held.fields.items() if isinstance(name, str)}
-    given = [_built(machine, value, call) for value in given]
-    keywords = {name: _built(machine, value, call) for name, value in keywords.items()}
-    return invoke(machine, function, call.passing(given, keywords))
+    given = [_built(interp, value, call) for value in given]
+    keywords = {name: _built(interp, value, call) for name, value in keywords.items()}
+    return invoke(interp, function, call.passing(given, keywords))
 
 
 @models("nemo_run.run", "nemo_run.build")
-def _run_task(machine: Machine, call: Call) -> Object:
+def _run_task(interp: Interpreter, call: Call) -> Object:
     given = call.argument(0, "fn_or_script")
     if configures_run(given):
-        return launch(machine, "nemo_run.run", call.passing([given]))
+        return launch(interp, "nemo_run.run", call.passing([given]))
     if isinstance(given, Unknown) and held_by(given):
-        return _result_of_task(machine, given, call)
-    return unfollowed(machine, "nemo_run.run", call)
+        return _result_of_task(interp, given, call)
+    return unfollowed(interp, "nemo_run.run", call)
 
 
 @models("nemo_run.autoconvert")
-def _autoconvert(machine: Machine, call: Call) -> Object:
-    def convert(machine: Machine, call: Call) -> Object:
+def _autoconvert(interp: Interpreter, call: Call) -> Object:
+    def convert(interp: Interpreter, call: Call) -> Object:
         function = call.arguments[0]
         if isinstance(function, Function):
-            machine.converted.add((function.module, function.name))
+            interp.converted.add((function.module, function.name))
         return function
 
-    return convert(machine, call) if call.arguments else Native(f"{MODELLED}nemo_run.autoconvert", convert)
+    return convert(interp, call) if call.arguments else Native(f"{MODELLED}nemo_run.autoconvert", convert)
 
 
 @models("nemo.lightning.Trainer.fit")
-def _fit(machine: Machine, call: Call) -> Object:
+def _fit(interp: Interpreter, call: Call) -> Object:
     trainer, *given = call.arguments
     handed = dict(zip(("model", "data"), given, strict=False)) | call.keywords | {"trainer": trainer}
-    return launch(machine, "Trainer.fit", call.passing([task(machine, (None, False), handed, call.node, call.frame)]))
+    return launch(interp, "Trainer.fit", call.passing([task(interp, (None, False), handed, call.node, call.frame)]))
 
 
 @models("nemo_run.Experiment")
-def _experiment(machine: Machine, call: Call) -> Object:
-    made: Unknown = machine.unknown("experiment", not_none=True)
+def _experiment(interp: Interpreter, call: Call) -> Object:
+    made: Unknown = interp.unknown("experiment", not_none=True)
 
-    def add(machine: Machine, call: Call) -> Object:
+    def add(interp: Interpreter, call: Call) -> Object:
         tasks = getattr(call.arguments[0], "items", None) if call.arguments else None
         for each in tasks or call.arguments[:1]:
-            _run_task(machine, call.passing([each]))
-        return machine.unknown("added", not_none=True)
+            _run_task(interp, call.passing([each]))
+        return interp.unknown("added", not_none=True)
 
-    nothing = Native("Experiment.run", lambda machine, call: None)
+    nothing = Native("Experiment.run", lambda interp, call: None)
     made.fields.update({"add": Native("Experiment.add", add), "run": nothing})
-    made.fields["__enter__"] = Native("Experiment.__enter__", lambda machine, call: made)
+    made.fields["__enter__"] = Native("Experiment.__enter__", lambda interp, call: made)
     return made

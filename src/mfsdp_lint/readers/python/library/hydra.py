@@ -23,7 +23,7 @@ from mfsdp_lint.readers.python.library.data import from_omegaconf, to_object
 from mfsdp_lint.readers.python.library.omegaconf import Said, override
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.folders import folder_of, located, normal, symbol, text_of
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.paths import Refused
 from mfsdp_lint.readers.python.values.frames import Call
@@ -47,10 +47,10 @@ _OPTIONS = re.compile(r"\[(?P<several>[\w/., -]*)\]\Z|(?P<one>[\w/.-]+)\Z")
 
 
 @models("hydra.main")
-def _main(machine: Machine, call: Call) -> Object:
+def _main(interp: Interpreter, call: Call) -> Object:
     path, name = call.argument(0, "config_path", MISSING), call.argument(1, "config_name")
 
-    def decorate(machine: Machine, decorated: Call) -> Object:
+    def decorate(interp: Interpreter, decorated: Call) -> Object:
         function = decorated.arguments[0]
         if isinstance(function, (Function, Partial)):
             return _program(function, path, name, call.frame.module)
@@ -60,17 +60,17 @@ def _main(machine: Machine, call: Call) -> Object:
 
 
 def _program(function: Object, path: Object, name: Object, module: Module) -> Object:
-    def start(machine: Machine, call: Call) -> Object:
+    def start(interp: Interpreter, call: Call) -> Object:
         if call.arguments and call.arguments[0] is not None:
-            return invoke(machine, function, call.passing(call.arguments[:1]))
+            return invoke(interp, function, call.passing(call.arguments[:1]))
         try:
-            found = _started(machine, path, name)
+            found = _started(interp, path, name)
         except NotFollowed:
-            tree: Object = machine.unknown("what hydra composes", not_none=True)
+            tree: Object = interp.unknown("what hydra composes", not_none=True)
         else:
-            folder = _folder(machine, found.path, module)
-            tree = _tree(machine, folder, found.name, found.overrides, module, call, started=True)
-        return invoke(machine, function, call.passing([tree]))
+            folder = _folder(interp, found.path, module)
+            tree = _tree(interp, folder, found.name, found.overrides, module, call, started=True)
+        return invoke(interp, function, call.passing([tree]))
 
     return Native("a program", start)
 
@@ -94,9 +94,9 @@ class _Started:
     overrides: list[Said]
 
 
-def _started(machine: Machine, path: Object, name: Object) -> _Started:
+def _started(interp: Interpreter, path: Object, name: Object) -> _Started:
     """Apply the command line to the arguments of `@hydra.main`. Raises NotFollowed."""
-    words = machine.started_with()
+    words = interp.started_with()
     if words is None:
         return _Started(path, name, [])
     found = take(_FLAGS, words)
@@ -111,60 +111,60 @@ def _started(machine: Machine, path: Object, name: Object) -> _Started:
     return _Started(path, name, said)
 
 
-def _folder(machine: Machine, path: Object, module: Module) -> str | None:
+def _folder(interp: Interpreter, path: Object, module: Module) -> str | None:
     """Return the folder of the tree that a path beside a module means; None where that is not known."""
-    text = text_of_path(machine.settle(path))
+    text = text_of_path(interp.settle(path))
     if text is None or "://" in text:
         return None
-    if folder_of(machine, text) is None:
+    if folder_of(interp, text) is None:
         if os.path.isabs(text):
             return None
-        text = f"{symbol(machine, os.path.dirname(module.path))}/{text}"
-    return normal(machine, text)
+        text = f"{symbol(interp, os.path.dirname(module.path))}/{text}"
+    return normal(interp, text)
 
 
 @models("hydra.initialize", "hydra.experimental.initialize")
-def _initialize(machine: Machine, call: Call) -> Object:
-    return _initialized(machine, _folder(machine, call.argument(0, "config_path"), call.frame.module))
+def _initialize(interp: Interpreter, call: Call) -> Object:
+    return _initialized(interp, _folder(interp, call.argument(0, "config_path"), call.frame.module))
 
 
 @models("hydra.initialize_config_dir", "hydra.experimental.initialize_config_dir")
-def _initialize_folder(machine: Machine, call: Call) -> Object:
-    text = text_of_path(machine.settle(call.argument(0, "config_dir")))
-    inside = text is not None and folder_of(machine, text) is not None
-    return _initialized(machine, _folder(machine, text, call.frame.module) if inside else None)
+def _initialize_folder(interp: Interpreter, call: Call) -> Object:
+    text = text_of_path(interp.settle(call.argument(0, "config_dir")))
+    inside = text is not None and folder_of(interp, text) is not None
+    return _initialized(interp, _folder(interp, text, call.frame.module) if inside else None)
 
 
 models("hydra.initialize_config_module", "hydra.experimental.initialize_config_module")(
-    lambda machine, call: _initialized(machine, None)
+    lambda interp, call: _initialized(interp, None)
 )
 
 
-def _initialized(machine: Machine, folder: str | None) -> Object:
-    machine.put(_state(machine), "folder", folder)
-    return machine.unknown("hydra", not_none=True)
+def _initialized(interp: Interpreter, folder: str | None) -> Object:
+    interp.put(_state(interp), "folder", folder)
+    return interp.unknown("hydra", not_none=True)
 
 
-def _state(machine: Machine) -> DictObject:
-    found: DictObject = machine.memo.setdefault("hydra", DictObject({}, 0))
+def _state(interp: Interpreter) -> DictObject:
+    found: DictObject = interp.memo.setdefault("hydra", DictObject({}, 0))
     return found
 
 
 @models("hydra.compose", "hydra.experimental.compose")
-def _compose(machine: Machine, call: Call) -> Object:
-    overrides = machine.settle(call.argument(1, "overrides", ()))
+def _compose(interp: Interpreter, call: Call) -> Object:
+    overrides = interp.settle(call.argument(1, "overrides", ()))
     items = overrides.items if isinstance(overrides, ListObject) else overrides
-    folder = _state(machine).fields.get("folder")
+    folder = _state(interp).fields.get("folder")
     # (What depends on a folder that was set before is remembered for no other call.)
-    machine.put(_state(machine), "folder", folder)
+    interp.put(_state(interp), "folder", folder)
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
-        return machine.unknown("config", not_none=True)
+        return interp.unknown("config", not_none=True)
     said = [Said(item) for item in items]
-    return _tree(machine, folder, call.argument(0, "config_name"), said, call.frame.module, call)
+    return _tree(interp, folder, call.argument(0, "config_name"), said, call.frame.module, call)
 
 
 def _tree(
-    machine: Machine,
+    interp: Interpreter,
     folder: Any,
     name: Object,
     overrides: list[Said],
@@ -177,25 +177,25 @@ def _tree(
 
     Where the program is `started` with it, whoever starts it may change every value.
     """
-    name = machine.settle(name)
+    name = interp.settle(name)
     if not isinstance(folder, str) or not isinstance(name, str):
-        return machine.unknown("what hydra composes", not_none=True)
-    files = _Files(machine, folder, module)
+        return interp.unknown("what hydra composes", not_none=True)
+    files = _Files(interp, folder, module)
     try:
         chosen, added, values = _sorted_out(files, overrides)
         parts = Composer(files.load, chosen, added).composed(name)
     except (NotComposed, NoData) as error:
-        return machine.unknown(f"what hydra composes: {error}", not_none=True)
-    tree = make_tree(machine)
+        return interp.unknown(f"what hydra composes: {error}", not_none=True)
+    tree = make_tree(interp)
     for part in parts:
-        data = to_object(machine, _under(part), None, call)
-        merge(machine, tree, data, call)
-    machine.drop(tree, "hydra")
-    override(machine, tree, values, call)
+        data = to_object(interp, _under(part), None, call)
+        merge(interp, tree, data, call)
+    interp.drop(tree, "hydra")
+    override(interp, tree, values, call)
     for path, _ in all_lacked(tree):
         raise Refused(f"Could not override '{path}'", nearest=meant(tree, path), name="ConfigCompositionException")
     if started:
-        _as_options(machine, tree, "")
+        _as_options(interp, tree, "")
     return tree
 
 
@@ -206,19 +206,19 @@ def _under(part: Part[dict[Any, Placed]]) -> Placed:
     return placed
 
 
-def _as_options(machine: Machine, tree: ConfigTree, above: str) -> None:
+def _as_options(interp: Interpreter, tree: ConfigTree, above: str) -> None:
     for key, value in list(tree.fields.items()):
         if isinstance(key, str) and isinstance(value, ConfigTree):
-            _as_options(machine, value, f"{above}{key}.")
+            _as_options(interp, value, f"{above}{key}.")
         elif isinstance(key, str) and isinstance(value, (bool, int, float, str, type(None))):
-            tree.fields[key] = Option(machine.tick(), f"{above}{key}=", value)
+            tree.fields[key] = Option(interp.tick(), f"{above}{key}=", value)
 
 
 class _Files:
     """The files of a folder of configurations."""
 
-    def __init__(self, machine: Machine, folder: str, module: Module) -> None:
-        self.machine = machine
+    def __init__(self, interp: Interpreter, folder: str, module: Module) -> None:
+        self.interp = interp
         self.folder = folder
         self.module = module
 
@@ -226,7 +226,7 @@ class _Files:
         """Load one file. Raises NotComposed where its text is not known, NoData where it is no YAML."""
         name = path if path.endswith((".yaml", ".yml")) else f"{path}.yaml"
         try:
-            found = text_of(self.machine, f"{self.folder}/{name}", self.module)
+            found = text_of(self.interp, f"{self.folder}/{name}", self.module)
         except FileNotFoundError:
             return None
         if found is None:
@@ -241,9 +241,9 @@ class _Files:
 
     def is_group(self, path: str) -> bool:
         """Tell whether a folder of options has this path."""
-        places = located(self.machine, f"{self.folder}/{path}", self.module)
+        places = located(self.interp, f"{self.folder}/{path}", self.module)
         return any(
-            os.path.basename(place) in self.machine.finder.entries(os.path.dirname(place)) and disk.is_folder(place)
+            os.path.basename(place) in self.interp.finder.entries(os.path.dirname(place)) and disk.is_folder(place)
             for place in places
         )
 

@@ -16,8 +16,8 @@ from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke, run_block
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.deciding import inside
-from mfsdp_lint.readers.python.state.forgetting import havoc, is_part, part_of, shallow_copy
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable, is_part, part_of, shallow_copy
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
@@ -45,37 +45,37 @@ LONGEST_PROGRAM = 10_000
 
 
 @models("builtins.getattr")
-def _getattr(machine: Machine, call: Call) -> Object:
-    name = machine.settle(call.arguments[1])
+def _getattr(interp: Interpreter, call: Call) -> Object:
+    name = interp.settle(call.arguments[1])
     if isinstance(name, Choice) and all(isinstance(option, str) for option in name.options):
         given = ([call.arguments[0], option, *call.arguments[2:]] for option in name.options)
-        return join(machine, [_getattr(machine, call.passing(each)) for each in given])
+        return join(interp, [_getattr(interp, call.passing(each)) for each in given])
     if not isinstance(name, str):
-        return join(machine, [*_parts(machine, call.arguments[0]), *call.arguments[2:], machine.unknown()])
+        return join(interp, [*_parts(interp, call.arguments[0]), *call.arguments[2:], interp.unknown()])
     if len(call.arguments) < 3:
-        return get_attribute(machine, call.arguments[0], name, call.node, call.frame)
-    owner = machine.settle(call.arguments[0])
+        return get_attribute(interp, call.arguments[0], name, call.node, call.frame)
+    owner = interp.settle(call.arguments[0])
     if isinstance(owner, Choice):
         given = ([option, name, call.arguments[2]] for option in owner.options)
-        return join(machine, [_getattr(machine, call.passing(each)) for each in given])
-    if has_attribute(machine, owner, name, call.node, call.frame) is None and not isinstance(owner, Unknown):
+        return join(interp, [_getattr(interp, call.passing(each)) for each in given])
+    if has_attribute(interp, owner, name, call.node, call.frame) is None and not isinstance(owner, Unknown):
         try:
-            return join(machine, [get_attribute(machine, owner, name, call.node, call.frame), call.arguments[2]])
+            return join(interp, [get_attribute(interp, owner, name, call.node, call.frame), call.arguments[2]])
         except Raised:
-            return machine.unknown(name)
+            return interp.unknown(name)
     try:
-        return get_attribute(machine, owner, name, call.node, call.frame)
+        return get_attribute(interp, owner, name, call.node, call.frame)
     except Raised as error:
         if error.name != "AttributeError":
             raise
         return call.arguments[2]
 
 
-def _parts(machine: Machine, owner: Object) -> list[Object]:
+def _parts(interp: Interpreter, owner: Object) -> list[Object]:
     """Return the objects that an attribute of `owner` may be, whatever its name."""
-    owner = machine.settle(owner)
+    owner = interp.settle(owner)
     if isinstance(owner, Choice):
-        return [part for option in owner.options for part in _parts(machine, option)]
+        return [part for option in owner.options for part in _parts(interp, option)]
     fields = owner.fields if isinstance(owner, (Instance, Unknown)) else {}
     parts = [part for key, part in fields.items() if is_part(key)]
     held = [one for part in parts for one in (part.options if isinstance(part, Choice) else (part,))]
@@ -83,93 +83,93 @@ def _parts(machine: Machine, owner: Object) -> list[Object]:
 
 
 @models("builtins.setattr")
-def _setattr(machine: Machine, call: Call) -> Object:
+def _setattr(interp: Interpreter, call: Call) -> Object:
     owner, name, value = call.arguments
-    name = machine.settle(name)
+    name = interp.settle(name)
     if isinstance(name, str):
-        set_attribute(machine, owner, name, value, call.node, call.frame, call.expression(2))
+        set_attribute(interp, owner, name, value, call.node, call.frame, call.expression(2))
     else:
-        outer, machine.obstacle = machine.obstacle, obstacle_of(name)
-        havoc(machine, owner)
-        machine.obstacle = outer
+        outer, interp.obstacle = interp.obstacle, obstacle_of(name)
+        forget_reachable(interp, owner)
+        interp.obstacle = outer
     return None
 
 
 @models("object.__getattribute__")
-def _object_getattribute(machine: Machine, call: Call) -> Object:
-    owner, name = (machine.settle(argument) for argument in call.arguments)
+def _object_getattribute(interp: Interpreter, call: Call) -> Object:
+    owner, name = (interp.settle(argument) for argument in call.arguments)
     if not isinstance(owner, Instance) or not isinstance(name, str) or not isinstance(owner.cls, ClassObject):
-        return machine.unknown(str(name))
+        return interp.unknown(str(name))
     # Without `__getattr__`, which is what this is called for.
-    if name not in owner.fields and lookup(machine, owner.cls, name)[0] is MISSING:
+    if name not in owner.fields and lookup(interp, owner.cls, name)[0] is MISSING:
         raise Raised("AttributeError", f"'{owner.cls.name}' object has no attribute '{name}'")
-    return get_attribute(machine, owner, name, call.node, call.frame)
+    return get_attribute(interp, owner, name, call.node, call.frame)
 
 
 @models("object.__setattr__")
-def _object_setattr(machine: Machine, call: Call) -> Object:
+def _object_setattr(interp: Interpreter, call: Call) -> Object:
     owner, name, value = call.arguments
     if isinstance(owner, Instance) and isinstance(name, str):
-        write_around(machine, owner, name, value, call.node, call.frame, None, "assigned")
+        write_around(interp, owner, name, value, call.node, call.frame, None, "assigned")
     elif isinstance(owner, Unknown) and isinstance(name, str):
-        write(machine, owner, name, value, call.node, call.frame, None, "assigned")
+        write(interp, owner, name, value, call.node, call.frame, None, "assigned")
     elif isinstance(owner, Choice) and isinstance(name, str):
-        set_attribute(machine, owner, name, value, call.node, call.frame)
+        set_attribute(interp, owner, name, value, call.node, call.frame)
     else:
-        havoc(machine, owner)
+        forget_reachable(interp, owner)
     return None
 
 
 @models("builtins.delattr", "object.__delattr__")
-def _delattr(machine: Machine, call: Call) -> Object:
-    owner, name = (machine.settle(argument) for argument in call.arguments)
+def _delattr(interp: Interpreter, call: Call) -> Object:
+    owner, name = (interp.settle(argument) for argument in call.arguments)
     if isinstance(owner, (Instance, Unknown)) and isinstance(name, str):
-        machine.drop(owner, name)
+        interp.drop(owner, name)
     else:
-        havoc(machine, owner)
+        forget_reachable(interp, owner)
     return None
 
 
 @models("builtins.hasattr")
-def _hasattr(machine: Machine, call: Call) -> Object:
-    owner, name = call.arguments[0], machine.settle(call.arguments[1])
+def _hasattr(interp: Interpreter, call: Call) -> Object:
+    owner, name = call.arguments[0], interp.settle(call.arguments[1])
     if not isinstance(name, str):
-        return machine.unknown("", not_none=True)
-    known = has_attribute(machine, machine.settle(owner), name, call.node, call.frame)
+        return interp.unknown("", not_none=True)
+    known = has_attribute(interp, interp.settle(owner), name, call.node, call.frame)
     if known is None and isinstance(owner, Unknown):
-        return part_of(machine, owner, ("has", name), f"hasattr({owner.text}, {name!r})")
-    return machine.unknown("", not_none=True) if known is None else known
+        return part_of(interp, owner, ("has", name), f"hasattr({owner.text}, {name!r})")
+    return interp.unknown("", not_none=True) if known is None else known
 
 
 @models("builtins.vars")
-def _vars(machine: Machine, call: Call) -> Object:
-    owner = machine.settle(call.argument(0))
+def _vars(interp: Interpreter, call: Call) -> Object:
+    owner = interp.settle(call.argument(0))
     if isinstance(owner, Instance):
-        return attributes_of(machine, owner)
+        return attributes_of(interp, owner)
     if isinstance(owner, Unknown):
-        return attributes_of_unknown(machine, owner)
+        return attributes_of_unknown(interp, owner)
     if isinstance(owner, Module):
-        return invoke(machine, written(machine, "builtins.names_of"), call.passing([owner]))
+        return invoke(interp, written(interp, "builtins.names_of"), call.passing([owner]))
     if not call.arguments:
-        return _locals(machine, call.passing([]))
-    return machine.unknown("vars()", not_none=True)
+        return _locals(interp, call.passing([]))
+    return interp.unknown("vars()", not_none=True)
 
 
 @models("builtins.globals")
-def _globals(machine: Machine, call: Call) -> Object:
-    return invoke(machine, written(machine, "builtins.names_of"), call.passing([call.frame.module]))
+def _globals(interp: Interpreter, call: Call) -> Object:
+    return invoke(interp, written(interp, "builtins.names_of"), call.passing([call.frame.module]))
 
 
 @models("builtins.locals")
-def _locals(machine: Machine, call: Call) -> Object:
+def _locals(interp: Interpreter, call: Call) -> Object:
     if call.frame.fields is call.frame.module.fields:
-        return _globals(machine, call)
-    return DictObject(dict(call.frame.fields), machine.tick())
+        return _globals(interp, call)
+    return DictObject(dict(call.frame.fields), interp.tick())
 
 
 @models("builtins.eval", "builtins.exec")
-def _run_text(machine: Machine, call: Call) -> Object:
-    text = machine.settle(call.arguments[0]) if len(call.arguments) == 1 else None
+def _run_text(interp: Interpreter, call: Call) -> Object:
+    text = interp.settle(call.arguments[0]) if len(call.arguments) == 1 else None
     function = getattr(getattr(call.node, "func", None), "id", "")
     if isinstance(text, str) and function in ("eval", "exec") and len(text) < LONGEST_PROGRAM:
         try:
@@ -179,24 +179,24 @@ def _run_text(machine: Machine, call: Call) -> Object:
         for inner in ast.walk(tree):
             ast.copy_location(inner, call.node)
         if isinstance(tree, ast.Expression):
-            return evaluate(machine, tree.body, call.frame)
-        run_block(machine, tree.body, call.frame)  # type: ignore[attr-defined]
+            return evaluate(interp, tree.body, call.frame)
+        run_block(interp, tree.body, call.frame)  # type: ignore[attr-defined]
         return None
     # It may do anything to what it can name.
     here: Frame | None = call.frame
     while here is not None:
         for value in list(here.fields.values()):
-            havoc(machine, value)
+            forget_reachable(interp, value)
         here = here.enclosing
     given = (*call.arguments, *call.keywords.values())
-    for value in (*given, machine.path.environment, *call.frame.module.fields.values()):
-        havoc(machine, value)
-    return machine.unknown("eval()")
+    for value in (*given, interp.path.environment, *call.frame.module.fields.values()):
+        forget_reachable(interp, value)
+    return interp.unknown("eval()")
 
 
-models("builtins.dir", "builtins.hash", "builtins.id")(lambda machine, call: machine.unknown("", not_none=True))
-models("object")(lambda machine, call: machine.unknown("object()", not_none=True))
-models("builtins.print")(lambda machine, call: None)
+models("builtins.dir", "builtins.hash", "builtins.id")(lambda interp, call: interp.unknown("", not_none=True))
+models("object")(lambda interp, call: interp.unknown("object()", not_none=True))
+models("builtins.print")(lambda interp, call: None)
 
 
 _ERRORS = [name for name, each in vars(builtins).items() if isinstance(each, type) and issubclass(each, BaseException)]
@@ -206,21 +206,21 @@ BUILTINS.update({"Ellipsis": ..., "__debug__": True})
 
 
 @models("copy.deepcopy")
-def _deepcopy(machine: Machine, call: Call) -> Object:
-    value = machine.settle(call.arguments[0])
-    own = special(machine, value, "__deepcopy__")
+def _deepcopy(interp: Interpreter, call: Call) -> Object:
+    value = interp.settle(call.arguments[0])
+    own = special(interp, value, "__deepcopy__")
     if own is not None:
-        return invoke(machine, own, call.passing([value, DictObject({}, machine.tick())]))
+        return invoke(interp, own, call.passing([value, DictObject({}, interp.tick())]))
     copies: dict[int, Object] = {}
-    for part in _copied_parts(machine, value, set()):
-        if _is_copied_by_another(machine, part, call):
-            copies[id(part)] = machine.unknown("copy", not_none=True)
-    return deep_copy(machine, value, copies)
+    for part in _copied_parts(interp, value, set()):
+        if _is_copied_by_another(interp, part, call):
+            copies[id(part)] = interp.unknown("copy", not_none=True)
+    return deep_copy(interp, value, copies)
 
 
-def _copied_parts(machine: Machine, value: Object, seen: set[int]) -> Iterator[Instance]:
+def _copied_parts(interp: Interpreter, value: Object, seen: set[int]) -> Iterator[Instance]:
     """Yield the objects that a deep copy reaches."""
-    value = machine.settle(value)
+    value = interp.settle(value)
     if id(value) in seen:
         return
     seen.add(id(value))
@@ -234,75 +234,75 @@ def _copied_parts(machine: Machine, value: Object, seen: set[int]) -> Iterator[I
     elif isinstance(value, (tuple, Choice)):
         inner = value.options if isinstance(value, Choice) else value
     for each in inner:
-        yield from _copied_parts(machine, each, seen)
+        yield from _copied_parts(interp, each, seen)
 
 
-def _is_copied_by_another(machine: Machine, value: Instance, call: Call) -> bool:
+def _is_copied_by_another(interp: Interpreter, value: Instance, call: Call) -> bool:
     """Tell whether `copy` finds `__deepcopy__` by a `__getattr__` that asks another object: it then copies that one.
 
     At head the model is such an object (GPTModelConfig in megatron-core's training/models/gpt.py): its copy is of the
     class of the TransformerConfig in it.
     """
-    if not isinstance(lookup(machine, value.cls, "__getattr__")[0], Function):
+    if not isinstance(lookup(interp, value.cls, "__getattr__")[0], Function):
         return False
     if isinstance(value.cls, ClassObject) and value.cls.data is not None:
         return True  # a snapshot does not tell special methods
     try:
-        found = isolated(machine, lambda: get_attribute(machine, value, "__deepcopy__", call.node, call.frame))
+        found = isolated(interp, lambda: get_attribute(interp, value, "__deepcopy__", call.node, call.frame))
     except Raised:
         return False
     return found is not MISSING
 
 
 @models("copy.copy")
-def _copy(machine: Machine, call: Call) -> Object:
-    value = machine.settle(call.arguments[0])
-    own = called(machine, value, "__copy__", call.node, call.frame)
+def _copy(interp: Interpreter, call: Call) -> Object:
+    value = interp.settle(call.arguments[0])
+    own = called(interp, value, "__copy__", call.node, call.frame)
     if own is not MISSING:
         return own
     if isinstance(value, (Instance, DictObject)):
         copied: Instance | DictObject
-        born = machine.tick()
+        born = interp.tick()
         copied = Instance(value.cls, born, value.made) if isinstance(value, Instance) else DictObject({}, born)
         copied.fields, copied.writes = dict(value.fields), dict(value.writes)
         return copied
     if isinstance(value, ListObject):
-        return type(value)(value.items, machine.tick())
+        return type(value)(value.items, interp.tick())
     if isinstance(value, Choice):
-        return join(machine, [_copy(machine, call.passing([option])) for option in value.options])
+        return join(interp, [_copy(interp, call.passing([option])) for option in value.options])
     if type(value) is Unknown:
-        made = shallow_copy(machine, value)
+        made = shallow_copy(interp, value)
         made.fields[COPY_OF] = value
         return made
-    return value if isinstance(value, (*CONSTANTS, tuple, frozenset)) else machine.unknown()
+    return value if isinstance(value, (*CONSTANTS, tuple, frozenset)) else interp.unknown()
 
 
-models("typing.cast", "typing_extensions.cast")(lambda machine, call: call.arguments[1])
+models("typing.cast", "typing_extensions.cast")(lambda interp, call: call.arguments[1])
 models("typing.TypeVar", "typing.NewType", "typing.TypedDict")(
-    lambda machine, call: machine.unknown("type", not_none=True)
+    lambda interp, call: interp.unknown("type", not_none=True)
 )
-models("enum.auto")(lambda machine, call: External("enum.auto()"))
+models("enum.auto")(lambda interp, call: External("enum.auto()"))
 
 
 @models("types.SimpleNamespace")
-def _namespace(machine: Machine, call: Call) -> Object:
+def _namespace(interp: Interpreter, call: Call) -> Object:
     if call.arguments or "**" in call.keywords:
-        return machine.unknown("namespace", not_none=True)
+        return interp.unknown("namespace", not_none=True)
     given: list[ast.keyword] = getattr(call.node, "keywords", [])
     unpacked = [each.value for each in given if not each.arg]
     focus: dict[str, Any] = {name: inside(each, (name,)) for each in unpacked for name in call.keywords}
     focus |= {each.arg: each for each in given if each.arg}
-    return invoke(machine, written(machine, "types.SimpleNamespace"), call._replace(focus=focus))
+    return invoke(interp, written(interp, "types.SimpleNamespace"), call._replace(focus=focus))
 
 
 @models("argparse.Namespace")
-def _simple_namespace(machine: Machine, call: Call) -> Object:
-    made = machine.unknown("namespace", not_none=True)
+def _simple_namespace(interp: Interpreter, call: Call) -> Object:
+    made = interp.unknown("namespace", not_none=True)
     made.fields.update({name: value for name, value in call.keywords.items() if name != "**"})
     return made
 
 
-models("contextlib.suppress")(lambda machine, call: Partial(External("contextlib.suppress"), call.arguments, {}))
+models("contextlib.suppress")(lambda interp, call: Partial(External("contextlib.suppress"), call.arguments, {}))
 models("contextlib.redirect_stdout", "contextlib.redirect_stderr")(
-    lambda machine, call: machine.unknown("context", not_none=True)
+    lambda interp, call: interp.unknown("context", not_none=True)
 )

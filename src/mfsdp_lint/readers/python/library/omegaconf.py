@@ -30,15 +30,15 @@ from mfsdp_lint.readers.python.library.environment import read
 from mfsdp_lint.readers.python.library.hydra_overrides import NoOverride, Override, parse
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
-from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.started import word_of, words
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call
-from mfsdp_lint.readers.python.values.markers import HAZY, WHOLE
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -53,155 +53,155 @@ from mfsdp_lint.readers.python.values.objects import (
 from mfsdp_lint.readers.python.values.places import NOT_KNOWN, NoData
 
 
-def _fresh(machine: Machine, source: Object, call: Call) -> Object:
+def _fresh(interp: Interpreter, source: Object, call: Call) -> Object:
     """Make a new tree with the entries of an object, a dictionary, or another tree."""
     if isinstance(source, ConfigTree):
-        return deep_copy(machine, source)
-    found = tree_of(machine, source)
-    return found if isinstance(found, (ConfigTree, ListObject)) else machine.unknown("config", not_none=True)
+        return deep_copy(interp, source)
+    found = tree_of(interp, source)
+    return found if isinstance(found, (ConfigTree, ListObject)) else interp.unknown("config", not_none=True)
 
 
 @models("omegaconf.OmegaConf.create", "omegaconf.OmegaConf.structured", "omegaconf.DictConfig")
-def _create(machine: Machine, call: Call) -> Object:
-    source = machine.settle(call.argument(0, "obj", call.keywords.get("content", MISSING)))
+def _create(interp: Interpreter, call: Call) -> Object:
+    source = interp.settle(call.argument(0, "obj", call.keywords.get("content", MISSING)))
     if source is MISSING:
-        return make_tree(machine)
+        return make_tree(interp)
     if isinstance(source, str):
-        found = _from_text(machine, source, call)
-        return found if isinstance(found, ConfigTree) else make_tree(machine) if found is None else machine.unknown()
+        found = _from_text(interp, source, call)
+        return found if isinstance(found, ConfigTree) else make_tree(interp) if found is None else interp.unknown()
     if isinstance(source, ClassObject):
         try:
-            source = invoke(machine, source, call.passing([]))
+            source = invoke(interp, source, call.passing([]))
         except Raised:  # fields without a default are missing in the tree, and no error
-            return machine.unknown("config", not_none=True)
-    return _fresh(machine, source, call)
+            return interp.unknown("config", not_none=True)
+    return _fresh(interp, source, call)
 
 
 @models("omegaconf.OmegaConf.merge", "omegaconf.OmegaConf.unsafe_merge")
-def _merge(machine: Machine, call: Call) -> Object:
-    sources = [machine.settle(argument) for argument in call.arguments]
-    made = _fresh(machine, sources[0], call) if sources else machine.unknown("config")
+def _merge(interp: Interpreter, call: Call) -> Object:
+    sources = [interp.settle(argument) for argument in call.arguments]
+    made = _fresh(interp, sources[0], call) if sources else interp.unknown("config")
     for source in sources[1:]:
         if isinstance(made, ConfigTree):
-            merge(machine, made, source, call)
+            merge(interp, made, source, call)
     return made
 
 
 @models("omegaconf.OmegaConf.from_dotlist")
-def _from_dotlist(machine: Machine, call: Call) -> Object:
-    texts = _texts(machine, call.argument(0, "dotlist"))
-    return machine.unknown("config", not_none=True) if texts is None else _of_dotlist(machine, texts, call)
+def _from_dotlist(interp: Interpreter, call: Call) -> Object:
+    texts = _texts(interp, call.argument(0, "dotlist"))
+    return interp.unknown("config", not_none=True) if texts is None else _of_dotlist(interp, texts, call)
 
 
 @models("omegaconf.OmegaConf.from_cli")
-def _from_cli(machine: Machine, call: Call) -> Object:
+def _from_cli(interp: Interpreter, call: Call) -> Object:
     """Read the overrides of the command line: none, unless the call gives some or the program starts with some."""
-    words_given = machine.started_with() or ()
-    here = machine.settle(call.argument(0, "args_list"))
-    texts = _texts(machine, words(machine, words_given, call.frame) if here is None else here)
-    return machine.unknown("config", not_none=True) if texts is None else _of_dotlist(machine, texts, call)
+    words_given = interp.started_with() or ()
+    here = interp.settle(call.argument(0, "args_list"))
+    texts = _texts(interp, words(interp, words_given, call.frame) if here is None else here)
+    return interp.unknown("config", not_none=True) if texts is None else _of_dotlist(interp, texts, call)
 
 
-def _of_dotlist(machine: Machine, texts: list[Said], call: Call) -> ConfigTree:
-    made = make_tree(machine)
+def _of_dotlist(interp: Interpreter, texts: list[Said], call: Call) -> ConfigTree:
+    made = make_tree(interp)
     for each in texts:
         if isinstance(each.text, str):
             key, equals, written = each.text.partition("=")
-            value = _from_text(machine, written, call) if equals else None
+            value = _from_text(interp, written, call) if equals else None
         else:
-            key, value = each.key, machine.unknown(each.key)
-        put_below(machine, made, key, value, _said(machine, each, value, call), call)
+            key, value = each.key, interp.unknown(each.key)
+        put_below(interp, made, key, value, _said(interp, each, value, call), call)
     return made
 
 
-def _from_text(machine: Machine, text: str, call: Call) -> Object:
+def _from_text(interp: Interpreter, text: str, call: Call) -> Object:
     try:
-        documents = in_place(machine, from_omegaconf, text, call)
+        documents = in_place(interp, from_omegaconf, text, call)
     except NoData as error:
         raise Raised("ValueError", str(error)) from None
-    return tree_of(machine, to_object(machine, documents[0], None, call)) if documents else None
+    return tree_of(interp, to_object(interp, documents[0], None, call)) if documents else None
 
 
 @models("omegaconf.OmegaConf.load")
-def _load(machine: Machine, call: Call) -> Object:
-    source = machine.settle(call.argument(0, "file_"))
+def _load(interp: Interpreter, call: Call) -> Object:
+    source = interp.settle(call.argument(0, "file_"))
     text: Object = source
     if text_of_path(source) is not None:
-        text = read(machine, source, call.frame)
-    found = None if text is None else loaded(machine, text, from_omegaconf, call)
+        text = read(interp, source, call.frame)
+    found = None if text is None else loaded(interp, text, from_omegaconf, call)
     if found is None:
-        return machine.unknown("config", not_none=True)
-    return tree_of(machine, found[0]) if found else make_tree(machine)
+        return interp.unknown("config", not_none=True)
+    return tree_of(interp, found[0]) if found else make_tree(interp)
 
 
 @models("omegaconf.OmegaConf.to_container", "omegaconf.OmegaConf.to_object")
-def _to_container(machine: Machine, call: Call) -> Object:
-    tree = machine.settle(call.argument(0, "cfg"))
-    return as_dictionary(machine, tree) if isinstance(tree, ConfigTree) else machine.unknown("config")
+def _to_container(interp: Interpreter, call: Call) -> Object:
+    tree = interp.settle(call.argument(0, "cfg"))
+    return as_dictionary(interp, tree) if isinstance(tree, ConfigTree) else interp.unknown("config")
 
 
 @models("omegaconf.OmegaConf.update")
-def _update(machine: Machine, call: Call) -> Object:
-    tree, key = machine.settle(call.argument(0, "cfg")), machine.settle(call.argument(1, "key"))
+def _update(interp: Interpreter, call: Call) -> Object:
+    tree, key = interp.settle(call.argument(0, "cfg")), interp.settle(call.argument(1, "key"))
     if isinstance(tree, ConfigTree) and isinstance(key, str):
-        value = machine.settle(call.argument(2, "value"))
-        write = machine.note(call.node, call.frame, call.expression(2), "assigned", value, None)
-        put_below(machine, tree, key, tree_of(machine, value), write, call)
+        value = interp.settle(call.argument(2, "value"))
+        write = interp.note(call.node, call.frame, call.expression(2), "assigned", value, None)
+        put_below(interp, tree, key, tree_of(interp, value), write, call)
     else:
-        havoc(machine, tree)
+        forget_reachable(interp, tree)
     return None
 
 
 @models("omegaconf.OmegaConf.select", "omegaconf.DictConfig.get")
-def _select(machine: Machine, call: Call) -> Object:
-    tree, key = machine.settle(call.argument(0, "cfg")), machine.settle(call.argument(1, "key"))
-    default = machine.settle(call.argument(2, "default", call.keywords.get("default_value")))
+def _select(interp: Interpreter, call: Call) -> Object:
+    tree, key = interp.settle(call.argument(0, "cfg")), interp.settle(call.argument(1, "key"))
+    default = interp.settle(call.argument(2, "default", call.keywords.get("default_value")))
     if not isinstance(tree, ConfigTree) or not isinstance(key, str):
-        return machine.unknown("config")
+        return interp.unknown("config")
     found: Object = tree
     for part in key.split("."):
         if not isinstance(found, ConfigTree):
-            return machine.unknown(key)
-        whole, found = is_whole(found), machine.settle(found.fields.get(part, MISSING))
+            return interp.unknown(key)
+        whole, found = is_whole(found), interp.settle(found.fields.get(part, MISSING))
         if found is MISSING:
-            return default if whole else machine.unknown(key)
+            return default if whole else interp.unknown(key)
     return default if found is None else found
 
 
 for _name in ("set_struct", "set_readonly", "resolve", "register_new_resolver", "save"):
-    models(f"omegaconf.OmegaConf.{_name}")(lambda machine, call: None)
+    models(f"omegaconf.OmegaConf.{_name}")(lambda interp, call: None)
 models("omegaconf.OmegaConf.to_yaml", "omegaconf.open_dict", "omegaconf.read_write", "omegaconf.OmegaConf.is_config")(
-    lambda machine, call: machine.unknown("", not_none=True)
+    lambda interp, call: interp.unknown("", not_none=True)
 )
 
 
-def _method(machine: Machine, call: Call) -> Object:
+def _method(interp: Interpreter, call: Call) -> Object:
     """Forget the tree: the method is not modelled and may change it."""
-    havoc(machine, call.arguments[0])
-    return machine.unknown("config")
+    forget_reachable(interp, call.arguments[0])
+    return interp.unknown("config")
 
 
 models(*(f"omegaconf.DictConfig.{name}" for name in ("update", "pop", "setdefault", "clear", "popitem")))(_method)
 
 
 @models("omegaconf.DictConfig.merge_with")
-def _merge_with(machine: Machine, call: Call) -> Object:
+def _merge_with(interp: Interpreter, call: Call) -> Object:
     tree, *sources = call.arguments
     if not isinstance(tree, ConfigTree):
-        return unfollowed(machine, "omegaconf.DictConfig.merge_with", call)
+        return unfollowed(interp, "omegaconf.DictConfig.merge_with", call)
     for source in sources:
-        merge(machine, tree, machine.settle(source), call)
+        merge(interp, tree, interp.settle(source), call)
     return None
 
 
-models("omegaconf.DictConfig.copy")(lambda machine, call: deep_copy(machine, call.arguments[0]))
+models("omegaconf.DictConfig.copy")(lambda interp, call: deep_copy(interp, call.arguments[0]))
 
 
 @models("omegaconf.DictConfig.items", "omegaconf.DictConfig.keys", "omegaconf.DictConfig.values")
-def _listed(machine: Machine, call: Call) -> Object:
+def _listed(interp: Interpreter, call: Call) -> Object:
     """Forget the tree: changes to its parts through these entries are not followed."""
-    havoc(machine, call.arguments[0])
-    return machine.unknown("entries", not_none=True)
+    forget_reachable(interp, call.arguments[0])
+    return interp.unknown("entries", not_none=True)
 
 
 # -- upstream's functions ---------------------------------------------------------------------------------------------
@@ -209,79 +209,79 @@ def _listed(machine: Machine, call: Call) -> Object:
 UPSTREAM = "megatron.bridge.training.utils.omegaconf_utils."
 
 
-def _config_tree(machine: Machine, config: Object) -> ConfigTree:
+def _config_tree(interp: Interpreter, config: Object) -> ConfigTree:
     """Turn a configuration into a tree; of a configuration from elsewhere only the changes are known."""
-    found = tree_of(machine, config)
+    found = tree_of(interp, config)
     if isinstance(found, ConfigTree):
         return found
-    made = make_tree(machine)
+    made = make_tree(interp)
     made.fields[WHOLE] = False
     return made
 
 
 @models(f"{UPSTREAM}create_omegaconf_dict_config")
-def _create_config(machine: Machine, call: Call) -> Object:
-    excluded = DictObject({}, machine.tick())
-    excluded.writes[HAZY] = True
-    return (_config_tree(machine, machine.settle(call.argument(0, "config_container"))), excluded)
+def _create_config(interp: Interpreter, call: Call) -> Object:
+    excluded = DictObject({}, interp.tick())
+    excluded.writes[MAY_HAVE_CHANGED] = True
+    return (_config_tree(interp, interp.settle(call.argument(0, "config_container"))), excluded)
 
 
 @models(f"{UPSTREAM}apply_overrides")
-def _apply_overrides(machine: Machine, call: Call) -> Object:
-    apply(machine, machine.settle(call.argument(0, "config_obj")), call.argument(1, "overrides_dict"), call)
+def _apply_overrides(interp: Interpreter, call: Call) -> Object:
+    apply(interp, interp.settle(call.argument(0, "config_obj")), call.argument(1, "overrides_dict"), call)
     return None
 
 
 @models(f"{UPSTREAM}parse_hydra_overrides")
-def _parse_hydra(machine: Machine, call: Call) -> Object:
-    tree, texts = machine.settle(call.argument(0, "cfg")), _texts(machine, call.argument(1, "overrides"))
+def _parse_hydra(interp: Interpreter, call: Call) -> Object:
+    tree, texts = interp.settle(call.argument(0, "cfg")), _texts(interp, call.argument(1, "overrides"))
     if not isinstance(tree, ConfigTree):
-        return machine.unknown("config", not_none=True)
+        return interp.unknown("config", not_none=True)
     if texts is None:
-        havoc(machine, tree)
+        forget_reachable(interp, tree)
     else:
-        override(machine, tree, texts, call)
+        override(interp, tree, texts, call)
     return tree
 
 
 @models(f"{UPSTREAM}process_config_with_overrides")
-def _process(machine: Machine, call: Call) -> Object:
-    config = machine.settle(call.argument(0, "config"))
-    tree = _config_tree(machine, config)
+def _process(interp: Interpreter, call: Call) -> Object:
+    config = interp.settle(call.argument(0, "config"))
+    tree = _config_tree(interp, config)
     path, overrides = call.argument(1, "config_filepath"), call.argument(2, "cli_overrides")
-    if truth(machine, path) is not False:
-        merge(machine, tree, _load(machine, call.passing([path])), call)
-    if truth(machine, overrides) is not False:
-        _parse_hydra(machine, call.passing([tree, overrides]))
+    if truth(interp, path) is not False:
+        merge(interp, tree, _load(interp, call.passing([path])), call)
+    if truth(interp, overrides) is not False:
+        _parse_hydra(interp, call.passing([tree, overrides]))
     if WHOLE in tree.fields:
-        apply(machine, config, tree, call)
+        apply(interp, config, tree, call)
     else:
-        havoc(machine, config)
+        forget_reachable(interp, config)
     return config
 
 
-def override(machine: Machine, tree: ConfigTree, texts: list[Said], call: Call) -> None:
+def override(interp: Interpreter, tree: ConfigTree, texts: list[Said], call: Call) -> None:
     """Change a tree as overrides in Hydra's grammar say. Raises Refused where Hydra refuses one."""
     for said in texts:
         try:
-            _override(machine, tree, said, call)
+            _override(interp, tree, said, call)
         except Refused as error:
             error.place = said.place
             raise
 
 
-def _override(machine: Machine, tree: ConfigTree, said: Said, call: Call) -> None:
+def _override(interp: Interpreter, tree: ConfigTree, said: Said, call: Call) -> None:
     """Change a tree as one override says. Raises Refused."""
     each = _parsed(said)
-    value = tree_of(machine, to_object(machine, each.value, None, call))
-    write = _said(machine, said, value, call)
+    value = tree_of(interp, to_object(interp, each.value, None, call))
+    write = _said(interp, said, value, call)
     mergeable = isinstance(value, (ConfigTree, ListObject))
-    if each.sign == "+" and not mergeable and _is_there(machine, tree, each.key):
+    if each.sign == "+" and not mergeable and _is_there(interp, tree, each.key):
         raise _refused(f"Could not append to config. An item is already at '{each.key}'")
     if each.sign == "~":
-        _delete(machine, tree, each.key, value)
+        _delete(interp, tree, each.key, value)
     else:
-        put_below(machine, tree, each.key, value, write, call, struct=True, force=bool(each.sign))
+        put_below(interp, tree, each.key, value, write, call, struct=True, force=bool(each.sign))
 
 
 def _parsed(said: Said) -> Override:
@@ -294,18 +294,18 @@ def _parsed(said: Said) -> Override:
         raise _refused(str(error)) from None
 
 
-def _delete(machine: Machine, tree: ConfigTree, key: str, value: Object) -> None:
+def _delete(interp: Interpreter, tree: ConfigTree, key: str, value: Object) -> None:
     """Take an entry away, if it has the value: an entry that the tree lacks keeps its value in the object."""
     *above, last = key.split(".")
     for part in above:
-        inner = machine.settle(tree.fields.get(part))
+        inner = interp.settle(tree.fields.get(part))
         if not isinstance(inner, ConfigTree):
             raise _refused(f"Could not delete from config. '{key}' does not exist.")
         tree = inner
-    found = machine.settle(tree.fields.get(last))
-    if (found is None and is_whole(tree)) or (value is not None and equal(machine, found, value) is False):
+    found = interp.settle(tree.fields.get(last))
+    if (found is None and is_whole(tree)) or (value is not None and equal(interp, found, value) is False):
         raise _refused(f"Could not delete from config: '{key}'")
-    machine.drop(tree, last)
+    interp.drop(tree, last)
 
 
 def _refused(text: str) -> Refused:
@@ -313,22 +313,22 @@ def _refused(text: str) -> Refused:
     return Refused(text, name="OverridesError")
 
 
-def _is_there(machine: Machine, tree: ConfigTree, key: str) -> bool:
+def _is_there(interp: Interpreter, tree: ConfigTree, key: str) -> bool:
     found: Object = tree
     for part in key.split("."):
         if not isinstance(found, ConfigTree):
             return False
-        found = machine.settle(found.fields.get(part))
+        found = interp.settle(found.fields.get(part))
     return found is not None and not isinstance(found, (Choice, Unknown))
 
 
-def _texts(machine: Machine, value: Object) -> list[Said] | None:
+def _texts(interp: Interpreter, value: Object) -> list[Said] | None:
     """Return the texts in a list; None where they are not known, but for the values of words of the command line."""
-    value = machine.settle(value)
+    value = interp.settle(value)
     items = value.items if isinstance(value, ListObject) else value if isinstance(value, tuple) else None
     if items is None:
         return None
-    found = [Said(machine.settle(item), word_of(item), _place_of(item)) for item in items]
+    found = [Said(interp.settle(item), word_of(item), _place_of(item)) for item in items]
     if not all(isinstance(each.text, str) or (each.word and HOLE not in each.key) for each in found):
         return None
     return found
@@ -357,13 +357,13 @@ class Said:
         return (self.word.text if self.word else str(self.text)).partition("=")[0]
 
 
-def _said(machine: Machine, said: Said, value: Object, call: Call) -> Write:
+def _said(interp: Interpreter, said: Said, value: Object, call: Call) -> Write:
     """Return the write of an override: at the word, or at the text where only one place has it, else at the call."""
     if said.place is not None:
-        return Write(call.frame.module, said.place, None, call.frame.function, "override", value, machine.tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
+        return Write(call.frame.module, said.place, None, call.frame.function, "override", value, interp.tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
     text = str(said.text)
     place = _place(call.node, text) or _place(call.frame.module.tree, text)
-    return machine.note(place or call.node, call.frame, None, "assigned", value, None)
+    return interp.note(place or call.node, call.frame, None, "assigned", value, None)
 
 
 def _place(above: Any, text: str) -> ast.AST | None:

@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.eval.imports import import_module, is_there, reso
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown, answer
 from mfsdp_lint.readers.python.state.folders import folder_of, located, spelled
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.frames import Call
@@ -28,18 +28,18 @@ class _OutOfSight(Exception):
 
 
 @models("builtins.__import__", "importlib.import_module")
-def _import_module(machine: Machine, call: Call) -> Object:
-    name = machine.settle(call.argument(0))
+def _import_module(interp: Interpreter, call: Call) -> Object:
+    name = interp.settle(call.argument(0))
     if isinstance(name, str) and name.startswith("."):
-        name = _absolute(name, machine.settle(call.argument(1, "package")))
+        name = _absolute(name, interp.settle(call.argument(1, "package")))
     if not isinstance(name, str):
-        return machine.unknown("module")
-    found = import_module(machine, name, call.frame.module)
+        return interp.unknown("module")
+    found = import_module(interp, name, call.frame.module)
     if not isinstance(found, External):
         return found
-    if _is_missing(machine, name, call.frame.module):
-        raise _not_found(machine, name)
-    return machine.unknown(name, not_none=True)
+    if _is_missing(interp, name, call.frame.module):
+        raise _not_found(interp, name)
+    return interp.unknown(name, not_none=True)
 
 
 def _absolute(name: str, package: Object) -> str | None:
@@ -53,8 +53,8 @@ def _absolute(name: str, package: Object) -> str | None:
 
 
 @models("importlib.util.spec_from_file_location")
-def _spec_from_file(machine: Machine, call: Call) -> Object:
-    made = machine.unknown("spec", not_none=True)
+def _spec_from_file(interp: Interpreter, call: Call) -> Object:
+    made = interp.unknown("spec", not_none=True)
     made.fields.update(
         name=call.argument(0, "name"),
         origin=call.argument(1, "location"),
@@ -64,71 +64,71 @@ def _spec_from_file(machine: Machine, call: Call) -> Object:
 
 
 @models("importlib.util.module_from_spec")
-def _module_from_spec(machine: Machine, call: Call) -> Object:
-    spec = machine.settle(call.argument(0, "spec"))
-    location = text_of_path(machine.settle(spec.fields.get("origin"))) if isinstance(spec, Unknown) else None
-    places = () if location is None else located(machine, location, call.frame.module)
-    files = [place for place in places if machine.finder.sources.exists(place)]
+def _module_from_spec(interp: Interpreter, call: Call) -> Object:
+    spec = interp.settle(call.argument(0, "spec"))
+    location = text_of_path(interp.settle(spec.fields.get("origin"))) if isinstance(spec, Unknown) else None
+    places = () if location is None else located(interp, location, call.frame.module)
+    files = [place for place in places if interp.finder.sources.exists(place)]
     found = (
-        machine.finder.load_for(call.frame.module.path, spelled(files[0], call.frame.module))
+        interp.finder.load_for(call.frame.module.path, spelled(files[0], call.frame.module))
         if len(files) == 1
         else None
     )
-    return machine.unknown("module", not_none=True) if found is None else found
+    return interp.unknown("module", not_none=True) if found is None else found
 
 
 @models("importlib.util.find_spec")
-def _find_spec(machine: Machine, call: Call) -> Object:
-    name = machine.settle(call.argument(0, "name"))
+def _find_spec(interp: Interpreter, call: Call) -> Object:
+    name = interp.settle(call.argument(0, "name"))
     if not isinstance(name, str) or name.startswith("."):
-        return machine.unknown("module specification")
+        return interp.unknown("module specification")
     above = name.rpartition(".")[0]
-    if above and _is_missing(machine, above, call.frame.module):
-        raise _not_found(machine, above)
-    there = False if _is_missing(machine, name, call.frame.module) else is_there(machine, name, call.frame.module)
+    if above and _is_missing(interp, above, call.frame.module):
+        raise _not_found(interp, above)
+    there = False if _is_missing(interp, name, call.frame.module) else is_there(interp, name, call.frame.module)
     if there is False:
         return None
-    return machine.unknown("module specification", not_none=there is True)
+    return interp.unknown("module specification", not_none=there is True)
 
 
-def _is_missing(machine: Machine, name: str, importer: Module) -> bool:
+def _is_missing(interp: Interpreter, name: str, importer: Module) -> bool:
     """Tell whether a package of the tree, or of the release, surely has no such module."""
-    if is_there(machine, name, importer) is False:
+    if is_there(interp, name, importer) is False:
         return True
     above, _, last = name.rpartition(".")
-    package = machine.finder.resolve(above, importer.path) if above else None
-    folder = None if package is None else _own_folder(machine, package)
+    package = interp.finder.resolve(above, importer.path) if above else None
+    folder = None if package is None else _own_folder(interp, package)
     if folder is None:
         return False
-    names = machine.finder.entries(folder)
+    names = interp.finder.entries(folder)
     return last not in names and not names.matching(f"{last}.*")
 
 
-def _own_folder(machine: Machine, package: Module) -> str | None:
+def _own_folder(interp: Interpreter, package: Module) -> str | None:
     """Return the folder that a package finds its modules in, where that is its own alone."""
-    said = resolve_global(machine, package, "__path__")
+    said = resolve_global(interp, package, "__path__")
     folders = said.items if isinstance(said, ListObject) else None
-    found = folder_of(machine, folders[0]) if folders and len(folders) == 1 and isinstance(folders[0], str) else None
+    found = folder_of(interp, folders[0]) if folders and len(folders) == 1 and isinstance(folders[0], str) else None
     return found if found is not None and os.path.abspath(os.path.dirname(package.path)) == found else None
 
 
-def _not_found(machine: Machine, name: str) -> Raised:
+def _not_found(interp: Interpreter, name: str) -> Raised:
     error = Raised("ModuleNotFoundError", f"No module named '{name}'")
-    value = Unknown(machine.tick(), error.text, True)  # nothing is in doubt about it
+    value = Unknown(interp.tick(), error.text, True)  # nothing is in doubt about it
     value.fields["name"] = name
     error.value = value
     return error
 
 
 def _lists(deep: bool) -> Model:
-    def model(machine: Machine, call: Call) -> Object:
-        path, prefix = machine.settle(call.argument(0, "path")), machine.settle(call.argument(1, "prefix", ""))
+    def model(interp: Interpreter, call: Call) -> Object:
+        path, prefix = interp.settle(call.argument(0, "path")), interp.settle(call.argument(1, "prefix", ""))
         try:
             if not isinstance(prefix, str):
                 raise _OutOfSight
-            return ListObject(list(_modules(machine, path, prefix, call.frame.module, deep)), machine.tick())
+            return ListObject(list(_modules(interp, path, prefix, call.frame.module, deep)), interp.tick())
         except _OutOfSight:
-            return machine.unknown("modules", not_none=True)
+            return interp.unknown("modules", not_none=True)
 
     return model
 
@@ -137,41 +137,41 @@ models("pkgutil.iter_modules")(_lists(deep=False))
 models("pkgutil.walk_packages")(_lists(deep=True))
 
 
-def _modules(machine: Machine, path: Object, prefix: str, importer: Module, deep: bool) -> Iterator[Object]:
+def _modules(interp: Interpreter, path: Object, prefix: str, importer: Module, deep: bool) -> Iterator[Object]:
     """Yield `pkgutil.ModuleInfo` of all modules in folders of the tree, in the order that pkgutil finds them in."""
     if not isinstance(path, ListObject) or path.items is None:
         raise _OutOfSight
     seen: set[str] = set()
     for said in path.items:
-        folder = folder_of(machine, said) if isinstance(said, str) else None
+        folder = folder_of(interp, said) if isinstance(said, str) else None
         if folder is None:
             raise _OutOfSight
-        for entry in machine.finder.entries(folder).matching("*"):
-            name, is_package = _module_in(machine, folder, entry)
+        for entry in interp.finder.entries(folder).matching("*"):
+            name, is_package = _module_in(interp, folder, entry)
             if not name or name in seen:
                 continue
             seen.add(name)
-            made = Unknown(machine.tick(), f"module {prefix}{name}", True)
+            made = Unknown(interp.tick(), f"module {prefix}{name}", True)
             made.fields.update(name=prefix + name, ispkg=is_package)
             yield made
             if deep and is_package:
-                yield from _below(machine, prefix + name, importer)
+                yield from _below(interp, prefix + name, importer)
 
 
-def _module_in(machine: Machine, folder: str, entry: str) -> tuple[str, bool]:
+def _module_in(interp: Interpreter, folder: str, entry: str) -> tuple[str, bool]:
     """Return the name of the module that an entry of a folder is, "" where it is none, and whether it is a package."""
     if entry.endswith(".py"):
         name = entry.removesuffix(".py")
         return ("" if name == "__init__" or "." in name else name), False
-    inside = machine.finder.entries(os.path.join(folder, entry))
+    inside = interp.finder.entries(os.path.join(folder, entry))
     return (entry if "." not in entry and "__init__.py" in inside else ""), True
 
 
-def _below(machine: Machine, name: str, importer: Module) -> Iterator[Object]:
-    found = import_module(machine, name, importer)
+def _below(interp: Interpreter, name: str, importer: Module) -> Iterator[Object]:
+    found = import_module(interp, name, importer)
     if not isinstance(found, Module):
         raise _OutOfSight
-    yield from _modules(machine, resolve_global(machine, found, "__path__"), f"{name}.", importer, True)
+    yield from _modules(interp, resolve_global(interp, found, "__path__"), f"{name}.", importer, True)
 
 
 _LONGEST = 200
@@ -241,48 +241,48 @@ class Version:
 
 
 @models("packaging.version.Version", "packaging.version.parse", "pkg_resources.parse_version")
-def _version(machine: Machine, call: Call) -> Object:
-    value = machine.settle(call.argument(0, "version"))
+def _version(interp: Interpreter, call: Call) -> Object:
+    value = interp.settle(call.argument(0, "version"))
     try:
-        text = version_of(machine, "torch") if value == External("torch.__version__") else value
-        return answer(machine, Version, [text], {})
+        text = version_of(interp, "torch") if value == External("torch.__version__") else value
+        return answer(interp, Version, [text], {})
     except NotKnown:
-        return machine.unknown("version", not_none=True)
+        return interp.unknown("version", not_none=True)
 
 
-def version_of(machine: Machine, package: Object) -> Object:
+def version_of(interp: Interpreter, package: Object) -> Object:
     """Return the version of an installed package, as a text; unknown where the target does not say it."""
     package = package if isinstance(package, str) else "a package"
-    found = machine.knowledge.version_of(package) if machine.knowledge is not None else None
-    return machine.unknown(f"the version of {package}", not_none=True) if found is None else found
+    found = interp.knowledge.version_of(package) if interp.knowledge is not None else None
+    return interp.unknown(f"the version of {package}", not_none=True) if found is None else found
 
 
 @models("importlib.metadata.version", "importlib_metadata.version")
-def _installed_version(machine: Machine, call: Call) -> Object:
-    return version_of(machine, machine.settle(call.argument(0, "distribution_name")))
+def _installed_version(interp: Interpreter, call: Call) -> Object:
+    return version_of(interp, interp.settle(call.argument(0, "distribution_name")))
 
 
 @models("importlib.metadata.distribution", "importlib_metadata.distribution", "pkg_resources.get_distribution")
-def _distribution(machine: Machine, call: Call) -> Object:
-    made = Unknown(machine.tick(), "distribution", True)
-    made.fields["version"] = _installed_version(machine, call)
+def _distribution(interp: Interpreter, call: Call) -> Object:
+    made = Unknown(interp.tick(), "distribution", True)
+    made.fields["version"] = _installed_version(interp, call)
     return made
 
 
 def _get_version(package: str) -> Model:
-    return lambda machine, call: _version(machine, call.passing([version_of(machine, package)]))
+    return lambda interp, call: _version(interp, call.passing([version_of(interp, package)]))
 
 
 def _is_min_version(package: str) -> Model:
-    def model(machine: Machine, call: Call) -> Object:
-        installed = version_of(machine, package)
-        wanted = machine.settle(call.argument(0, "version"))
-        equality = machine.settle(call.argument(1, "check_equality", True))
+    def model(interp: Interpreter, call: Call) -> Object:
+        installed = version_of(interp, package)
+        wanted = interp.settle(call.argument(0, "version"))
+        equality = interp.settle(call.argument(1, "check_equality", True))
         if isinstance(installed, str) and isinstance(wanted, str) and isinstance(equality, bool):
             with suppress(InvalidVersion):
                 there, least = Version(installed), Version(wanted)
                 return there > least or (equality and there == least)
-        return machine.unknown(f"the version of {package}", not_none=True)
+        return interp.unknown(f"the version of {package}", not_none=True)
 
     return model
 

@@ -26,13 +26,13 @@ from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.library.text import settled
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.truth import join, truth
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
-from mfsdp_lint.readers.python.values.markers import FACTORY, HAZY
+from mfsdp_lint.readers.python.values.markers import FACTORY, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
@@ -46,122 +46,122 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 @models("builtins.list")
-def _list(machine: Machine, call: Call) -> Object:
-    items = elements(machine, call.argument(0, default=()), call.frame)
-    return ListObject(None if items is None else list(items), machine.tick())
+def _list(interp: Interpreter, call: Call) -> Object:
+    items = elements(interp, call.argument(0, default=()), call.frame)
+    return ListObject(None if items is None else list(items), interp.tick())
 
 
 @models("builtins.sorted")
-def _sorted(machine: Machine, call: Call) -> Object:
-    items = iterate(machine, call.argument(0, default=()), call.frame)
-    return ListObject(None if items is None else sort(machine, items, call.keywords, call.frame), machine.tick())
+def _sorted(interp: Interpreter, call: Call) -> Object:
+    items = iterate(interp, call.argument(0, default=()), call.frame)
+    return ListObject(None if items is None else sort(interp, items, call.keywords, call.frame), interp.tick())
 
 
-def _iterator(machine: Machine, items: list[Object] | None, walked: list[Object]) -> IteratorObject:
-    made = IteratorObject(items, machine.tick())
-    made.walked = [(one, one.items) for one in settled(machine, walked) if type(one) is ListObject]
+def _iterator(interp: Interpreter, items: list[Object] | None, walked: list[Object]) -> IteratorObject:
+    made = IteratorObject(items, interp.tick())
+    made.walked = [(one, one.items) for one in settled(interp, walked) if type(one) is ListObject]
     return made
 
 
 @models("builtins.reversed")
-def _reversed(machine: Machine, call: Call) -> Object:
-    items = elements(machine, call.argument(0, default=()), call.frame)
-    return _iterator(machine, None if items is None else items[::-1], call.arguments)
+def _reversed(interp: Interpreter, call: Call) -> Object:
+    items = elements(interp, call.argument(0, default=()), call.frame)
+    return _iterator(interp, None if items is None else items[::-1], call.arguments)
 
 
 @models("builtins.iter")
-def _iter(machine: Machine, call: Call) -> Object:
-    value = machine.settle(call.arguments[0])
+def _iter(interp: Interpreter, call: Call) -> Object:
+    value = interp.settle(call.arguments[0])
     if isinstance(value, (IteratorObject, GeneratorCall)):
         return value
     if isinstance(value, Instance):
-        own = walked(machine, value, call.frame)
-        if own is not value or special(machine, value, "__next__") is not None:
+        own = walked(interp, value, call.frame)
+        if own is not value or special(interp, value, "__next__") is not None:
             return own
     if len(call.arguments) > 1:
-        return machine.unknown("iter()", not_none=True)
-    return _iterator(machine, elements(machine, call.argument(0, default=()), call.frame), call.arguments)
+        return interp.unknown("iter()", not_none=True)
+    return _iterator(interp, elements(interp, call.argument(0, default=()), call.frame), call.arguments)
 
 
 models("builtins.tuple")(
-    lambda machine, call: make_tuple(machine, elements(machine, call.argument(0, default=()), call.frame))
+    lambda interp, call: make_tuple(interp, elements(interp, call.argument(0, default=()), call.frame))
 )
 models("builtins.set", "builtins.frozenset")(
-    lambda machine, call: make_set(machine, iterate(machine, call.argument(0, default=()), call.frame))
+    lambda interp, call: make_set(interp, iterate(interp, call.argument(0, default=()), call.frame))
 )
 
 
 @models("builtins.dict", "collections.OrderedDict", "types.MappingProxyType")
-def _dict(machine: Machine, call: Call) -> Object:
-    made = DictObject({}, machine.tick())
-    made.made = machine.note(call.node, call.frame, None, "default", None, None)
-    method(machine, made, "update", call.passing([*call.arguments]))
+def _dict(interp: Interpreter, call: Call) -> Object:
+    made = DictObject({}, interp.tick())
+    made.made = interp.note(call.node, call.frame, None, "default", None, None)
+    method(interp, made, "update", call.passing([*call.arguments]))
     for keyword in getattr(call.node, "keywords", ()):
         if keyword.arg in call.keywords:
-            set_entry(machine, made, keyword.arg, call.keywords[keyword.arg], call.node, call.frame, keyword)
+            set_entry(interp, made, keyword.arg, call.keywords[keyword.arg], call.node, call.frame, keyword)
     for name, value in call.keywords.items():
         if name == "**":
-            made.writes[HAZY] = True
+            made.writes[MAY_HAVE_CHANGED] = True
         elif name not in made.fields:
-            set_entry(machine, made, name, value, call.node, call.frame)
+            set_entry(interp, made, name, value, call.node, call.frame)
     return made
 
 
 @models("collections.defaultdict")
-def _defaultdict(machine: Machine, call: Call) -> Object:
-    made = _dict(machine, call.passing(call.arguments[1:], call.keywords))
+def _defaultdict(interp: Interpreter, call: Call) -> Object:
+    made = _dict(interp, call.passing(call.arguments[1:], call.keywords))
     assert isinstance(made, DictObject)
-    factory = machine.settle(call.argument(0))
+    factory = interp.settle(call.argument(0))
     if factory is not None:
         made.writes[FACTORY] = factory
     return made
 
 
 @models("builtins.range")
-def _range(machine: Machine, call: Call) -> Object:
-    arguments = settled(machine, call.arguments)
+def _range(interp: Interpreter, call: Call) -> Object:
+    arguments = settled(interp, call.arguments)
     if not all_are(arguments, int):
-        return machine.unknown("range", not_none=True)
+        return interp.unknown("range", not_none=True)
     try:
         found = range(*arguments)
     except (TypeError, ValueError) as error:
         raise Raised(type(error).__name__, str(error)) from None
-    return ListObject(list(found) if len(found) <= LONGEST else None, machine.tick())
+    return ListObject(list(found) if len(found) <= LONGEST else None, interp.tick())
 
 
 @models("builtins.len")
-def _len(machine: Machine, call: Call) -> Object:
-    value = machine.settle(call.arguments[0])
+def _len(interp: Interpreter, call: Call) -> Object:
+    value = interp.settle(call.arguments[0])
     if isinstance(value, (str, bytes, tuple)):
-        return machine.unknown("len", not_none=True) if is_symbolic(value) else len(value)
+        return interp.unknown("len", not_none=True) if is_symbolic(value) else len(value)
     if isinstance(value, Instance):
-        return invoke(machine, get_attribute(machine, value, "__len__", None, call.frame), call.passing([]))
+        return invoke(interp, get_attribute(interp, value, "__len__", None, call.frame), call.passing([]))
     if isinstance(value, (ListObject, DictObject, frozenset)):
-        items = iterate(machine, value, call.frame)
-        return machine.unknown("len", not_none=True) if items is None else len(items)
+        items = iterate(interp, value, call.frame)
+        return interp.unknown("len", not_none=True) if items is None else len(items)
     if isinstance(value, (int, float, type(None))):
         raise Raised("TypeError", "object has no len()")
-    return machine.unknown("len", not_none=True)
+    return interp.unknown("len", not_none=True)
 
 
 @models("builtins.enumerate")
-def _enumerate(machine: Machine, call: Call) -> Object:
-    items = iterate(machine, call.argument(0, default=()), call.frame)
+def _enumerate(interp: Interpreter, call: Call) -> Object:
+    items = iterate(interp, call.argument(0, default=()), call.frame)
     start = call.argument(1, "start", 0)
     found = None if items is None or not isinstance(start, int) else list[Object](enumerate(items, start))
-    return _iterator(machine, found, call.arguments[:1])
+    return _iterator(interp, found, call.arguments[:1])
 
 
-def _columns(machine: Machine, arguments: list[Object], frame: Frame) -> list[list[Object]] | None:
-    columns = [iterate(machine, argument, frame) for argument in arguments]
+def _columns(interp: Interpreter, arguments: list[Object], frame: Frame) -> list[list[Object]] | None:
+    columns = [iterate(interp, argument, frame) for argument in arguments]
     return None if None in columns else [column or [] for column in columns]
 
 
-def _rows_of(machine: Machine, arguments: list[Object], frame: Frame) -> list[list[Object]] | None:
+def _rows_of(interp: Interpreter, arguments: list[Object], frame: Frame) -> list[list[Object]] | None:
     """Return the elements that `zip` takes of each argument; of one with `__next__`, only as many as it needs."""
-    sources = [walked(machine, argument, frame) for argument in settled(machine, arguments)]
-    endless = [special(machine, source, "__next__") is not None for source in sources]
-    finite = _columns(machine, [source for source, asked in zip(sources, endless, strict=True) if not asked], frame)
+    sources = [walked(interp, argument, frame) for argument in settled(interp, arguments)]
+    endless = [special(interp, source, "__next__") is not None for source in sources]
+    finite = _columns(interp, [source for source, asked in zip(sources, endless, strict=True) if not asked], frame)
     if finite is None or not any(endless) or not finite:
         return finite if not any(endless) else None
     rows = min(map(len, finite))
@@ -174,7 +174,7 @@ def _rows_of(machine: Machine, arguments: list[Object], frame: Frame) -> list[li
         taken: list[Object] = []
         try:
             while len(taken) < (rows if behind else rows + 1):
-                taken.append(called(machine, source, "__next__", None, frame))
+                taken.append(called(interp, source, "__next__", None, frame))
         except Raised as error:
             if error.name != "StopIteration":
                 raise
@@ -183,13 +183,13 @@ def _rows_of(machine: Machine, arguments: list[Object], frame: Frame) -> list[li
 
 
 @models("builtins.zip")
-def _zip(machine: Machine, call: Call) -> Object:
-    columns = _rows_of(machine, call.arguments, call.frame)
+def _zip(interp: Interpreter, call: Call) -> Object:
+    columns = _rows_of(interp, call.arguments, call.frame)
     if columns is None:
-        return _iterator(machine, None, call.arguments)
-    if truth(machine, call.keywords.get("strict", False)) is True and len({len(column) for column in columns}) > 1:
+        return _iterator(interp, None, call.arguments)
+    if truth(interp, call.keywords.get("strict", False)) is True and len({len(column) for column in columns}) > 1:
         raise Raised("ValueError", "zip() arguments have different lengths")
-    return _iterator(machine, None if _is_heavy(columns) else list(zip(*columns, strict=False)), call.arguments)
+    return _iterator(interp, None if _is_heavy(columns) else list(zip(*columns, strict=False)), call.arguments)
 
 
 def _is_heavy(rows: Iterable[Iterable[Object]]) -> bool:
@@ -204,20 +204,20 @@ _MOST_TIMES = 64
 def _rearranges(function: Callable[..., Iterator[Any]], all_walked: bool) -> Model:
     """Return the model of a function that rearranges the elements of all its arguments, or of the first."""
 
-    def model(machine: Machine, call: Call) -> Object:
+    def model(interp: Interpreter, call: Call) -> Object:
         walked = call.arguments if all_walked else call.arguments[:1]
-        columns = _columns(machine, walked, call.frame)
-        numbers = settled(machine, call.arguments[len(walked) :])
-        keywords = {name: machine.settle(value) for name, value in call.keywords.items()}
+        columns = _columns(interp, walked, call.frame)
+        numbers = settled(interp, call.arguments[len(walked) :])
+        keywords = {name: interp.settle(value) for name, value in call.keywords.items()}
         times = [*numbers, *(value for name, value in keywords.items() if name != "fillvalue")]
         if columns is None or not all(isinstance(each, int | None) and (each or 0) <= _MOST_TIMES for each in times):
-            return _iterator(machine, None, walked)
+            return _iterator(interp, None, walked)
         try:
             found = list(itertools.islice(function(*columns, *numbers, **keywords), LONGEST + 1))
         except (TypeError, ValueError) as error:
             raise Raised(type(error).__name__, str(error)) from None
-        machine.charge(sum(map(len, found)))
-        return _iterator(machine, found if len(found) <= LONGEST and not _is_heavy(found) else None, walked)
+        interp.charge(sum(map(len, found)))
+        return _iterator(interp, found if len(found) <= LONGEST and not _is_heavy(found) else None, walked)
 
     return model
 
@@ -229,84 +229,84 @@ for _name in ("combinations", "combinations_with_replacement", "pairwise", "perm
 
 
 @models("itertools.chain")
-def _chain(machine: Machine, call: Call) -> Object:
-    columns = [elements(machine, argument, call.frame) for argument in call.arguments]
+def _chain(interp: Interpreter, call: Call) -> Object:
+    columns = [elements(interp, argument, call.frame) for argument in call.arguments]
     found = None if None in columns else [item for column in columns for item in column or ()]
-    return _iterator(machine, found, call.arguments)
+    return _iterator(interp, found, call.arguments)
 
 
 @models("builtins.map")
-def _map(machine: Machine, call: Call) -> Object:
-    columns = _columns(machine, call.arguments[1:], call.frame)
+def _map(interp: Interpreter, call: Call) -> Object:
+    columns = _columns(interp, call.arguments[1:], call.frame)
     if columns is None:
-        return _iterator(machine, None, call.arguments[1:])
+        return _iterator(interp, None, call.arguments[1:])
     rows = list(zip(*columns, strict=False))
 
     def make(found: Callable[[Object], Object]) -> None:
         for row in rows:
-            found(invoke(machine, call.arguments[0], call.passing(list(row))))
+            found(invoke(interp, call.arguments[0], call.passing(list(row))))
 
-    return _lazily(machine, make, call)
+    return _lazily(interp, make, call)
 
 
-def _lazily(machine: Machine, make: Callable[[Callable[[Object], Object]], None], call: Call) -> Object:
+def _lazily(interp: Interpreter, make: Callable[[Callable[[Object], Object]], None], call: Call) -> Object:
     # Python makes each element when it is asked for: one that raises, or changes something, does so only then.
     found: list[Object] = []
-    mark, born = len(machine.path.journal), machine.clock + 1
+    mark, born = len(interp.path.journal), interp.clock + 1
     error: Raised | None = None
     try:
         make(found.append)
     except Raised as raised:
         error = kept(raised)
-    if machine.touched_older(mark, born) and not any(map(uncertain, found)):
-        machine.rollback(mark)
+    if interp.touched_older(mark, born) and not any(map(uncertain, found)):
+        interp.rollback(mark)
         frame = call.frame
-        inner = Frame(frame.module, "<lazy>", frame, frame, frame.node, machine.tick())
+        inner = Frame(frame.module, "<lazy>", frame, frame, frame.node, interp.tick())
         inner.fields = dict(enumerate(call.arguments))
-        return GeneratorCall(machine, inner, make)
+        return GeneratorCall(interp, inner, make)
     if error is not None:
-        return IteratorObject(found, machine.tick(), error)
-    return _iterator(machine, found, call.arguments[1:])
+        return IteratorObject(found, interp.tick(), error)
+    return _iterator(interp, found, call.arguments[1:])
 
 
 @models("builtins.filter")
-def _filter(machine: Machine, call: Call) -> Object:
-    items = iterate(machine, call.arguments[1], call.frame)
+def _filter(interp: Interpreter, call: Call) -> Object:
+    items = iterate(interp, call.arguments[1], call.frame)
     if items is None:
-        return _iterator(machine, None, call.arguments[1:])
+        return _iterator(interp, None, call.arguments[1:])
 
     def make(kept: Callable[[Object], Object]) -> None:
         for item in items:
-            value = item if call.arguments[0] is None else invoke(machine, call.arguments[0], call.passing([item]))
-            known = known_truth(machine, value, call.node, call.frame)
+            value = item if call.arguments[0] is None else invoke(interp, call.arguments[0], call.passing([item]))
+            known = known_truth(interp, value, call.node, call.frame)
             if known is not False:
-                kept(item if known else join(machine, [item, MISSING]))
+                kept(item if known else join(interp, [item, MISSING]))
 
-    return _lazily(machine, make, call)
+    return _lazily(interp, make, call)
 
 
 @models("builtins.next")
-def _next(machine: Machine, call: Call) -> Object:
-    iterable = machine.settle(call.arguments[0])
+def _next(interp: Interpreter, call: Call) -> Object:
+    iterable = interp.settle(call.arguments[0])
     if isinstance(iterable, Instance):
-        found = called(machine, iterable, "__next__", call.node, call.frame)
-        return machine.unknown("next()") if found is MISSING else found
+        found = called(interp, iterable, "__next__", call.node, call.frame)
+        return interp.unknown("next()") if found is MISSING else found
     if isinstance(iterable, GeneratorCall):
         if iterable.state == "open":
-            forget_rest(machine, iterable)
+            forget_rest(interp, iterable)
         found = iterable.first()
         if found is not MISSING:
             return found
     elif not isinstance(iterable, IteratorObject) or iterable.items is None or iterable.is_stale:
-        return machine.unknown()
+        return interp.unknown()
     elif any(map(uncertain, iterable.items)):
-        found = any_of(machine, [*iterable.items, *call.arguments[1:]])
-        machine.put(iterable, "items", None)
+        found = any_of(interp, [*iterable.items, *call.arguments[1:]])
+        interp.put(iterable, "items", None)
         return found
     elif iterable.items:
         first: Object
         first, *rest = iterable.items
-        machine.put(iterable, "items", rest)
+        interp.put(iterable, "items", rest)
         return first
     elif iterable.error is not None:
         raise iterable.error
@@ -316,37 +316,37 @@ def _next(machine: Machine, call: Call) -> Object:
 
 
 models("builtins.slice")(
-    lambda machine, call: (
+    lambda interp, call: (
         slice(*call.arguments)
         if all(isinstance(part, (int, type(None))) for part in call.arguments)
-        else machine.unknown("slice")
+        else interp.unknown("slice")
     )
 )
-models("builtins.any")(lambda machine, call: _any_all(machine, call.arguments[0], True, call))
+models("builtins.any")(lambda interp, call: _any_all(interp, call.arguments[0], True, call))
 
 
 @models("builtins.all")
-def _all(machine: Machine, call: Call) -> Object:
-    return _any_all(machine, call.arguments[0], False, call)
+def _all(interp: Interpreter, call: Call) -> Object:
+    return _any_all(interp, call.arguments[0], False, call)
 
 
-def _any_all(machine: Machine, iterable: Object, wanted: bool, call: Call) -> Object:
-    iterable = machine.settle(iterable)
+def _any_all(interp: Interpreter, iterable: Object, wanted: bool, call: Call) -> Object:
+    iterable = interp.settle(iterable)
     if isinstance(iterable, GeneratorCall) and iterable.state == "new":
-        return _any_all_made(machine, iterable, wanted, call)
+        return _any_all_made(interp, iterable, wanted, call)
     error = None
     items: list[Object] | None
     if isinstance(iterable, IteratorObject) and iterable.error is not None:
         items, error = iterable.items, iterable.error
     else:
-        items = iterate(machine, iterable, call.frame)
+        items = iterate(interp, iterable, call.frame)
     if items is None:
-        return machine.unknown("", not_none=True)
-    answers = [known_truth(machine, item, call.node, call.frame) for item in items]
+        return interp.unknown("", not_none=True)
+    answers = [known_truth(interp, item, call.node, call.frame) for item in items]
     if wanted in answers:
         return wanted
     if None in answers:
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     if error is not None:
         raise error
     return not wanted
@@ -356,11 +356,11 @@ class _Decided(BaseException):
     pass
 
 
-def _any_all_made(machine: Machine, generator: GeneratorCall, wanted: bool, call: Call) -> Object:
+def _any_all_made(interp: Interpreter, generator: GeneratorCall, wanted: bool, call: Call) -> Object:
     answers: list[bool | None] = []
 
     def look(item: Object) -> Object:
-        answers.append(known_truth(machine, item, call.node, call.frame))
+        answers.append(known_truth(interp, item, call.node, call.frame))
         if answers[-1] is wanted:
             raise _Decided
         return None
@@ -370,21 +370,21 @@ def _any_all_made(machine: Machine, generator: GeneratorCall, wanted: bool, call
     if None not in answers:
         return wanted in answers if wanted else False not in answers
     # It may have stopped before what it did.
-    forget_rest(machine, generator)
-    return machine.unknown("", not_none=True)
+    forget_rest(interp, generator)
+    return interp.unknown("", not_none=True)
 
 
 def _folds(operator: type, start: int) -> Model:
     """Return the model of a function that puts an operator between all elements."""
 
-    def model(machine: Machine, call: Call) -> Object:
-        items = iterate(machine, call.arguments[0], call.frame)
+    def model(interp: Interpreter, call: Call) -> Object:
+        items = iterate(interp, call.arguments[0], call.frame)
         if items is None:
-            return machine.unknown("", not_none=True)
+            return interp.unknown("", not_none=True)
         total = call.argument(1, "start", start)
         for item in items:
-            machine.step()
-            total = binary(machine, operator, total, item)
+            interp.step()
+            total = binary(interp, operator, total, item)
         return total
 
     return model
@@ -394,20 +394,20 @@ models("builtins.sum")(_folds(ast.Add, 0))
 models("math.prod")(_folds(ast.Mult, 1))
 
 
-models("builtins.min")(lambda machine, call: _extreme(machine, False, call))
-models("builtins.max")(lambda machine, call: _extreme(machine, True, call))
+models("builtins.min")(lambda interp, call: _extreme(interp, False, call))
+models("builtins.max")(lambda interp, call: _extreme(interp, True, call))
 
 
-def _extreme(machine: Machine, largest: bool, call: Call) -> Object:
-    arguments, keywords = settled(machine, call.arguments), call.keywords
-    items = iterate(machine, arguments[0], call.frame) if len(arguments) == 1 else arguments
+def _extreme(interp: Interpreter, largest: bool, call: Call) -> Object:
+    arguments, keywords = settled(interp, call.arguments), call.keywords
+    items = iterate(interp, arguments[0], call.frame) if len(arguments) == 1 else arguments
     if items is None:
-        return machine.unknown("", not_none=True)
+        return interp.unknown("", not_none=True)
     if not items:
         if "default" in keywords:
             return keywords["default"]
         raise Raised("ValueError", "the sequence is empty")
     # Sorting keeps the order of equals: the first of the largest is the first of the reversed order.
     given = {key: value for key, value in keywords.items() if key == "key"}
-    ordered = sort(machine, items, {**given, "reverse": largest}, call.frame)
-    return machine.unknown("", not_none=True) if ordered is None else ordered[0]
+    ordered = sort(interp, items, {**given, "reverse": largest}, call.frame)
+    return interp.unknown("", not_none=True) if ordered is None else ordered[0]

@@ -8,7 +8,7 @@ from itertools import takewhile
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.deciding import argument
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Command, Said
 from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
@@ -23,19 +23,19 @@ _DEEPEST = 8
 def _subprocess(name: str) -> Model:
     """Return the model of a function that takes the arguments of `Popen`."""
 
-    def model(machine: Machine, call: Call) -> Object:
+    def model(interp: Interpreter, call: Call) -> Object:
         given, text = call.argument(0, "args"), _argument(call, 0, "args")
-        shell = machine.settle(call.keywords.get("shell", False))
-        environment = _environment(machine, call.keywords.get("env"))
+        shell = interp.settle(call.keywords.get("shell", False))
+        environment = _environment(interp, call.keywords.get("env"))
         if "**" not in call.keywords and isinstance(shell, bool) and isinstance(environment, DictObject | None):
-            folder = machine.settle(call.keywords.get("cwd"))
-            words = _words(machine, given, text, call.frame)
-            stated = _stated_at(machine, text, call)
+            folder = interp.settle(call.keywords.get("cwd"))
+            words = _words(interp, given, text, call.frame)
+            stated = _stated_at(interp, text, call)
             if shell and words:
-                _start(machine, stated, [], words[0], environment, folder)
+                _start(interp, stated, [], words[0], environment, folder)
             elif not shell:
-                _start(machine, stated, words, None, environment, folder)
-        return unfollowed(machine, name, call)
+                _start(interp, stated, words, None, environment, folder)
+        return unfollowed(interp, name, call)
 
     return model
 
@@ -47,10 +47,10 @@ for _name in ("run", "call", "check_call", "check_output", "Popen"):
 def _system(name: str) -> Model:
     """Return the model of a function that gives a shell a text."""
 
-    def model(machine: Machine, call: Call) -> Object:
+    def model(interp: Interpreter, call: Call) -> Object:
         if call.arguments:
-            _start(machine, call, [], Said(machine.settle(call.arguments[0]), _argument(call, 0, "command")))
-        return unfollowed(machine, name, call)
+            _start(interp, call, [], Said(interp.settle(call.arguments[0]), _argument(call, 0, "command")))
+        return unfollowed(interp, name, call)
 
     return model
 
@@ -62,14 +62,14 @@ for _name in ("os.system", "os.popen", "subprocess.getoutput", "subprocess.getst
 def _exec(name: str) -> Model:
     """Return the model of a function that replaces the program by another: `os.execv` takes a list of words."""
 
-    def model(machine: Machine, call: Call) -> Object:
-        environment = _environment(machine, call.argument(2) if name.endswith("e") else None)
+    def model(interp: Interpreter, call: Call) -> Object:
+        environment = _environment(interp, call.argument(2) if name.endswith("e") else None)
         if len(call.arguments) > 1 and isinstance(environment, DictObject | None):
-            program = Said(machine.settle(call.arguments[0]), _argument(call, 0, "file"))
-            words = _words(machine, call.arguments[1], _argument(call, 1, "args"), call.frame)
+            program = Said(interp.settle(call.arguments[0]), _argument(call, 0, "file"))
+            words = _words(interp, call.arguments[1], _argument(call, 1, "args"), call.frame)
             # The first word is the name that the program goes by.
-            _start(machine, call, [program, *words[1:]] if words else [], None, environment)
-        return unfollowed(machine, name, call)
+            _start(interp, call, [program, *words[1:]] if words else [], None, environment)
+        return unfollowed(interp, name, call)
 
     return model
 
@@ -78,30 +78,35 @@ for _name in ("os.execv", "os.execvp", "os.execve", "os.execvpe"):
     models(_name)(_exec(_name))
 
 
-def _environment(machine: Machine, value: Object) -> Object:
+def _environment(interp: Interpreter, value: Object) -> Object:
     """Return the environment that a program is given; None for that of the program which starts it."""
-    value = machine.settle(value)
+    value = interp.settle(value)
     return None if is_environment(value) else value
 
 
 def _start(
-    machine: Machine, call: Call, words: list[Said], line: Said | None, variables: Object = None, folder: Object = None
+    interp: Interpreter,
+    call: Call,
+    words: list[Said],
+    line: Said | None,
+    variables: Object = None,
+    folder: Object = None,
 ) -> None:
     """Report a program that is started, with everything as it is now: by words, or by a line for a shell."""
     if not words and line is None:
         return
-    seen = variables if isinstance(variables, DictObject) else machine.path.environment
-    copied = DictObject({name: machine.settle(value) for name, value in seen.fields.items()}, machine.tick())
+    seen = variables if isinstance(variables, DictObject) else interp.path.environment
+    copied = DictObject({name: interp.settle(value) for name, value in seen.fields.items()}, interp.tick())
     copied.writes = dict(seen.writes)
     calls = ((call.frame.module, call.node, call.frame.function), *calls_to(call.frame))
-    when = tuple(words for _, words in machine.path.taken)
-    machine.starting(Command(words, line, copied, folder, calls, when))
+    when = tuple(words for _, words in interp.path.taken)
+    interp.starting(Command(words, line, copied, folder, calls, when))
 
 
-def _stated_at(machine: Machine, text: Text | None, call: Call) -> Call:
+def _stated_at(interp: Interpreter, text: Text | None, call: Call) -> Call:
     """Return the call that states the command: the caller's, where a function only hands on its argument."""
     while text is not None and isinstance(text.node, ast.Name) and holder(call.frame, text.node.id) is call.frame:
-        text = argument(machine, call.frame, text.node.id)
+        text = argument(interp, call.frame, text.node.id)
         if text is None or call.frame.caller is None or text.frame is not call.frame.caller:
             break
         call = call._replace(node=call.frame.node, frame=call.frame.caller)
@@ -117,21 +122,21 @@ def _argument(call: Call, position: int, name: str) -> Text | None:
     return None if found is None else Text(found, call.frame)
 
 
-def _words(machine: Machine, given: Object, text: Text | None, frame: Frame) -> list[Said]:
+def _words(interp: Interpreter, given: Object, text: Text | None, frame: Frame) -> list[Said]:
     """Return the words of a command; none where they are not known."""
-    given = machine.settle(given)
+    given = interp.settle(given)
     if not isinstance(given, (ListObject, tuple)):
         return [Said(given, text)]
-    found = iterate(machine, given, frame)
+    found = iterate(interp, given, frame)
     if found is None:
-        return _written(machine, text)
-    items = [machine.settle(item) for item in found]
-    texts = list(takewhile(_agrees, zip(items, _elements(machine, text, _DEEPEST), strict=False)))
+        return _written(interp, text)
+    items = [interp.settle(item) for item in found]
+    texts = list(takewhile(_agrees, zip(items, _elements(interp, text, _DEEPEST), strict=False)))
     seen = [each for _, each in texts] + [None] * (len(items) - len(texts))
     return [Said(item, each) for item, each in zip(items, seen, strict=True)]
 
 
-def _written(machine: Machine, text: Text | None) -> list[Said]:
+def _written(interp: Interpreter, text: Text | None) -> list[Said]:
     """Return the known words of a list of unknown length: the texts that its literal shows.
 
     They stand in front of and behind several others.
@@ -144,7 +149,7 @@ def _written(machine: Machine, text: Text | None) -> list[Said]:
         return []
     found = [
         Said(
-            each.value if isinstance(each, ast.Constant) else machine.unknown("word", not_none=True),
+            each.value if isinstance(each, ast.Constant) else interp.unknown("word", not_none=True),
             Text(each, text.frame),
             several=isinstance(each, ast.Starred),
         )
@@ -159,20 +164,20 @@ def _agrees(said: tuple[Object, Text | None]) -> bool:
     return text is None or not isinstance(text.node, ast.Constant) or text.node.value == item
 
 
-def _elements(machine: Machine, text: Text | None, depth: int) -> list[Text | None]:
+def _elements(interp: Interpreter, text: Text | None, depth: int) -> list[Text | None]:
     """Return the expressions of a list's elements, as far as they are seen; more may have been added behind them."""
     if text is None or not depth:
         return []
     node, frame = text
     if isinstance(node, ast.Name):
-        return _elements_of_name(machine, node.id, frame, depth - 1)
+        return _elements_of_name(interp, node.id, frame, depth - 1)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        first = _all_elements(machine, Text(node.left, frame), depth - 1)
-        return [] if first is None else first + _elements(machine, Text(node.right, frame), depth - 1)
+        first = _all_elements(interp, Text(node.left, frame), depth - 1)
+        return [] if first is None else first + _elements(interp, Text(node.right, frame), depth - 1)
     found: list[Text | None] = []
     for each in node.elts if isinstance(node, (ast.List, ast.Tuple)) else ():
         if isinstance(each, ast.Starred):
-            several = _all_elements(machine, Text(each.value, frame), depth - 1)
+            several = _all_elements(interp, Text(each.value, frame), depth - 1)
             if several is None:
                 return found
             found += several
@@ -181,28 +186,28 @@ def _elements(machine: Machine, text: Text | None, depth: int) -> list[Text | No
     return found
 
 
-def _elements_of_name(machine: Machine, name: str, frame: Frame, depth: int) -> list[Text | None]:
+def _elements_of_name(interp: Interpreter, name: str, frame: Frame, depth: int) -> list[Text | None]:
     """Return the expressions of the elements of a list that has a name, with the elements that `+=` adds to it."""
     owner = holder(frame, name)
     if owner is None:
         return []
-    given = argument(machine, owner, name) if isinstance(owner, Frame) else None
+    given = argument(interp, owner, name) if isinstance(owner, Frame) else None
     own = owner if isinstance(owner, Frame) else top(owner)
-    found = _elements(machine, given, depth)
+    found = _elements(interp, given, depth)
     for node, (_, bound_in) in owner.bound.get(name, {}).items():
         added = isinstance(node, ast.AugAssign)
-        elements = _elements(machine, Text(node.value if added else node, bound_in or own), depth)
+        elements = _elements(interp, Text(node.value if added else node, bound_in or own), depth)
         found = found + elements if added else elements
     return found
 
 
-def _all_elements(machine: Machine, text: Text, depth: int) -> list[Text | None] | None:
+def _all_elements(interp: Interpreter, text: Text, depth: int) -> list[Text | None] | None:
     """Return the expressions of all elements of a list that another follows; None where its length is not seen."""
-    found = _elements(machine, text, depth)
+    found = _elements(interp, text, depth)
     if isinstance(text.node, (ast.List, ast.Tuple)):
         starred = any(isinstance(each, ast.Starred) for each in text.node.elts)
         return None if starred else found
-    value = peek(machine, text.node, text.frame)
+    value = peek(interp, text.node, text.frame)
     items = value.items if isinstance(value, ListObject) else value
     if not isinstance(items, (list, tuple)):
         return None

@@ -10,7 +10,7 @@ from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.expressions import as_text
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.eval.standard_objects import MOST_DIGITS, NotKnown, answer
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.truth import join, negated
 from mfsdp_lint.readers.python.values.frames import Call
@@ -23,22 +23,22 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def settled(machine: Machine, arguments: list[Object]) -> list[Object]:
+def settled(interp: Interpreter, arguments: list[Object]) -> list[Object]:
     """Settle the arguments as far as they were decided on this path."""
-    return [machine.settle(argument) for argument in arguments]
+    return [interp.settle(argument) for argument in arguments]
 
 
 def computes(function: Callable[..., Any]) -> Model:
     """Return the model of a function that Python answers for; unknown where an argument is not known."""
 
-    def model(machine: Machine, call: Call) -> Object:
-        arguments = settled(machine, call.arguments)
+    def model(interp: Interpreter, call: Call) -> Object:
+        arguments = settled(interp, call.arguments)
         if len(arguments) == 1 and isinstance(arguments[0], Choice):
-            return join(machine, [model(machine, call.passing([one], call.keywords)) for one in arguments[0].options])
+            return join(interp, [model(interp, call.passing([one], call.keywords)) for one in arguments[0].options])
         try:
-            return answer(machine, function, arguments, call.keywords)
+            return answer(interp, function, arguments, call.keywords)
         except NotKnown:
-            return machine.unknown("", not_none=True)
+            return interp.unknown("", not_none=True)
 
     return model
 
@@ -68,46 +68,46 @@ models("distutils.util.strtobool", "setuptools._distutils.util.strtobool")(compu
 
 
 models("builtins.pow")(
-    lambda machine, call: (
-        binary(machine, ast.Pow, *call.arguments) if len(call.arguments) == 2 else machine.unknown("", not_none=True)
+    lambda interp, call: (
+        binary(interp, ast.Pow, *call.arguments) if len(call.arguments) == 2 else interp.unknown("", not_none=True)
     )
 )
 
 
 @models("builtins.bytes")
-def _bytes(machine: Machine, call: Call) -> Object:
+def _bytes(interp: Interpreter, call: Call) -> Object:
     if any(isinstance(argument, int) for argument in call.arguments):
-        return machine.unknown("", not_none=True)
-    return computes(bytes)(machine, call)
+        return interp.unknown("", not_none=True)
+    return computes(bytes)(interp, call)
 
 
 @models("builtins.format")
-def _format(machine: Machine, call: Call) -> Object:
+def _format(interp: Interpreter, call: Call) -> Object:
     if any(isinstance(argument, str) and is_wide(argument) for argument in call.arguments[1:]):
-        return machine.unknown("", not_none=True)
-    return computes(format)(machine, call)
+        return interp.unknown("", not_none=True)
+    return computes(format)(interp, call)
 
 
 @models("builtins.str")
-def _str(machine: Machine, call: Call) -> Object:
+def _str(interp: Interpreter, call: Call) -> Object:
     if not call.arguments:
         return ""
-    text = as_text(machine, call.arguments[0])
-    return machine.unknown("", not_none=True) if text is None else text
+    text = as_text(interp, call.arguments[0])
+    return interp.unknown("", not_none=True) if text is None else text
 
 
 @models("builtins.repr")
-def _repr(machine: Machine, call: Call) -> Object:
-    value = machine.settle(call.argument(0))
+def _repr(interp: Interpreter, call: Call) -> Object:
+    value = interp.settle(call.argument(0))
     known = is_constant(value) and is_small(value) and not is_symbolic(value)
-    return repr(value) if known else machine.unknown("", not_none=True)
+    return repr(value) if known else interp.unknown("", not_none=True)
 
 
 @models("builtins.bool")
-def _bool(machine: Machine, call: Call) -> Object:
+def _bool(interp: Interpreter, call: Call) -> Object:
     if not call.arguments:
         return False
-    known = known_truth(machine, call.arguments[0], call.node, call.frame)
+    known = known_truth(interp, call.arguments[0], call.node, call.frame)
     if known is None:
-        return negated(machine, negated(machine, call.arguments[0]))
+        return negated(interp, negated(interp, call.arguments[0]))
     return known

@@ -13,14 +13,14 @@ from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
-from mfsdp_lint.readers.python.state.forgetting import forget_methods, havoc, part_of, shallow_copy
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_reachable, part_of, shallow_copy
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import BUILTINS, Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import FACTORY, HAZY
+from mfsdp_lint.readers.python.values.markers import FACTORY, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -52,41 +52,41 @@ def _made(name: str, bases: list[Object], fields: list[str], values: dict[str, O
     return cls
 
 
-def _names(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
-    value = machine.settle(value)
-    return list(value.replace(",", " ").split()) if isinstance(value, str) else iterate(machine, value, frame)
+def _names(interp: Interpreter, value: Object, frame: Frame) -> list[Object] | None:
+    value = interp.settle(value)
+    return list(value.replace(",", " ").split()) if isinstance(value, str) else iterate(interp, value, frame)
 
 
-def _unknown_class(machine: Machine) -> Object:
-    return machine.unknown("type", not_none=True)
+def _unknown_class(interp: Interpreter) -> Object:
+    return interp.unknown("type", not_none=True)
 
 
 @models("collections.namedtuple", "typing.NamedTuple")
-def _named_tuple(machine: Machine, call: Call) -> Object:
-    name = machine.settle(call.argument(0))
+def _named_tuple(interp: Interpreter, call: Call) -> Object:
+    name = interp.settle(call.argument(0))
     given = call.argument(1, "field_names")
-    fields = None if given is None else _names(machine, given, call.frame)
+    fields = None if given is None else _names(interp, given, call.frame)
     if not isinstance(name, str) or fields is None or call.keywords.keys() - {"field_names", "defaults"}:
-        return _unknown_class(machine)
+        return _unknown_class(interp)
     names = [field[0] if isinstance(field, tuple) and field else field for field in fields]
     said = call.keywords.get("defaults")
-    defaults = [] if said is None else iterate(machine, said, call.frame)
+    defaults = [] if said is None else iterate(interp, said, call.frame)
     if defaults is None or not all_are(names, str):
-        return _unknown_class(machine)
+        return _unknown_class(interp)
     values = dict(zip(names[len(names) - len(defaults) :], defaults, strict=False))
-    return _made(name, [written(machine, "typing.NamedTuple")], list(names), values, call.frame)
+    return _made(name, [written(interp, "typing.NamedTuple")], list(names), values, call.frame)
 
 
 @models("dataclasses.make_dataclass")
-def _make_dataclass(machine: Machine, call: Call) -> Object:
-    name = machine.settle(call.argument(0))
-    entries = iterate(machine, call.arguments[1], call.frame) if len(call.arguments) == 2 else None
+def _make_dataclass(interp: Interpreter, call: Call) -> Object:
+    name = interp.settle(call.argument(0))
+    entries = iterate(interp, call.arguments[1], call.frame) if len(call.arguments) == 2 else None
     if not isinstance(name, str) or entries is None or call.keywords:
-        return _unknown_class(machine)
+        return _unknown_class(interp)
     rows = [entry if isinstance(entry, tuple) else (entry,) for entry in entries]
     names = [row[0] for row in rows if row]
     if len(names) < len(rows) or not all_are(names, str):
-        return _unknown_class(machine)
+        return _unknown_class(interp)
     values = {name: row[2] for name, row in zip(names, rows, strict=True) if len(row) == 3}
     made = _made(name, [], list(names), values, call.frame)
     made.decorator = ast.Name("dataclass", ast.Load())
@@ -94,22 +94,22 @@ def _make_dataclass(machine: Machine, call: Call) -> Object:
 
 
 def _enumeration(kind: str) -> Model:
-    def model(machine: Machine, call: Call) -> Object:
-        name = machine.settle(call.argument(0))
-        given = machine.settle(call.arguments[1]) if len(call.arguments) > 1 else None
+    def model(interp: Interpreter, call: Call) -> Object:
+        name = interp.settle(call.argument(0))
+        given = interp.settle(call.arguments[1]) if len(call.arguments) > 1 else None
         if not isinstance(name, str) or given is None or call.keywords:
-            return _unknown_class(machine)
-        members = _members(machine, given, kind, call.frame)
-        return _unknown_class(machine) if members is None else _made(name, [External(kind)], [], members, call.frame)
+            return _unknown_class(interp)
+        members = _members(interp, given, kind, call.frame)
+        return _unknown_class(interp) if members is None else _made(name, [External(kind)], [], members, call.frame)
 
     return model
 
 
-def _members(machine: Machine, given: Object, kind: str, frame: Frame) -> dict[str, Object] | None:
+def _members(interp: Interpreter, given: Object, kind: str, frame: Frame) -> dict[str, Object] | None:
     if isinstance(given, DictObject):
-        pairs: list[Object] | None = None if iterate(machine, given, frame) is None else list(given.fields.items())
+        pairs: list[Object] | None = None if iterate(interp, given, frame) is None else list(given.fields.items())
     else:
-        pairs = _names(machine, given, frame)
+        pairs = _names(interp, given, frame)
     if pairs is None:
         return None
     members = {}
@@ -125,83 +125,83 @@ for _kind in ("enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.In
     models(_kind)(_enumeration(_kind))
 
 
-def class_of(machine: Machine, arguments: list[Object], frame: Frame) -> Object:
+def class_of(interp: Interpreter, arguments: list[Object], frame: Frame) -> Object:
     """Make a class as `type(name, bases, namespace)` does."""
-    name, bases, namespace = (machine.settle(argument) for argument in arguments)
+    name, bases, namespace = (interp.settle(argument) for argument in arguments)
     if not isinstance(name, str) or not isinstance(bases, tuple) or not isinstance(namespace, DictObject):
-        return _unknown_class(machine)
-    if iterate(machine, namespace, frame) is None or MISSING in bases:
-        return _unknown_class(machine)
+        return _unknown_class(interp)
+    if iterate(interp, namespace, frame) is None or MISSING in bases:
+        return _unknown_class(interp)
     return _made(name, list(bases), [], namespace.fields, frame)
 
 
 @models("builtins.isinstance")
-def _isinstance(machine: Machine, call: Call) -> Object:
-    known = is_instance(machine, call.arguments[0], call.arguments[1])
+def _isinstance(interp: Interpreter, call: Call) -> Object:
+    known = is_instance(interp, call.arguments[0], call.arguments[1])
     if known is None and isinstance(call.arguments[0], Unknown):
         asked = ast.unparse(call.node) if isinstance(call.node, ast.AST) else ""
-        return part_of(machine, call.arguments[0], ("isinstance", asked), "isinstance")
-    return machine.unknown("", not_none=True) if known is None else known
+        return part_of(interp, call.arguments[0], ("isinstance", asked), "isinstance")
+    return interp.unknown("", not_none=True) if known is None else known
 
 
 @models("builtins.issubclass")
-def _issubclass(machine: Machine, call: Call) -> Object:
+def _issubclass(interp: Interpreter, call: Call) -> Object:
     others = call.arguments[1] if isinstance(call.arguments[1], tuple) else (call.arguments[1],)
-    found = [is_subclass(machine, call.arguments[0], other) for other in others]
+    found = [is_subclass(interp, call.arguments[0], other) for other in others]
     if True in found:
         return True
-    return machine.unknown("", not_none=True) if None in found else False
+    return interp.unknown("", not_none=True) if None in found else False
 
 
 @models("builtins.callable")
-def _callable(machine: Machine, call: Call) -> Object:
-    value = machine.settle(call.arguments[0])
+def _callable(interp: Interpreter, call: Call) -> Object:
+    value = interp.settle(call.arguments[0])
     if isinstance(value, (Function, Bound, Native, Partial, ClassObject)):
         return True
     if isinstance(value, (*CONSTANTS, tuple, ListObject, DictObject, EnumMember)):
         return False
-    return machine.unknown("", not_none=True)
+    return interp.unknown("", not_none=True)
 
 
 @models("builtins.type")
-def _type(machine: Machine, call: Call) -> Object:
+def _type(interp: Interpreter, call: Call) -> Object:
     if len(call.arguments) == 3:
-        return class_of(machine, call.arguments, call.frame)
-    value = machine.settle(call.arguments[0])
+        return class_of(interp, call.arguments, call.frame)
+    value = interp.settle(call.arguments[0])
     if len(call.arguments) == 1 and isinstance(value, (Instance, EnumMember)):
         return value.cls
     if len(call.arguments) == 1 and isinstance(value, CONSTANTS) and value is not None:
-        return BUILTINS.get(type(value).__name__, machine.unknown("type"))
+        return BUILTINS.get(type(value).__name__, interp.unknown("type"))
     kinds: tuple[tuple[Any, str], ...] = (
         (tuple, "tuple"), (frozenset, "frozenset"), (SetObject, "set"), (DictObject, "dict"),
     )  # fmt: skip
     name = next((name for kind, name in kinds if isinstance(value, kind)), "list" if type(value) is ListObject else "")
     if len(call.arguments) == 1 and name and not (isinstance(value, DictObject) and FACTORY in value.writes):
         return BUILTINS[name]
-    return machine.unknown("type", not_none=True)
+    return interp.unknown("type", not_none=True)
 
 
 @models("dataclasses.replace", "copy.replace")
-def _replace(machine: Machine, call: Call) -> Object:
-    value = machine.settle(call.arguments[0])
+def _replace(interp: Interpreter, call: Call) -> Object:
+    value = interp.settle(call.arguments[0])
     if isinstance(value, Choice):
-        return join(machine, [_replace(machine, call.passing([option], call.keywords)) for option in value.options])
+        return join(interp, [_replace(interp, call.passing([option], call.keywords)) for option in value.options])
     if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
-        return _of_class(machine, value, value.cls, call)
+        return _of_class(interp, value, value.cls, call)
     if isinstance(value, Instance) or type(value) is Unknown:
-        return _of_unknown_class(machine, value, call)
-    return machine.unknown("replace()", not_none=True)
+        return _of_unknown_class(interp, value, call)
+    return interp.unknown("replace()", not_none=True)
 
 
-def _of_class(machine: Machine, value: Instance, cls: ClassObject, call: Call) -> Object:
-    specs, keywords = fields_of(machine, cls), call.keywords
+def _of_class(interp: Interpreter, value: Instance, cls: ClassObject, call: Call) -> Object:
+    specs, keywords = fields_of(interp, cls), call.keywords
     if any(name not in {spec.name for spec in specs} and name != "**" for name in keywords):
         raise Raised("TypeError", "replace() got an unexpected field name")
     given = {spec.name: value.fields[spec.name] for spec in specs if spec.init and spec.name in value.fields}
     if "**" in keywords:
-        given = {name: join(machine, [part, machine.unknown(name)]) for name, part in given.items()}
+        given = {name: join(interp, [part, interp.unknown(name)]) for name, part in given.items()}
     given |= {name: item for name, item in keywords.items() if name != "**"}
-    made = invoke(machine, cls, Call([], given, call.node, call.frame, _said(call.node)))
+    made = invoke(interp, cls, Call([], given, call.node, call.frame, _said(call.node)))
     if not isinstance(made, Instance):
         return made
     for name in given.keys() - keywords.keys():
@@ -218,28 +218,28 @@ def _said(node: Any) -> dict[str, Any]:
     return {keyword.arg: keyword for keyword in getattr(node, "keywords", ()) if keyword.arg}
 
 
-def _of_unknown_class(machine: Machine, value: Unknown | Instance, call: Call) -> Object:
+def _of_unknown_class(interp: Interpreter, value: Unknown | Instance, call: Call) -> Object:
     """Model `replace` of an object of unknown class: it may have a `__post_init__`, one of the program's own too."""
     said = _said(call.node)
-    made = shallow_copy(machine, value)
+    made = shallow_copy(interp, value)
     made.not_none = True
     for name, item in call.keywords.items():
         if name != "**":
-            write(machine, made, name, item, call.node, call.frame, said.get(name), "argument")
-    havoc(machine, made)
-    forget_methods(machine, "__post_init__")
+            write(interp, made, name, item, call.node, call.frame, said.get(name), "argument")
+    forget_reachable(interp, made)
+    forget_methods(interp, "__post_init__")
     return made
 
 
 @models("dataclasses.fields")
-def _fields(machine: Machine, call: Call) -> Object:
-    value = machine.settle(call.arguments[0])
+def _fields(interp: Interpreter, call: Call) -> Object:
+    value = interp.settle(call.arguments[0])
     cls = value.cls if isinstance(value, Instance) else value
-    if not isinstance(cls, ClassObject) or opaque(machine, cls):
-        return machine.unknown("fields", not_none=True)
+    if not isinstance(cls, ClassObject) or opaque(interp, cls):
+        return interp.unknown("fields", not_none=True)
     found = []
-    for spec in fields_of(machine, cls):
-        described = machine.unknown(spec.name, not_none=True)
+    for spec in fields_of(interp, cls):
+        described = interp.unknown(spec.name, not_none=True)
         described.fields |= {"name": spec.name, "init": spec.init, "kw_only": spec.keyword_only}
         if spec.default is not MISSING:
             described.fields["default"] = spec.default
@@ -248,52 +248,52 @@ def _fields(machine: Machine, call: Call) -> Object:
 
 
 @models("dataclasses.is_dataclass")
-def _is_dataclass(machine: Machine, call: Call) -> Object:
-    value = machine.settle(call.arguments[0])
+def _is_dataclass(interp: Interpreter, call: Call) -> Object:
+    value = interp.settle(call.arguments[0])
     cls = value.cls if isinstance(value, Instance) else value
     if isinstance(cls, ClassObject):
-        return has_fields(machine, cls)
+        return has_fields(interp, cls)
     known = isinstance(value, (*CONSTANTS, tuple, ListObject, DictObject))
-    return False if known else machine.unknown("", not_none=True)
+    return False if known else interp.unknown("", not_none=True)
 
 
-Shape = Callable[[Machine, dict[str, Object]], Object]
+Shape = Callable[[Interpreter, dict[str, Object]], Object]
 
 
 def _copies_fields(name: str, shape: Shape) -> Model:
-    def model(machine: Machine, call: Call) -> Object:
-        found = None if call.keywords else _field_values(machine, call.arguments[0], shape)
-        return machine.unknown(name, not_none=True) if found is None else shape(machine, found)
+    def model(interp: Interpreter, call: Call) -> Object:
+        found = None if call.keywords else _field_values(interp, call.arguments[0], shape)
+        return interp.unknown(name, not_none=True) if found is None else shape(interp, found)
 
     return model
 
 
-models("dataclasses.asdict")(_copies_fields("asdict", lambda machine, values: DictObject(values, machine.tick())))
-models("dataclasses.astuple")(_copies_fields("astuple", lambda machine, values: tuple(values.values())))
+models("dataclasses.asdict")(_copies_fields("asdict", lambda interp, values: DictObject(values, interp.tick())))
+models("dataclasses.astuple")(_copies_fields("astuple", lambda interp, values: tuple(values.values())))
 
 
-def _field_values(machine: Machine, value: Object, shape: Shape) -> dict[str, Object] | None:
-    value = machine.settle(value)
+def _field_values(interp: Interpreter, value: Object, shape: Shape) -> dict[str, Object] | None:
+    value = interp.settle(value)
     if not isinstance(value, Instance) or not isinstance(value.cls, ClassObject):
         return None
-    names = [spec.name for spec in fields_of(machine, value.cls) if spec.name in value.fields]
-    return {name: _plain_copy(machine, value.fields[name], shape) for name in names}
+    names = [spec.name for spec in fields_of(interp, value.cls) if spec.name in value.fields]
+    return {name: _plain_copy(interp, value.fields[name], shape) for name in names}
 
 
-def _plain_copy(machine: Machine, value: Object, shape: Shape) -> Object:
-    value = machine.settle(value)
-    if isinstance(value, Instance) and isinstance(value.cls, ClassObject) and has_fields(machine, value.cls):
-        return shape(machine, _field_values(machine, value, shape) or {})
+def _plain_copy(interp: Interpreter, value: Object, shape: Shape) -> Object:
+    value = interp.settle(value)
+    if isinstance(value, Instance) and isinstance(value.cls, ClassObject) and has_fields(interp, value.cls):
+        return shape(interp, _field_values(interp, value, shape) or {})
     if type(value) is ListObject and value.items is not None:
-        return ListObject([_plain_copy(machine, item, shape) for item in value.items], machine.tick())
+        return ListObject([_plain_copy(interp, item, shape) for item in value.items], interp.tick())
     if type(value) is tuple:
-        return tuple(_plain_copy(machine, item, shape) for item in value)
-    if isinstance(value, DictObject) and not value.writes.get(HAZY):
-        found = {key: _plain_copy(machine, item, shape) for key, item in value.fields.items()}
-        return DictObject(found, machine.tick())
-    return deep_copy(machine, value)
+        return tuple(_plain_copy(interp, item, shape) for item in value)
+    if isinstance(value, DictObject) and not value.writes.get(MAY_HAVE_CHANGED):
+        found = {key: _plain_copy(interp, item, shape) for key, item in value.fields.items()}
+        return DictObject(found, interp.tick())
+    return deep_copy(interp, value)
 
 
 models("dataclasses.field", "pydantic.Field")(
-    lambda machine, call: Partial(External("dataclasses.field"), [], call.keywords)
+    lambda interp, call: Partial(External("dataclasses.field"), [], call.keywords)
 )

@@ -10,48 +10,48 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.by_type import ByType
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.objects import Object
 
-Caller = Callable[[Machine, Any, Call], Object]
+Caller = Callable[[Interpreter, Any, Call], Object]
 
 CALLERS: ByType[Caller] = ByType()
 """Functions that call each kind of value; calls.py fills it."""
 
 
-def invoke(machine: Machine, function: Object, call: Call) -> Object:
+def invoke(interp: Interpreter, function: Object, call: Call) -> Object:
     """Evaluate a call of `function`. Raises Raised where the program would."""
-    return CALLERS[type(function)](machine, function, call)
+    return CALLERS[type(function)](interp, function, call)
 
 
 Signal = Any
 """How a block ended: None (it ran through) or a tuple that begins with "return", "break" or "continue"."""
 
-EVALUATORS: dict[type, Callable[[Machine, Any, Frame], Object]] = {}
+EVALUATORS: dict[type, Callable[[Interpreter, Any, Frame], Object]] = {}
 """Functions that evaluate each kind of expression; expressions.py fills it."""
 
-RUNNERS: dict[type, Callable[[Machine, Any, Frame], Signal]] = {}
+RUNNERS: dict[type, Callable[[Interpreter, Any, Frame], Signal]] = {}
 """Functions that run each kind of statement; statements.py fills it."""
 
 
-def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Object:
+def evaluate(interp: Interpreter, node: ast.expr, frame: Frame) -> Object:
     """Return the value of `node` in `frame`. Raises Raised where Python would raise."""
-    return EVALUATORS[type(node)](machine, node, frame)
+    return EVALUATORS[type(node)](interp, node, frame)
 
 
-def run_block(machine: Machine, body: list[ast.stmt], frame: Frame) -> Signal:
+def run_block(interp: Interpreter, body: list[ast.stmt], frame: Frame) -> Signal:
     """Run statements in order; how they ended."""
     statement = None
     try:
         for statement in body:
-            path = machine.path  # (as `Machine.step` does, without calling it)
+            path = interp.path  # (as `Interpreter.step` does, without calling it)
             path.steps += 1
             if path.steps > path.limit:
                 raise OutOfSteps
-            signal = RUNNERS[type(statement)](machine, statement, frame)
+            signal = RUNNERS[type(statement)](interp, statement, frame)
             if signal is not None:
                 return signal
     except Raised as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.markers import COPY_OF, FORMER
 from mfsdp_lint.readers.python.values.objects import (
     Choice,
@@ -53,7 +53,7 @@ class Template:
                 if type(item) not in SHARED and own(item, since):
                     self.parts.append((key, template(item, since, known)))
 
-    def make(self, machine: Machine, copies: dict[int, Object]) -> Object:
+    def make(self, interp: Interpreter, copies: dict[int, Object]) -> Object:
         """Make the value once more; `copies` holds the parts made already, so that shared parts stay shared."""
         value = self.value
         if self.shared:
@@ -62,30 +62,30 @@ class Template:
         if known is not None:
             return known
         if isinstance(value, tuple):
-            return tuple([part.make(machine, copies) for _, part in self.parts])
+            return tuple([part.make(interp, copies) for _, part in self.parts])
         if isinstance(value, Choice):
-            return Choice(tuple([part.make(machine, copies) for _, part in self.parts]))
+            return Choice(tuple([part.make(interp, copies) for _, part in self.parts]))
         if isinstance(value, ListObject):
-            listed = copies[id(self)] = type(value)(self.items, machine.tick())
+            listed = copies[id(self)] = type(value)(self.items, interp.tick())
             if self.parts:
-                listed.fields["items"] = [part.make(machine, copies) for _, part in self.parts]
+                listed.fields["items"] = [part.make(interp, copies) for _, part in self.parts]
             listed.loaded_from(self.places)
             return listed
         made: Instance | DictObject | Unknown
         if isinstance(value, Instance):
-            made = Instance(value.cls, machine.tick(), value.made)
+            made = Instance(value.cls, interp.tick(), value.made)
         elif isinstance(value, DictObject):
-            made = DictObject({}, machine.tick())
+            made = DictObject({}, interp.tick())
             made.made = value.made
         else:
             assert isinstance(value, Unknown)
             kind = ConfigTree if type(value) is ConfigTree else Unknown
-            made = kind(machine.tick(), value.text, value.not_none, value.obstacle)
+            made = kind(interp.tick(), value.text, value.not_none, value.obstacle)
         copies[id(self)] = made
         made.fields = fields = self.fields.copy()
         made.writes = self.writes.copy()
         for key, part in self.parts:
-            fields[key] = part.make(machine, copies)
+            fields[key] = part.make(interp, copies)
         return made
 
 
@@ -111,7 +111,7 @@ def own(value: Object, since: int) -> bool:
     return isinstance(value, (Instance, DictObject, ListObject, Unknown)) and abs(value.born) >= since
 
 
-def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None = None) -> Object:
+def deep_copy(interp: Interpreter, value: Object, copies: dict[int, Object] | None = None) -> Object:
     """Make a deep copy: new objects with the same contents and the same writes."""
     if type(value) in SHARED:
         return value
@@ -121,29 +121,29 @@ def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None 
         return known
     result: Instance | DictObject | Unknown
     if isinstance(value, Instance):
-        result = Instance(value.cls, machine.tick(), value.made)
+        result = Instance(value.cls, interp.tick(), value.made)
     elif isinstance(value, DictObject):
-        result = DictObject({}, machine.tick())
+        result = DictObject({}, interp.tick())
         result.made = value.made
     elif type(value) is ConfigTree:
-        result = ConfigTree(machine.tick(), value.text, True, value.obstacle)
+        result = ConfigTree(interp.tick(), value.text, True, value.obstacle)
     elif type(value) is Unknown:
-        not_none = value.not_none or machine.path.facts.fields.get(("not none", id(value))) is True
-        result = Unknown(machine.tick(), value.text, not_none, value.obstacle)
+        not_none = value.not_none or interp.path.facts.fields.get(("not none", id(value))) is True
+        result = Unknown(interp.tick(), value.text, not_none, value.obstacle)
         if not _contents(value):
             result.fields[COPY_OF] = value
             copies[id(value)] = result
             return result
     elif isinstance(value, ListObject):
-        listed = copies[id(value)] = type(value)([], machine.tick())
+        listed = copies[id(value)] = type(value)([], interp.tick())
         items = value.items
-        listed.fields["items"] = items if items is None else [deep_copy(machine, item, copies) for item in items]
+        listed.fields["items"] = items if items is None else [deep_copy(interp, item, copies) for item in items]
         listed.loaded_from(value.places)
         return listed
     elif isinstance(value, tuple) and not is_constant(value):
-        return tuple(deep_copy(machine, item, copies) for item in value)
+        return tuple(deep_copy(interp, item, copies) for item in value)
     elif isinstance(value, Choice):
-        return Choice(tuple(deep_copy(machine, option, copies) for option in value.options))
+        return Choice(tuple(deep_copy(interp, option, copies) for option in value.options))
     else:
         return value
     copies[id(value)] = result
@@ -151,6 +151,6 @@ def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None 
     fields = _contents(value)
     for key, item in fields.items():
         if type(item) not in SHARED:
-            fields[key] = deep_copy(machine, item, copies)
+            fields[key] = deep_copy(interp, item, copies)
     result.fields = fields
     return result

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.texts import (
     TRACERS,
     Text,
@@ -42,14 +42,14 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def argument(machine: Machine, frame: Frame, name: str) -> Text | None:
+def argument(interp: Interpreter, frame: Frame, name: str) -> Text | None:
     """Return the argument, or the default, that a parameter has its value from; None where that is not seen."""
     function = frame.code
     if not isinstance(function, Function) or name not in frame.fields:
         return None
-    given = _given(machine, frame, function, name)
+    given = _given(interp, frame, function, name)
     if given is not None:
-        machine.crossings += 1
+        interp.crossings += 1
         return given
     default = _default(function.node.args, name)
     if default is None or not _same(function.defaults.get(name, MISSING), frame.fields[name]):
@@ -57,67 +57,69 @@ def argument(machine: Machine, frame: Frame, name: str) -> Text | None:
     return Text(default, function.closure or top(function.module))
 
 
-def extra(machine: Machine, frame: Frame, name: str, key: Object) -> Text | None:
+def extra(interp: Interpreter, frame: Frame, name: str, key: Object) -> Text | None:
     """Return the argument of a call that became an entry of the function's `*args` or `**kwargs`."""
     function, call, caller = frame.code, frame.node, frame.caller
     if not isinstance(function, Function) or not isinstance(call, ast.Call) or caller is None:
         return None
     parameters: ast.arguments = function.node.args
-    machine.crossings += 1
+    interp.crossings += 1
     if parameters.kwarg is not None and parameters.kwarg.arg == name and isinstance(key, str):
-        made = _partial(machine, call, caller)
+        made = _partial(interp, call, caller)
         return _by_name(call, caller, key) or (_by_name(*made, key) if made is not None else None)
     if parameters.vararg is not None and parameters.vararg.arg == name and isinstance(key, int) and key >= 0:
         taken = len(parameters.posonlyargs) + len(parameters.args) - (function.cls is not None)
-        return _by_position(_arguments(machine, call, caller, function), taken + key, caller)
+        return _by_position(_arguments(interp, call, caller, function), taken + key, caller)
     return None
 
 
-def _given(machine: Machine, frame: Frame, function: Function, name: str) -> Text | None:
+def _given(interp: Interpreter, frame: Frame, function: Function, name: str) -> Text | None:
     call, caller, value = frame.node, frame.caller, frame.fields[name]
     if caller is None:
         return None
     if isinstance(call, (ast.Assign, ast.AnnAssign)) and call.value is not None:
         # A property's setter.
         found = Text(call.value, caller)
-        return found if agrees(machine, found, value) else None
+        return found if agrees(interp, found, value) else None
     if not isinstance(call, ast.Call):
         return None
-    found_here = _in_call(machine, function, name, value, call, caller)
-    made = _partial(machine, call, caller)
-    return _in_call(machine, function, name, value, *made) if found_here is None and made is not None else found_here
+    found_here = _in_call(interp, function, name, value, call, caller)
+    made = _partial(interp, call, caller)
+    return _in_call(interp, function, name, value, *made) if found_here is None and made is not None else found_here
 
 
-def _partial(machine: Machine, call: ast.Call, caller: Frame) -> tuple[ast.Call, Frame] | None:
+def _partial(interp: Interpreter, call: ast.Call, caller: Frame) -> tuple[ast.Call, Frame] | None:
     """Return the call that made the partial function which a call calls, and the frame of that call."""
-    through = peek(machine, call.func, caller)
+    through = peek(interp, call.func, caller)
     made = through.made if isinstance(through, Partial) else None
     return (made[0], made[1]) if made is not None and isinstance(made[0], ast.Call) else None
 
 
-def _in_call(machine: Machine, function: Function, name: str, value: Object, call: Any, caller: Frame) -> Text | None:
+def _in_call(
+    interp: Interpreter, function: Function, name: str, value: Object, call: Any, caller: Frame
+) -> Text | None:
     if not isinstance(call, ast.Call):
         return None
     by_name = _by_name(call, caller, name)
-    if by_name is not None and agrees(machine, by_name, value):
+    if by_name is not None and agrees(interp, by_name, value):
         return by_name
     parameters: ast.arguments = function.node.args
     positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
     if name not in positional:
         return None
-    nodes = _arguments(machine, call, caller, function)
+    nodes = _arguments(interp, call, caller, function)
     # The object of a method stands before the dot.
     for bound in (1, 0) if function.cls is not None else (0, 1):
         found_here = _by_position(nodes, positional.index(name) - bound, caller)
-        if found_here is not None and agrees(machine, found_here, value):
+        if found_here is not None and agrees(interp, found_here, value):
             return found_here
     return None
 
 
-def _arguments(machine: Machine, call: ast.Call, caller: Frame, function: Function) -> list[ast.expr]:
+def _arguments(interp: Interpreter, call: ast.Call, caller: Frame, function: Function) -> list[ast.expr]:
     """Return the positional arguments for the function itself: `partial(function, 1)` names it first."""
     nodes = call.args
-    if nodes and isinstance(nodes[0], (ast.Name, ast.Attribute)) and peek(machine, nodes[0], caller) is function:
+    if nodes and isinstance(nodes[0], (ast.Name, ast.Attribute)) and peek(interp, nodes[0], caller) is function:
         return nodes[1:]
     return nodes
 
@@ -141,10 +143,10 @@ def _by_position(nodes: list[ast.expr], position: int, caller: Frame) -> Text | 
     return None
 
 
-def agrees(machine: Machine, text: Text, value: Object) -> bool:
+def agrees(interp: Interpreter, text: Text, value: Object) -> bool:
     """Tell whether an expression may have given a value: it has not if its own value is seen to be another."""
-    seen = peek(machine, text.node, text.frame)
-    return seen is MISSING or _same(seen, machine.settle(value))
+    seen = peek(interp, text.node, text.frame)
+    return seen is MISSING or _same(seen, interp.settle(value))
 
 
 def _same(left: Object, right: Object) -> bool:
@@ -160,99 +162,99 @@ def _default(parameters: ast.arguments, name: str) -> Any:
     return next((default for parameter, default in pairs if parameter.arg == name), None)
 
 
-def part(machine: Machine, text: Text | None, key: Object) -> tuple[Place, ...]:
+def part(interp: Interpreter, text: Text | None, key: Object) -> tuple[Place, ...]:
     """Return the text of the entry or element `key` of a text's value, and those behind it; none if it is not seen."""
-    if text is None or machine.looks <= 0:
+    if text is None or interp.looks <= 0:
         return ()
-    machine.looks -= 1
+    interp.looks -= 1
     node, frame = text
-    found = written(peek(machine, node, frame), key)
+    found = written(peek(interp, node, frame), key)
     if found and found[0][1] is not node:
         return found
     if isinstance(node, ast.keyword):
-        return part(machine, Text(node.value, frame), key)
+        return part(interp, Text(node.value, frame), key)
     if isinstance(node, ast.Dict):
-        return _of_dict(machine, node, frame, key)
+        return _of_dict(interp, node, frame, key)
     if isinstance(node, (ast.Tuple, ast.List)):
-        return _of_sequence(machine, node, frame, key)
+        return _of_sequence(interp, node, frame, key)
     if isinstance(node, ast.BinOp):
-        return part(machine, Text(node.right, frame), key) or part(machine, Text(node.left, frame), key)
+        return part(interp, Text(node.right, frame), key) or part(interp, Text(node.left, frame), key)
     if isinstance(node, ast.Name):
-        return _of_name(machine, node, frame, key)
+        return _of_name(interp, node, frame, key)
     if isinstance(node, ast.Call):
-        return _of_call(machine, node, frame, key) or found
-    places = trace(machine, text)
-    return part(machine, Text(places[-1][1], top(places[-1][0])), key) if places else ()
+        return _of_call(interp, node, frame, key) or found
+    places = trace(interp, text)
+    return part(interp, Text(places[-1][1], top(places[-1][0])), key) if places else ()
 
 
-def _of_dict(machine: Machine, node: ast.Dict, frame: Frame, key: Object) -> tuple[Place, ...]:
+def _of_dict(interp: Interpreter, node: ast.Dict, frame: Frame, key: Object) -> tuple[Place, ...]:
     for name, value in zip(reversed(node.keys), reversed(node.values), strict=True):
         found: tuple[Place, ...] = ()
         if name is None:
-            found = part(machine, Text(value, frame), key)
-        elif identical(peek(machine, name, frame), key):
-            found = behind(machine, Text(value, frame))
+            found = part(interp, Text(value, frame), key)
+        elif identical(peek(interp, name, frame), key):
+            found = behind(interp, Text(value, frame))
         if found:
             return found
     return ()
 
 
-def _of_sequence(machine: Machine, node: ast.Tuple | ast.List, frame: Frame, key: Object) -> tuple[Place, ...]:
+def _of_sequence(interp: Interpreter, node: ast.Tuple | ast.List, frame: Frame, key: Object) -> tuple[Place, ...]:
     if isinstance(key, int):
         whole = not any(isinstance(item, ast.Starred) for item in node.elts)
-        return behind(machine, Text(node.elts[key], frame)) if whole and -1 <= key < len(node.elts) else ()
+        return behind(interp, Text(node.elts[key], frame)) if whole and -1 <= key < len(node.elts) else ()
     for item in node.elts:
         # Pairs of a name and a value.
         if not isinstance(item, (ast.Tuple, ast.List)) or len(item.elts) != 2:
             continue
-        if identical(peek(machine, item.elts[0], frame), key):
-            return behind(machine, Text(item.elts[1], frame))
+        if identical(peek(interp, item.elts[0], frame), key):
+            return behind(interp, Text(item.elts[1], frame))
     return ()
 
 
-def _of_name(machine: Machine, node: ast.Name, frame: Frame, key: Object) -> tuple[Place, ...]:
+def _of_name(interp: Interpreter, node: ast.Name, frame: Frame, key: Object) -> tuple[Place, ...]:
     owner = holder(frame, node.id)
     bound = None if owner is None else binding(owner, node.id)
     if bound is not None:
         where = Text(*bound) if isinstance(bound[0], ast.expr) else None
-        places = () if where is not None else trace(machine, Text(node, frame))
+        places = () if where is not None else trace(interp, Text(node, frame))
         if where is None and places:
             where = Text(places[-1][1], top(places[-1][0]))
-        return part(machine, where, key)
+        return part(interp, where, key)
     if not isinstance(owner, Frame):
         return ()
-    further = extra(machine, owner, node.id, key)
-    return behind(machine, further) if further is not None else part(machine, argument(machine, owner, node.id), key)
+    further = extra(interp, owner, node.id, key)
+    return behind(interp, further) if further is not None else part(interp, argument(interp, owner, node.id), key)
 
 
-def _of_call(machine: Machine, node: ast.Call, frame: Frame, key: Object) -> tuple[Place, ...]:
-    if machine.returned is not None and machine.returned[0] is node:
-        said = machine.returned[1]
+def _of_call(interp: Interpreter, node: ast.Call, frame: Frame, key: Object) -> tuple[Place, ...]:
+    if interp.returned is not None and interp.returned[0] is node:
+        said = interp.returned[1]
         if not isinstance(said, Text):
-            return part(machine, Text(said[-1][1], top(said[-1][0])), key) if said else ()
-        return part(machine, said, key)
+            return part(interp, Text(said[-1][1], top(said[-1][0])), key) if said else ()
+        return part(interp, said, key)
     for keyword in node.keywords:
         if keyword.arg == key:
-            return behind(machine, Text(keyword, frame))
+            return behind(interp, Text(keyword, frame))
     if isinstance(node.func, ast.Name) and node.func.id == "zip" and len(node.args) == 2:
-        return _of_zip(machine, node, frame, key)
+        return _of_zip(interp, node, frame, key)
     receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
     for inner in (*receiver, *node.args, *(keyword.value for keyword in node.keywords if keyword.arg is None)):
-        found = part(machine, Text(inner, frame), key)
+        found = part(interp, Text(inner, frame), key)
         if found:
             return found
     return ()
 
 
-def _of_zip(machine: Machine, node: ast.Call, frame: Frame, key: Object) -> tuple[Place, ...]:
-    names = peek(machine, node.args[0], frame)
+def _of_zip(interp: Interpreter, node: ast.Call, frame: Frame, key: Object) -> tuple[Place, ...]:
+    names = peek(interp, node.args[0], frame)
     names = names.items if isinstance(names, ListObject) else names
     if not isinstance(names, (list, tuple)) or key not in names:
         return ()
-    return part(machine, Text(node.args[1], frame), list(names).index(key))
+    return part(interp, Text(node.args[1], frame), list(names).index(key))
 
 
-def turn(machine: Machine, loop: Any, name: str, frame: Frame) -> Text | None:
+def turn(interp: Interpreter, loop: Any, name: str, frame: Frame) -> Text | None:
     """Return the text that gave a loop's name the value that it has in this turn.
 
     `loop` is a statement or a comprehension. The source of its elements is an expression that the program does not
@@ -262,7 +264,7 @@ def turn(machine: Machine, loop: Any, name: str, frame: Frame) -> Text | None:
         target = getattr(walked, "target", None)
         path = path_to(target, name)
         if path is not None:
-            return _element(machine, walked, target, walked.iter, path, frame)
+            return _element(interp, walked, target, walked.iter, path, frame)
     return None
 
 
@@ -286,7 +288,7 @@ def inside(node: Any, path: tuple[Any, ...]) -> Any:
 
 
 def _element(
-    machine: Machine, loop: Any, target: Any, iterable: Any, path: tuple[int, ...], frame: Frame
+    interp: Interpreter, loop: Any, target: Any, iterable: Any, path: tuple[int, ...], frame: Frame
 ) -> Text | None:
     position = frame.bound.get(loop)
     if isinstance(position, Text):
@@ -296,171 +298,171 @@ def _element(
         return None if position is None else Text(inside(iterable, (position, *path)), frame)
     called = iterable.func
     if isinstance(called, ast.Attribute) and called.attr == "items" and path and path[0] == 1:
-        key = peek(machine, target.elts[0], frame)
+        key = peek(interp, target.elts[0], frame)
         return Text(inside(called.value, (key, *path[1:])), frame) if isinstance(key, CONSTANTS) else None
     if isinstance(called, ast.Attribute) and called.attr == "values" and position is not None:
-        holder_of = peek(machine, called.value, frame)
+        holder_of = peek(interp, called.value, frame)
         keys = list(holder_of.fields) if isinstance(holder_of, DictObject) else []
         return Text(inside(called.value, (keys[position], *path)), frame) if position < len(keys) else None
     if isinstance(called, ast.Name) and path and called.id == "enumerate" and path[0] == 1 and iterable.args:
-        return _element(machine, loop, target.elts[1], iterable.args[0], path[1:], frame)
+        return _element(interp, loop, target.elts[1], iterable.args[0], path[1:], frame)
     if isinstance(called, ast.Name) and path and called.id == "zip" and path[0] < len(iterable.args):
-        return _element(machine, loop, target.elts[path[0]], iterable.args[path[0]], path[1:], frame)
-    if position is not None and written(peek(machine, iterable, frame), position):
+        return _element(interp, loop, target.elts[path[0]], iterable.args[path[0]], path[1:], frame)
+    if position is not None and written(peek(interp, iterable, frame), position):
         return Text(inside(iterable, (position, *path)), frame)
-    return _among(machine, target, iterable, path, frame)
+    return _among(interp, target, iterable, path, frame)
 
 
-def _among(machine: Machine, target: Any, iterable: ast.Call, path: tuple[int, ...], frame: Frame) -> Text | None:
+def _among(interp: Interpreter, target: Any, iterable: ast.Call, path: tuple[int, ...], frame: Frame) -> Text | None:
     """Return the only element of a call's arguments that can be the current one: `sorted(CHANGES)`, `tqdm(CHANGES)`."""
     found = []
     for node in iterable.args:
-        literal, there = _literal(machine, Text(node, frame))
-        found += [Text(item, there) for item in literal if _fits(machine, target, item, frame)]
+        literal, there = _literal(interp, Text(node, frame))
+        found += [Text(item, there) for item in literal if _fits(interp, target, item, frame)]
     return Text(inside(found[0].node, path), found[0].frame) if len(found) == 1 else None
 
 
-def _literal(machine: Machine, text: Text) -> tuple[list[Any], Frame]:
+def _literal(interp: Interpreter, text: Text) -> tuple[list[Any], Frame]:
     """Return the elements that a list, tuple or set has in the text, and their frame."""
-    places = trace(machine, text)
+    places = trace(interp, text)
     node, frame = (places[-1][1], top(places[-1][0])) if places else text
     node = node.value if isinstance(node, ast.keyword) else node
     return (node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []), frame
 
 
-def _fits(machine: Machine, target: Any, item: Any, frame: Frame) -> bool:
+def _fits(interp: Interpreter, target: Any, item: Any, frame: Frame) -> bool:
     """Tell whether a loop's names can have their values from this element."""
     if isinstance(target, (ast.Tuple, ast.List)) and isinstance(item, (ast.Tuple, ast.List)):
         parts = zip(target.elts, item.elts, strict=False)
-        return len(target.elts) == len(item.elts) and all(_fits(machine, *both, frame) for both in parts)
+        return len(target.elts) == len(item.elts) and all(_fits(interp, *both, frame) for both in parts)
     if not isinstance(target, ast.Name) or not isinstance(item, ast.Constant):
         return not isinstance(item, ast.Constant)
     return identical(frame.fields.get(target.id, MISSING), item.value)
 
 
-def imported(machine: Machine, node: ast.ImportFrom, name: str) -> Text | None:
+def imported(interp: Interpreter, node: ast.ImportFrom, name: str) -> Text | None:
     """Return the name of another module that `from … import …` bound a name to."""
     for alias in node.names:
         if (alias.asname or alias.name) == name:
-            source = machine.memo.get(("from", node, alias.name))
+            source = interp.memo.get(("from", node, alias.name))
             return Text(ast.Name(alias.name, ast.Load()), top(source)) if isinstance(source, Module) else None
     return None
 
 
-def _name(machine: Machine, node: ast.Name, frame: Frame) -> tuple[Place, ...]:
+def _name(interp: Interpreter, node: ast.Name, frame: Frame) -> tuple[Place, ...]:
     owner = holder(frame, node.id)
     if owner is None:
-        return _of_star(machine, frame.module, node.id)
+        return _of_star(interp, frame.module, node.id)
     bound = binding(owner, node.id)
     if bound is None:
-        return behind(machine, argument(machine, owner, node.id)) if isinstance(owner, Frame) else ()
+        return behind(interp, argument(interp, owner, node.id)) if isinstance(owner, Frame) else ()
     by, there = bound
     if isinstance(by, (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        return behind(machine, turn(machine, by, node.id, there))
+        return behind(interp, turn(interp, by, node.id, there))
     if isinstance(by, ast.expr):
-        return behind(machine, Text(by, there))
+        return behind(interp, Text(by, there))
     if isinstance(by, ast.ImportFrom):
-        return trace(machine, imported(machine, by, node.id))
+        return trace(interp, imported(interp, by, node.id))
     if isinstance(by, ast.Assign):
-        return _unpacked(machine, by, node.id, there)
+        return _unpacked(interp, by, node.id, there)
     return (place(Text(by, there)),) if isinstance(by, ast.AugAssign) else ()
 
 
-def _of_star(machine: Machine, module: Module, name: str) -> tuple[Place, ...]:
+def _of_star(interp: Interpreter, module: Module, name: str) -> tuple[Place, ...]:
     for star in reversed(module.stars):
         if isinstance(star, Module) and name in star.fields:
             bound = binding(star, name)
-            return behind(machine, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
+            return behind(interp, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
     return ()
 
 
-def _unpacked(machine: Machine, node: ast.Assign, name: str, frame: Frame) -> tuple[Place, ...]:
+def _unpacked(interp: Interpreter, node: ast.Assign, name: str, frame: Frame) -> tuple[Place, ...]:
     for target in node.targets:
         path = path_to(target, name)
         if path is not None:
-            return behind(machine, Text(inside(node.value, path), frame))
-    return behind(machine, Text(node.value, frame))
+            return behind(interp, Text(inside(node.value, path), frame))
+    return behind(interp, Text(node.value, frame))
 
 
-def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> tuple[Place, ...]:
-    owner = peek(machine, node.value, frame)
+def _attribute(interp: Interpreter, node: ast.Attribute, frame: Frame) -> tuple[Place, ...]:
+    owner = peek(interp, node.value, frame)
     if isinstance(node.value, ast.Call) and owner is MISSING:
         # `Options().on`, where the object itself does not have it.
-        cls = peek(machine, node.value.func, frame)
+        cls = peek(interp, node.value.func, frame)
         owner = cls if isinstance(cls, ClassObject) and node.attr in cls.known else MISSING
     if isinstance(owner, Module):
         bound = binding(owner, node.attr)
-        return behind(machine, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
+        return behind(interp, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
     if isinstance(owner, EnumMember) and isinstance(owner.cls, ClassObject):
         return written(owner.cls, owner.name)
-    return written(owner, node.attr) or part(machine, Text(node.value, frame), node.attr)
+    return written(owner, node.attr) or part(interp, Text(node.value, frame), node.attr)
 
 
-def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> tuple[Place, ...]:
-    key, whole = peek(machine, node.slice, frame), Text(node.value, frame)
-    found = part(machine, whole, key) if isinstance(key, CONSTANTS) else ()
+def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> tuple[Place, ...]:
+    key, whole = peek(interp, node.slice, frame), Text(node.value, frame)
+    found = part(interp, whole, key) if isinstance(key, CONSTANTS) else ()
     if found:
         return found
-    if _is_parser(peek(machine, node.value, frame)):
+    if _is_parser(peek(interp, node.value, frame)):
         return ()
-    places = trace(machine, whole)
+    places = trace(interp, whole)
     # What a display spreads and nobody wrote comes from a caller that is not in the tree.
     return () if places and isinstance(places[-1][1], ast.Dict) else places
 
 
-def _if_expression(machine: Machine, node: ast.IfExp, frame: Frame) -> tuple[Place, ...]:
-    test = peek(machine, node.test, frame)
+def _if_expression(interp: Interpreter, node: ast.IfExp, frame: Frame) -> tuple[Place, ...]:
+    test = peek(interp, node.test, frame)
     if all(isinstance(side, ast.Constant) and isinstance(side.value, bool) for side in (node.body, node.orelse)):
-        return trace(machine, Text(node.test, frame))
+        return trace(interp, Text(node.test, frame))
     if not isinstance(test, CONSTANTS):
         return ()
-    return behind(machine, Text(node.body if test else node.orelse, frame))
+    return behind(interp, Text(node.body if test else node.orelse, frame))
 
 
-def _either(machine: Machine, node: ast.BoolOp, frame: Frame) -> tuple[Place, ...]:
-    return _operands(machine, node.values, frame)
+def _either(interp: Interpreter, node: ast.BoolOp, frame: Frame) -> tuple[Place, ...]:
+    return _operands(interp, node.values, frame)
 
 
-def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> tuple[Place, ...]:
-    return _operands(machine, (node.left, node.right), frame)
+def _binary(interp: Interpreter, node: ast.BinOp, frame: Frame) -> tuple[Place, ...]:
+    return _operands(interp, (node.left, node.right), frame)
 
 
-def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> tuple[Place, ...]:
-    return trace(machine, Text(node.operand, frame))
+def _unary(interp: Interpreter, node: ast.UnaryOp, frame: Frame) -> tuple[Place, ...]:
+    return trace(interp, Text(node.operand, frame))
 
 
-def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> tuple[Place, ...]:
-    return _operands(machine, (node.left, *node.comparators), frame)
+def _compare(interp: Interpreter, node: ast.Compare, frame: Frame) -> tuple[Place, ...]:
+    return _operands(interp, (node.left, *node.comparators), frame)
 
 
-def _formatted(machine: Machine, node: ast.JoinedStr, frame: Frame) -> tuple[Place, ...]:
-    return _operands(machine, (part.value for part in node.values if isinstance(part, ast.FormattedValue)), frame)
+def _formatted(interp: Interpreter, node: ast.JoinedStr, frame: Frame) -> tuple[Place, ...]:
+    return _operands(interp, (part.value for part in node.values if isinstance(part, ast.FormattedValue)), frame)
 
 
-def _keyword(machine: Machine, node: Any, frame: Frame) -> tuple[Place, ...]:
-    return trace(machine, Text(node.value, frame))
+def _keyword(interp: Interpreter, node: Any, frame: Frame) -> tuple[Place, ...]:
+    return trace(interp, Text(node.value, frame))
 
 
-def _call(machine: Machine, node: ast.Call, frame: Frame) -> tuple[Place, ...]:
-    if machine.returned is not None and machine.returned[0] is node:
-        said = machine.returned[1]
-        return behind(machine, said) if isinstance(said, Text) else said
+def _call(interp: Interpreter, node: ast.Call, frame: Frame) -> tuple[Place, ...]:
+    if interp.returned is not None and interp.returned[0] is node:
+        said = interp.returned[1]
+        return behind(interp, said) if isinstance(said, Text) else said
     called = node.func
     receiver = called.value if isinstance(called, ast.Attribute) else None
-    if isinstance(peek(machine, called, frame), (Function, ClassObject)):
+    if isinstance(peek(interp, called, frame), (Function, ClassObject)):
         return ()
     if isinstance(called, ast.Name) and called.id == "getattr" and len(node.args) > 1:
-        return _named(machine, node, node.args, frame)
+        return _named(interp, node, node.args, frame)
     if isinstance(called, ast.Attribute) and called.attr in ("get", "pop", "setdefault") and node.args:
-        return _named(machine, node, [called.value, *node.args], frame)
+        return _named(interp, node, [called.value, *node.args], frame)
     if receiver is not None:
-        owner = peek(machine, receiver, frame)
+        owner = peek(interp, receiver, frame)
         if _is_parser(owner):
             return ()
         if isinstance(owner, (Module, External, ClassObject)) or _is_pattern(owner):
             receiver = None
     values = (keyword.value for keyword in node.keywords)
-    return _operands(machine, (*([receiver] if receiver is not None else ()), *node.args, *values), frame)
+    return _operands(interp, (*([receiver] if receiver is not None else ()), *node.args, *values), frame)
 
 
 def _is_parser(value: object) -> bool:
@@ -473,19 +475,19 @@ def _is_pattern(value: object) -> bool:
     return type(value) is StandardObject and hasattr(value.held, "fullmatch")
 
 
-def _named(machine: Machine, node: ast.Call, nodes: list[ast.expr], frame: Frame) -> tuple[Place, ...]:
+def _named(interp: Interpreter, node: ast.Call, nodes: list[ast.expr], frame: Frame) -> tuple[Place, ...]:
     """Trace the value of `getattr(owner, name, default)` or `owner.get(name, default)`."""
-    key = peek(machine, nodes[1], frame)
-    found = part(machine, Text(nodes[0], frame), key) if isinstance(key, CONSTANTS) else ()
+    key = peek(interp, nodes[1], frame)
+    found = part(interp, Text(nodes[0], frame), key) if isinstance(key, CONSTANTS) else ()
     if found or len(nodes) < 3:
         return found
-    default, given = Text(nodes[2], frame), peek(machine, node, frame)
-    return behind(machine, default) if given is MISSING or agrees(machine, default, given) else ()
+    default, given = Text(nodes[2], frame), peek(interp, node, frame)
+    return behind(interp, default) if given is MISSING or agrees(interp, default, given) else ()
 
 
-def _operands(machine: Machine, nodes: Iterable[ast.expr], frame: Frame) -> tuple[Place, ...]:
+def _operands(interp: Interpreter, nodes: Iterable[ast.expr], frame: Frame) -> tuple[Place, ...]:
     """Trace a computed value to its only source, which decides it; return nothing if there are several."""
-    found = [places for places in (trace(machine, Text(node, frame)) for node in nodes) if places]
+    found = [places for places in (trace(interp, Text(node, frame)) for node in nodes) if places]
     return found[0] if found and all(places[-1] == found[0][-1] for places in found) else ()
 
 

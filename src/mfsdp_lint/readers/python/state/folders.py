@@ -15,68 +15,68 @@ from mfsdp_lint.core.values import CWD
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import MARKERS
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.modules import Module
 
 _FOLDER = re.compile(r"<DIR:(\d+)>")
 
 
-def symbol(machine: Machine, folder: str) -> str:
+def symbol(interp: Interpreter, folder: str) -> str:
     """Return the symbol that represents a folder."""
-    folders = machine.finder.folders
+    folders = interp.finder.folders
     return f"<DIR:{folders.setdefault(os.path.abspath(folder), len(folders))}>"
 
 
-def folder_of(machine: Machine, text: str) -> str | None:
+def folder_of(interp: Interpreter, text: str) -> str | None:
     """Return the folder, or file, that a path which begins with a symbol means; None for any other path."""
     found = _FOLDER.match(text)
     if found is None:
         return None
-    folder = next(name for name, number in machine.finder.folders.items() if number == int(found[1]))
+    folder = next(name for name, number in interp.finder.folders.items() if number == int(found[1]))
     return os.path.normpath(os.path.join(folder, text[found.end() :].lstrip("/")))
 
 
-def normal(machine: Machine, text: str) -> str:
+def normal(interp: Interpreter, text: str) -> str:
     """Return a path without `.` and `..`, as far as that is possible."""
-    found = folder_of(machine, text)
+    found = folder_of(interp, text)
     if found is None:
         return posixpath.normpath(text) if not text.startswith(CWD) or ".." not in text else text
     start = _FOLDER.match(text)
     assert start is not None
-    folder = folder_of(machine, start[0]) or ""
+    folder = folder_of(interp, start[0]) or ""
     inside = os.path.relpath(found, folder)
     if inside == ".":
         return start[0]
-    return f"{start[0]}/{inside}" if not inside.startswith("..") else symbol(machine, found)
+    return f"{start[0]}/{inside}" if not inside.startswith("..") else symbol(interp, found)
 
 
-def parent(machine: Machine, text: str) -> str:
+def parent(interp: Interpreter, text: str) -> str:
     """Return the folder that a path lies in."""
-    above = normal(machine, text)
-    found = folder_of(machine, above)
+    above = normal(interp, text)
+    found = folder_of(interp, above)
     if found is not None and "/" not in above:
-        return symbol(machine, os.path.dirname(found))
+        return symbol(interp, os.path.dirname(found))
     return posixpath.dirname(above) or "."
 
 
-def located(machine: Machine, text: str, module: Module) -> tuple[str, ...]:
+def located(interp: Interpreter, text: str, module: Module) -> tuple[str, ...]:
     """Return the places in the tree that a path in a module's code may mean; none where it leads out of the tree."""
-    exact = folder_of(machine, text)
+    exact = folder_of(interp, text)
     here = os.path.abspath(os.path.dirname(module.path))
     if exact is not None:
-        return (exact,) if _in_tree(machine, exact, here) else ()
+        return (exact,) if _in_tree(interp, exact, here) else ()
     inside = text.removeprefix(CWD).lstrip("/") if text.startswith(CWD) else text
     if not inside or inside.startswith(("/", "~", "<")) or "\0" in inside:
         return ()
-    places = (os.path.normpath(os.path.join(folder, inside)) for folder in _tree_above(machine, here))
-    return tuple(dict.fromkeys(place for place in places if _in_tree(machine, place, here)))
+    places = (os.path.normpath(os.path.join(folder, inside)) for folder in _tree_above(interp, here))
+    return tuple(dict.fromkeys(place for place in places if _in_tree(interp, place, here)))
 
 
-def _tree_above(machine: Machine, here: str) -> list[str]:
+def _tree_above(interp: Interpreter, here: str) -> list[str]:
     """List a folder and those above it, up to the root of its project or to the folder that the tool is started in."""
     found = [here]
     top = os.getcwd()
-    while not _has_marker(machine, found[-1]) and found[-1] != top:
+    while not _has_marker(interp, found[-1]) and found[-1] != top:
         above = os.path.dirname(found[-1])
         if above == found[-1]:
             # Neither leads anywhere: the folder by itself.
@@ -85,12 +85,12 @@ def _tree_above(machine: Machine, here: str) -> list[str]:
     return found
 
 
-def _has_marker(machine: Machine, folder: str) -> bool:
-    return any(marker in machine.finder.entries(folder) for marker in MARKERS)
+def _has_marker(interp: Interpreter, folder: str) -> bool:
+    return any(marker in interp.finder.entries(folder) for marker in MARKERS)
 
 
-def _in_tree(machine: Machine, path: str, here: str) -> bool:
-    top = disk.real(_tree_above(machine, here)[-1])
+def _in_tree(interp: Interpreter, path: str, here: str) -> bool:
+    top = disk.real(_tree_above(interp, here)[-1])
     return os.path.commonpath([top, disk.real(path)]) == top if "\0" not in path else False
 
 
@@ -102,26 +102,26 @@ def spelled(path: str, module: Module) -> str:
     return os.path.normpath(os.path.join(folder, os.path.relpath(path, os.path.abspath(folder))))
 
 
-def text_of(machine: Machine, text: str, module: Module) -> tuple[str, str] | None:
+def text_of(interp: Interpreter, text: str, module: Module) -> tuple[str, str] | None:
     """Return the file of the tree that a path means and its text; None where that is not known.
 
     Raises FileNotFoundError where every place in the tree that it can mean is empty.
     """
-    places = located(machine, text, module)
-    there = [place for place in places if machine.finder.sources.exists(place)]
+    places = located(interp, text, module)
+    there = [place for place in places if interp.finder.sources.exists(place)]
     if places and not there:
         raise FileNotFoundError(text)
-    if len(there) != 1 or ("overwritten", there[0]) in machine.memo:
+    if len(there) != 1 or ("overwritten", there[0]) in interp.memo:
         return None
     path = spelled(there[0], module)
-    machine.finder.users.setdefault(path, set()).add(module.path)
+    interp.finder.users.setdefault(path, set()).add(module.path)
     try:
-        return path, machine.finder.sources.text(path)
+        return path, interp.finder.sources.text(path)
     except Unreadable:
         return None
 
 
-def overwrite(machine: Machine, text: str, module: Module) -> None:
+def overwrite(interp: Interpreter, text: str, module: Module) -> None:
     """Mark a file that the program itself writes: its contents are not known from then on."""
-    for place in located(machine, text, module):
-        machine.memo["overwritten", place] = True
+    for place in located(interp, text, module):
+        interp.memo["overwritten", place] = True

@@ -8,10 +8,18 @@ from functools import cache
 from typing import Any
 
 from mfsdp_lint.readers.python.state.generators import Coroutine
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.by_type import ByType
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import EITHER, FORMER, HAZY, IDENTITY, OPTIONS, REST, STRAY
+from mfsdp_lint.readers.python.values.markers import (
+    EITHER,
+    FORMER,
+    IDENTITY,
+    MAY_HAVE_CHANGED,
+    OPTIONS,
+    REST,
+    UNKNOWN_KEYS,
+)
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
@@ -25,7 +33,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
 )
 
-_SHARING = (REST, HAZY, EITHER)
+_SHARING = (REST, MAY_HAVE_CHANGED, EITHER)
 """Markers that name the objects with which an unknown one shares its parts."""
 
 
@@ -40,28 +48,28 @@ class Former:
         self.part = part
 
 
-def part_of(machine: Machine, value: Unknown, key: Any, text: str) -> Object:
+def part_of(interp: Interpreter, value: Unknown, key: Any, text: str) -> Object:
     """Return an attribute or entry of an unknown value: the same one for each request, and as old as the whole."""
     known: Object = value.fields.get(key, MISSING)
     if known is not MISSING:
         return known
     found: Object
     if REST in value.fields:
-        found = part_of(machine, value.fields[REST], key, text)
-        if HAZY in value.fields and isinstance(found, Unknown):
-            found = changed(machine, value, key, found)
+        found = part_of(interp, value.fields[REST], key, text)
+        if MAY_HAVE_CHANGED in value.fields and isinstance(found, Unknown):
+            found = changed(interp, value, key, found)
     else:
-        found = machine.unknown(text)
+        found = interp.unknown(text)
         found.born, found.obstacle = value.born, value.obstacle
     value.fields[key] = found
     return found
 
 
-def shallow_copy(machine: Machine, value: Unknown | Instance) -> Unknown:
+def shallow_copy(interp: Interpreter, value: Unknown | Instance) -> Unknown:
     """Make another object with the same parts, including those that nobody has asked for yet."""
     if isinstance(value, Unknown) and REST not in value.fields:
         value.fields[REST] = Unknown(value.born, value.text, obstacle=value.obstacle)
-    made = machine.unknown(getattr(value, "text", ""), getattr(value, "not_none", True))
+    made = interp.unknown(getattr(value, "text", ""), getattr(value, "not_none", True))
     made.obstacle = getattr(value, "obstacle", None)
     made.fields = {key: part for key, part in value.fields.items() if is_part(key) or key in _SHARING}
     made.writes = dict(value.writes)
@@ -73,109 +81,109 @@ def is_part(key: Any) -> bool:
     return isinstance(key, str) or (isinstance(key, tuple) and key[0] == "entry")
 
 
-def changed(machine: Machine, owner: Unknown, key: Any, part: Unknown) -> Unknown:
+def changed(interp: Interpreter, owner: Unknown, key: Any, part: Unknown) -> Unknown:
     """Return the new form of a part that may have changed: another value, or the same object with other contents."""
     former: Former | None = part.fields.get(FORMER)
     part = part if former is None else former.part
-    found = machine.unknown(part.text)
-    found.born, found.obstacle = owner.born, machine.obstacle or part.obstacle
+    found = interp.unknown(part.text)
+    found.born, found.obstacle = owner.born, interp.obstacle or part.obstacle
     found.fields[FORMER] = Former(owner, key, part)
     return found
 
 
-def as_object(machine: Machine, value: Unknown) -> Unknown:
+def as_object(interp: Interpreter, value: Unknown) -> Unknown:
     """Return the object that a value may be: code out of sight leaves it in place, and changes its contents."""
     former: Former | None = value.fields.get(FORMER)
     if former is None:
         return value
     if former.owner.fields.get(former.key) is value:
-        machine.put(former.owner, former.key, former.part)
+        interp.put(former.owner, former.key, former.part)
     return former.part
 
 
-def havoc(machine: Machine, value: Object, seen: set[int] | None = None) -> None:
+def forget_reachable(interp: Interpreter, value: Object, seen: set[int] | None = None) -> None:
     """Forget what `value` and everything reachable from it holds: something out of sight may have changed it.
 
     Whoever forgets several values at once hands the same `seen` to all: what they share is forgotten once.
     """
     if type(value) in PLAIN:
         return
-    machine.forgetting(value)
+    interp.forgetting(value)
     seen = set() if seen is None else seen
     if id(value) not in seen:
         seen.add(id(value))
-        FORGETTERS[type(value)](machine, value, seen)
+        FORGETTERS[type(value)](interp, value, seen)
 
 
-def _forget_nothing(machine: Machine, value: Object, seen: set[int]) -> None:
+def _forget_nothing(interp: Interpreter, value: Object, seen: set[int]) -> None:
     pass
 
 
-def _forget_fields(machine: Machine, value: Instance | DictObject, seen: set[int]) -> None:
-    machine.record(value, HAZY, True)
+def _forget_fields(interp: Interpreter, value: Instance | DictObject, seen: set[int]) -> None:
+    interp.record(value, MAY_HAVE_CHANGED, True)
     if isinstance(value, DictObject) and value.view_of is not None:
-        havoc(machine, value.view_of, seen)
-    for item in value.writes.get(STRAY, ()):
-        havoc(machine, item, seen)
-    suspect = machine.suspect
+        forget_reachable(interp, value.view_of, seen)
+    for item in value.writes.get(UNKNOWN_KEYS, ()):
+        forget_reachable(interp, item, seen)
+    suspect = interp.suspect
     for key, item in list(value.fields.items()):
         if type(item) not in PLAIN:
-            havoc(machine, item, seen)
+            forget_reachable(interp, item, seen)
             if isinstance(item, (Instance, DictObject, ListObject)):
                 continue
-        before = None if suspect is None else machine.before(value, key)
-        machine.put(value, key, machine.unknown(str(key)))
+        before = None if suspect is None else interp.before(value, key)
+        interp.put(value, key, interp.unknown(str(key)))
         if suspect is not None:
-            machine.record(value, key, suspect._replace(earlier=before, value=value.fields[key]))
+            interp.record(value, key, suspect._replace(earlier=before, value=value.fields[key]))
 
 
-def _forget_elements(machine: Machine, value: ListObject, seen: set[int]) -> None:
+def _forget_elements(interp: Interpreter, value: ListObject, seen: set[int]) -> None:
     for item in value.items or ():
-        havoc(machine, item, seen)
-    machine.put(value, "items", None)
+        forget_reachable(interp, item, seen)
+    interp.put(value, "items", None)
 
 
-def _forget_parts(machine: Machine, value: Unknown, seen: set[int]) -> None:
+def _forget_parts(interp: Interpreter, value: Unknown, seen: set[int]) -> None:
     fields = value.fields
     if not fields:
         return
     for one in fields.get(EITHER, ()):
-        havoc(machine, one, seen)
+        forget_reachable(interp, one, seen)
     if OPTIONS in fields:
-        havoc(machine, fields[OPTIONS], seen)
+        forget_reachable(interp, fields[OPTIONS], seen)
     if FORMER in fields:
-        havoc(machine, fields[FORMER].part, seen)
+        forget_reachable(interp, fields[FORMER].part, seen)
     for key, part in list(fields.items()):
         if key not in IDENTITY:
-            _forget_part(machine, value, key, part, seen)
+            _forget_part(interp, value, key, part, seen)
 
 
-def _forget_all(machine: Machine, values: Iterable[Object], seen: set[int]) -> None:
+def _forget_all(interp: Interpreter, values: Iterable[Object], seen: set[int]) -> None:
     for item in values:
-        havoc(machine, item, seen)
+        forget_reachable(interp, item, seen)
 
 
-def _forget_callable(machine: Machine, value: Function, seen: set[int]) -> None:
+def _forget_callable(interp: Interpreter, value: Function, seen: set[int]) -> None:
     """Forget the objects that a function closes over: it may be called and write to them."""
-    _forget_reach(machine, value.node, (*value.defaults.values(), *_within_reach(value)), seen)
+    _forget_reach(interp, value.node, (*value.defaults.values(), *_within_reach(value)), seen)
 
 
 PLAIN = frozenset((str, int, float, bool, type(None)))
 """The kinds of values of which there is nothing to forget."""
 
-FORGETTERS: ByType[Callable[[Machine, Any, set[int]], None]] = ByType(
+FORGETTERS: ByType[Callable[[Interpreter, Any, set[int]], None]] = ByType(
     {
         Instance: _forget_fields,
         DictObject: _forget_fields,
         ListObject: _forget_elements,
         Unknown: _forget_parts,
-        Choice: lambda machine, value, seen: _forget_all(machine, value.options, seen),
-        tuple: lambda machine, value, seen: _forget_all(machine, value, seen),
+        Choice: lambda interp, value, seen: _forget_all(interp, value.options, seen),
+        tuple: lambda interp, value, seen: _forget_all(interp, value, seen),
         # It may be awaited, and change what it was given.
-        Coroutine: lambda machine, value, seen: _forget_all(machine, (*value.given, *value.fields.values()), seen),
-        Bound: lambda machine, value, seen: _forget_all(machine, (value.owner, value.function), seen),
-        Partial: lambda machine, value, seen: _forget_all(
-            machine, (*value.arguments, *value.keywords.values(), value.function), seen
+        Coroutine: lambda interp, value, seen: _forget_all(interp, (*value.given, *value.fields.values()), seen),
+        Bound: lambda interp, value, seen: _forget_all(interp, (value.owner, value.function), seen),
+        Partial: lambda interp, value, seen: _forget_all(
+            interp, (*value.arguments, *value.keywords.values(), value.function), seen
         ),
         Function: _forget_callable,
         object: _forget_nothing,
@@ -184,21 +192,21 @@ FORGETTERS: ByType[Callable[[Machine, Any, set[int]], None]] = ByType(
 """How what each kind of value holds is forgotten."""
 
 
-def forget_methods(machine: Machine, name: str) -> bool:
+def forget_methods(interp: Interpreter, name: str) -> bool:
     """Forget what the program's own methods of a name may change beside their objects; False where it has none.
 
     Of an object whose class is not known, any of them may have run.
     """
-    program = machine.program()
+    program = interp.program()
     key = ("methods", name, program)
-    if key not in machine.memo:
-        sources, defines = machine.finder.sources, f"def {name}("
-        own = [machine.finder.load(path) for path in program if defines in (sources.text_or_none(path) or "")]
-        machine.memo[key] = [(each, method) for each in own if each for method in _methods(each.tree).get(name, ())]
-    for module, method in machine.memo[key]:
+    if key not in interp.memo:
+        sources, defines = interp.finder.sources, f"def {name}("
+        own = [interp.finder.load(path) for path in program if defines in (sources.text_or_none(path) or "")]
+        interp.memo[key] = [(each, method) for each in own if each for method in _methods(each.tree).get(name, ())]
+    for module, method in interp.memo[key]:
         held = [module.fields[each] for each in _names_in(method) if each in module.fields]
-        _forget_reach(machine, method, held, set())
-    return bool(machine.memo[key])
+        _forget_reach(interp, method, held, set())
+    return bool(interp.memo[key])
 
 
 @cache
@@ -213,29 +221,29 @@ def _methods(tree: ast.Module) -> Mapping[str, list[ast.AST]]:
     return found
 
 
-def _forget_reach(machine: Machine, definition: ast.AST, held: Iterable[Object], seen: set[int]) -> None:
+def _forget_reach(interp: Interpreter, definition: ast.AST, held: Iterable[Object], seen: set[int]) -> None:
     for item in held:
         if isinstance(item, (Instance, DictObject, ListObject, Unknown, Choice, Function)):
-            havoc(machine, item, seen)
+            forget_reachable(interp, item, seen)
     if "environ" in _names_in(definition):
-        havoc(machine, machine.path.environment, seen)
+        forget_reachable(interp, interp.path.environment, seen)
 
 
-def _forget_part(machine: Machine, owner: Unknown, key: Any, part: Any, seen: set[int]) -> None:
+def _forget_part(interp: Interpreter, owner: Unknown, key: Any, part: Any, seen: set[int]) -> None:
     """Forget one of the parts of an unknown object, or the answer to a question about it."""
     if isinstance(part, (Unknown, DictObject)) and part.writes:
         # What was written is forgotten, but not that something was.
-        machine.record(owner, key, next(iter(part.writes.values())))
+        interp.record(owner, key, next(iter(part.writes.values())))
     if key is REST:
-        machine.put(owner, HAZY, True)
+        interp.put(owner, MAY_HAVE_CHANGED, True)
     elif is_part(key):
-        havoc(machine, part, seen)
+        forget_reachable(interp, part, seen)
         if isinstance(part, Unknown) and not _has_parts(part):
-            machine.put(owner, key, changed(machine, owner, key, part))
+            interp.put(owner, key, changed(interp, owner, key, part))
         elif not isinstance(part, (Instance, DictObject, ListObject, Unknown)):
-            machine.drop(owner, key)
-    elif key is not HAZY:
-        machine.drop(owner, key)
+            interp.drop(owner, key)
+    elif key is not MAY_HAVE_CHANGED:
+        interp.drop(owner, key)
 
 
 def _has_parts(value: Any) -> bool:

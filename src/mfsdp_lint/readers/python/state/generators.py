@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Object
 
@@ -17,13 +17,13 @@ class GeneratorCall:
     nodes.py) by which a loop over it may have been left from within a loop of its own that could not be followed.
     """
 
-    __slots__ = ("body", "born", "fields", "frame", "left_by", "machine", "managed", "returned")
+    __slots__ = ("body", "born", "fields", "frame", "interp", "left_by", "managed", "returned")
 
-    def __init__(self, machine: Machine, frame: Frame, body: Callable[[Callable[[Object], Object]], Object]) -> None:
-        self.machine = machine
+    def __init__(self, interp: Interpreter, frame: Frame, body: Callable[[Callable[[Object], Object]], Object]) -> None:
+        self.interp = interp
         self.frame = frame
         self.body = body
-        self.born = machine.tick()
+        self.born = interp.tick()
         self.fields: dict[Any, Object] = {"state": "new"}
         self.managed = False
         self.left_by: list[Any] = []
@@ -38,19 +38,19 @@ class GeneratorCall:
     def run(self, on_yield: Callable[[Object], Object]) -> None:
         """Run the body, calling `on_yield` with every element."""
         if self.state == "new":
-            self.machine.put(self, "state", "open")
+            self.interp.put(self, "state", "open")
             self.returned = self.body(on_yield)
-            self.machine.put(self, "state", "done")
+            self.interp.put(self, "state", "done")
 
     def first(self) -> Object:
         """Return the next element: known of a new generator only; MISSING where there is none."""
         if self.state == "open":
-            return self.machine.unknown()
-        trial = self.machine.path.trial
+            return self.interp.unknown()
+        trial = self.interp.path.trial
 
         def stop(value: Object) -> Object:
             # Which element is the first is open where a branch before it is.
-            raise _FirstElement(value if self.machine.path.trial == trial else self.machine.unknown())
+            raise _FirstElement(value if self.interp.path.trial == trial else self.interp.unknown())
 
         try:
             self.run(stop)
@@ -62,20 +62,20 @@ class GeneratorCall:
 class Coroutine:
     """A call of an asynchronous function: its body runs once, when something awaits it. `given` are its arguments."""
 
-    __slots__ = ("body", "born", "fields", "given", "machine")
+    __slots__ = ("body", "born", "fields", "given", "interp")
 
-    def __init__(self, machine: Machine, body: Callable[[], Object], given: tuple[Object, ...] = ()) -> None:
-        self.machine = machine
+    def __init__(self, interp: Interpreter, body: Callable[[], Object], given: tuple[Object, ...] = ()) -> None:
+        self.interp = interp
         self.given = given
         self.body = body
-        self.born = machine.tick()
+        self.born = interp.tick()
         self.fields: dict[Any, Object] = {}
 
     def result(self) -> Object:
         """Return the result of the function."""
         if "result" not in self.fields:
-            self.machine.put(self, "result", self.machine.unknown("a coroutine that awaits itself"))
-            self.machine.put(self, "result", self.body())
+            self.interp.put(self, "result", self.interp.unknown("a coroutine that awaits itself"))
+            self.interp.put(self, "result", self.body())
         return self.fields["result"]
 
 
@@ -85,7 +85,7 @@ class _FirstElement(BaseException):
         self.value = value
 
 
-def awaited(machine: Machine, value: Object) -> Object:
+def awaited(interp: Interpreter, value: Object) -> Object:
     """Evaluate `await value`."""
-    value = machine.settle(value)
-    return value.result() if isinstance(value, Coroutine) else machine.unknown("await")
+    value = interp.settle(value)
+    return value.result() if isinstance(value, Coroutine) else interp.unknown("await")

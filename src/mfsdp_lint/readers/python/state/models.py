@@ -9,9 +9,9 @@ from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.objects import Native, Object
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.state.machine import Machine
+    from mfsdp_lint.readers.python.state.interpreter import Interpreter
 
-Model = Callable[["Machine", Call], Object]
+Model = Callable[["Interpreter", Call], Object]
 
 
 LIBRARY: dict[str, Model] = {}

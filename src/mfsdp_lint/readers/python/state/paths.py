@@ -120,7 +120,7 @@ class Launch:
 class Launches:
     """Launches of a path, in their order; under HANDED, the last configuration that it gave to code out of sight.
 
-    Where somebody asks for them (`Machine.starting`), the programs that it started are among them.
+    Where somebody asks for them (`Interpreter.starting`), the programs that it started are among them.
     """
 
     __slots__ = ("born", "fields")

@@ -14,7 +14,7 @@ from mfsdp_lint.readers.python.values.markers import WORD
 from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Native, Object, Option, Unknown, Write
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.state.machine import Machine
+    from mfsdp_lint.readers.python.state.interpreter import Interpreter
 
 
 def environment(given: Given | None, outside: Sequence[Setting], tick: Callable[[], int]) -> DictObject:
@@ -34,16 +34,16 @@ def environment(given: Given | None, outside: Sequence[Setting], tick: Callable[
     return found
 
 
-def word(machine: Machine, said: GivenWord, frame: Frame, value: Object = None) -> Unknown:
+def word(interp: Interpreter, said: GivenWord, frame: Frame, value: Object = None) -> Unknown:
     """Return a program's value for a word: its text, or the `value` made of it; it knows where the word is written."""
     known = said.known
     if known is None:
-        made = machine.unknown(said.text.replace(HOLE, "…"), not_none=True)
+        made = interp.unknown(said.text.replace(HOLE, "…"), not_none=True)
         made.obstacle = None if said.origin.obstacle is None else (frame.module, said.origin, frame.function)
         made.fields["startswith"] = Native("str.startswith", _startswith(said.text.partition(HOLE)[0]))
     else:
         place = (frame.module, said.origin, frame.function)
-        made = Option(machine.tick(), said.origin.option, known if value is None else value, True, place)
+        made = Option(interp.tick(), said.origin.option, known if value is None else value, True, place)
     made.fields[WORD] = said
     return made
 
@@ -51,11 +51,11 @@ def word(machine: Machine, said: GivenWord, frame: Frame, value: Object = None) 
 def _startswith(start: str) -> Model:
     """Return `startswith` of a text that begins with `start`, and goes on in a way that is not known."""
 
-    def answer(machine: Machine, call: Call) -> Object:
-        wanted = machine.settle(call.arguments[0]) if len(call.arguments) == 1 else None
+    def answer(interp: Interpreter, call: Call) -> Object:
+        wanted = interp.settle(call.arguments[0]) if len(call.arguments) == 1 else None
         if isinstance(wanted, str) and (len(wanted) <= len(start) or not wanted.startswith(start)):
             return start.startswith(wanted)
-        return machine.unknown("startswith()", not_none=True)
+        return interp.unknown("startswith()", not_none=True)
 
     return answer
 
@@ -66,11 +66,11 @@ def holds(value: Object, part: Object) -> bool:
     return said is not None and isinstance(part, str) and any(part in known for known in said.text.split(HOLE))
 
 
-def words(machine: Machine, said: Sequence[GivenWord], frame: Frame) -> ListObject:
+def words(interp: Interpreter, said: Sequence[GivenWord], frame: Frame) -> ListObject:
     """Return a list of words; a list of unknown elements where one of them may be several."""
     if any(each.several for each in said):
-        return ListObject(None, machine.tick())
-    return ListObject([word(machine, each, frame) for each in said if not each.nothing], machine.tick())
+        return ListObject(None, interp.tick())
+    return ListObject([word(interp, each, frame) for each in said if not each.nothing], interp.tick())
 
 
 def word_of(value: Object) -> GivenWord | None:

@@ -29,7 +29,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.state.machine import Machine
+    from mfsdp_lint.readers.python.state.interpreter import Interpreter
 
 LOOKS = 60
 """Expressions that are looked at for one value."""
@@ -42,40 +42,40 @@ class Text(NamedTuple):
     frame: Frame
 
 
-TRACERS: dict[type, Callable[[Machine, Any, Frame], tuple[Place, ...]]] = {}
+TRACERS: dict[type, Callable[[Interpreter, Any, Frame], tuple[Place, ...]]] = {}
 """Functions that follow a value through each kind of expression."""
 
 
-def trace(machine: Machine, text: Text | None) -> tuple[Place, ...]:
+def trace(interp: Interpreter, text: Text | None) -> tuple[Place, ...]:
     """Return the texts that an expression has its value from, the nearest first; none if it says the value itself."""
     tracer = None if text is None else TRACERS.get(type(text.node))
-    if text is None or tracer is None or machine.looks <= 0:
+    if text is None or tracer is None or interp.looks <= 0:
         return ()
-    machine.looks -= 1
-    return tracer(machine, text.node, text.frame)
+    interp.looks -= 1
+    return tracer(interp, text.node, text.frame)
 
 
-def behind(machine: Machine, text: Text | None) -> tuple[Place, ...]:
+def behind(interp: Interpreter, text: Text | None) -> tuple[Place, ...]:
     """Return the place of a text, and the places that it has its value from."""
     if text is None:
         return ()
     # (What was put together here stands nowhere.)
     own = (place(text),) if hasattr(text.node, "lineno") else ()
-    return own + trace(machine, text)
+    return own + trace(interp, text)
 
 
 def place(text: Text) -> Place:
     return text.frame.module, text.node, text.frame.function
 
 
-def said_by(machine: Machine, node: Any, frame: Frame) -> tuple[Any, ...]:
+def said_by(interp: Interpreter, node: Any, frame: Frame) -> tuple[Any, ...]:
     """Return the texts that decide the arguments of a call."""
     if not isinstance(node, ast.Call):
         return (node,)
     decided = []
     for given in (*node.args, *node.keywords):
-        machine.looks = LOOKS
-        places = trace(machine, Text(given, frame))
+        interp.looks = LOOKS
+        places = trace(interp, Text(given, frame))
         decided.append(places[-1][1] if places else given)
     return tuple(decided)
 
@@ -111,11 +111,11 @@ def binding(owner: Frame | Module, name: str) -> tuple[Any, Frame] | None:
     return None
 
 
-def peek(machine: Machine, node: Any, frame: Frame) -> Object:
+def peek(interp: Interpreter, node: Any, frame: Frame) -> Object:
     """Return the current value of an expression, as far as it is seen without evaluation; MISSING else."""
     kind = type(node)
     if kind is ast.keyword:
-        return peek(machine, node.value, frame)
+        return peek(interp, node.value, frame)
     if kind is ast.Constant:
         constant: Object = node.value
         return constant
@@ -124,15 +124,15 @@ def peek(machine: Machine, node: Any, frame: Frame) -> Object:
         owner = holder(frame, node.id)
         found = MISSING if owner is None else owner.fields[node.id]
     elif kind is ast.Attribute:
-        found = _attribute(machine.settle(peek(machine, node.value, frame)), node.attr)
+        found = _attribute(interp.settle(peek(interp, node.value, frame)), node.attr)
     elif kind is ast.Call:
-        found = machine.gave.get(node, MISSING)
+        found = interp.gave.get(node, MISSING)
     elif kind is ast.Subscript:
-        found = _entry(machine.settle(peek(machine, node.value, frame)), peek(machine, node.slice, frame))
+        found = _entry(interp.settle(peek(interp, node.value, frame)), peek(interp, node.slice, frame))
     elif kind is ast.UnaryOp and type(node.op) is ast.Not:
-        operand = peek(machine, node.operand, frame)
+        operand = peek(interp, node.operand, frame)
         found = not operand if isinstance(operand, CONSTANTS) else MISSING
-    return MISSING if isinstance(found, Deferred) else machine.settle(found)
+    return MISSING if isinstance(found, Deferred) else interp.settle(found)
 
 
 def _attribute(owner: Object, name: str) -> Object:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.values.markers import ALIKE, COPY_OF, EQUAL, HAZY, NOT, NOT_OF
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.values.markers import ALIKE, COPY_OF, EQUAL, MAY_HAVE_CHANGED, NOT, NOT_OF
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -29,7 +29,7 @@ CHOICE_LIMIT = 12
 OBJECT_LIMIT = 64
 
 
-def join(machine: Machine, values: Sequence[Object]) -> Object:
+def join(interp: Interpreter, values: Sequence[Object]) -> Object:
     """Return a value that may be any of `values`."""
     options: list[Object] = []
     known: set[Any] = set()
@@ -45,13 +45,13 @@ def join(machine: Machine, values: Sequence[Object]) -> Object:
             if len(options) > CHOICE_LIMIT:
                 has_object = has_object or any(map(is_object, options))
                 if len(options) > OBJECT_LIMIT or not has_object:
-                    return _too_many(machine, values)
+                    return _too_many(interp, values)
     return options[0] if len(options) == 1 else Choice(tuple(options))
 
 
-def part_of_each(machine: Machine, whole: Choice, values: Sequence[Object]) -> Object:
+def part_of_each(interp: Interpreter, whole: Choice, values: Sequence[Object]) -> Object:
     """Join the values that a part of each option of a choice has; MISSING where reading it failed."""
-    found = join(machine, [value for value in values if value is not MISSING])
+    found = join(interp, [value for value in values if value is not MISSING])
     return Choice(found.options, (whole, tuple(values))) if type(found) is Choice and whole.is_selection else found
 
 
@@ -59,38 +59,38 @@ _EQUAL = frozenset((str, int, float, bool, bytes, External, frozenset))
 """The kinds of values of which equal ones are the same; of all others only an object itself is (see `identical`)."""
 
 
-def _too_many(machine: Machine, values: Sequence[Object]) -> Object:
+def _too_many(interp: Interpreter, values: Sequence[Object]) -> Object:
     seen: set[int] = set()
     certain = True
     for value in values:
         for option in value.options if type(value) is Choice else (value,):
-            havoc(machine, option, seen)
+            forget_reachable(interp, option, seen)
             certain = certain and option is not None and option is not MISSING
-    return machine.unknown("", certain)
+    return interp.unknown("", certain)
 
 
-def truth(machine: Machine, value: Object) -> bool | None:
+def truth(interp: Interpreter, value: Object) -> bool | None:
     """Return `bool(value)` where it follows from the value alone; None where it is not known."""
     if isinstance(value, CONSTANTS):
         return bool(value)
     if type(value) is StandardObject:
         return None if value.held is None else bool(value.held)
     if isinstance(value, Unknown):
-        settled = machine.settle(value)
+        settled = interp.settle(value)
         if settled is not value:
-            return truth(machine, settled)
+            return truth(interp, settled)
         inner = value.fields.get(NOT_OF)
         if inner is not None:
-            known = truth(machine, inner)
+            known = truth(interp, inner)
             return None if known is None else not known
-        found = machine.path.facts.fields.get(("truth", id(value)))
+        found = interp.path.facts.fields.get(("truth", id(value)))
         if found is None and COPY_OF in value.fields:
-            return truth(machine, value.fields[COPY_OF])
+            return truth(interp, value.fields[COPY_OF])
         return found if isinstance(found, bool) else None
     if isinstance(value, Choice):
-        if (settled := machine.settle(value)) is not value:
-            return truth(machine, settled)
-        answers = {None if option is MISSING else truth(machine, option) for option in value.options}
+        if (settled := interp.settle(value)) is not value:
+            return truth(interp, settled)
+        answers = {None if option is MISSING else truth(interp, option) for option in value.options}
         return answers.pop() if len(answers) == 1 else None
     if isinstance(value, (tuple, frozenset)):
         return bool(value)
@@ -100,45 +100,45 @@ def truth(machine: Machine, value: Object) -> bool | None:
         return None if value.items is None else bool(value.items)
     if isinstance(value, DictObject):
         certain = any(not (isinstance(item, Choice) and MISSING in item.options) for item in value.fields.values())
-        return True if certain else None if value.writes.get(HAZY) or value.fields else False
+        return True if certain else None if value.writes.get(MAY_HAVE_CHANGED) or value.fields else False
     if isinstance(value, External):
         return None
     return True
 
 
-def decide(machine: Machine, value: Object, outcome: bool) -> None:
+def decide(interp: Interpreter, value: Object, outcome: bool) -> None:
     """Take it as given on this path that `value` is true (or false)."""
     if isinstance(value, Choice):
-        _narrow(machine, value, [option for option in value.options if truth(machine, option) is not (not outcome)])
+        _narrow(interp, value, [option for option in value.options if truth(interp, option) is not (not outcome)])
     if not isinstance(value, Unknown):
         return
     inner = value.fields.get(NOT_OF)
     if inner is not None:
-        decide(machine, inner, not outcome)
+        decide(interp, inner, not outcome)
         return
-    machine.learn("truth", value, outcome)
+    interp.learn("truth", value, outcome)
     # Where paths were joined, either of two questions may be meant: nothing is learnt from that.
     alike = value.fields.get(ALIKE)
     if isinstance(alike, tuple) and outcome and isinstance(alike[0], Unknown):
-        machine.learn("truth", *alike)
+        interp.learn("truth", *alike)
     question = value.fields.get(EQUAL)
     if isinstance(question, tuple):
         subject, answer = question
         if outcome:
-            machine.learn("is", subject, answer)
+            interp.learn("is", subject, answer)
         elif answer is None and isinstance(subject, Unknown) and not subject.not_none:
-            machine.learn("not none", subject, True)
+            interp.learn("not none", subject, True)
 
 
-def _narrow(machine: Machine, choice: Choice, kept: Sequence[Object]) -> None:
+def _narrow(interp: Interpreter, choice: Choice, kept: Sequence[Object]) -> None:
     """Take it as given on this path that a selection is one of these of its options, and so of what it is a part of."""
     if not choice.is_selection or not kept or len(kept) == len(choice.options):
         return
-    machine.learn("is", choice, kept[0] if len(kept) == 1 else Choice(tuple(kept), is_selection=True))
+    interp.learn("is", choice, kept[0] if len(kept) == 1 else Choice(tuple(kept), is_selection=True))
     if choice.of is not None:
         whole, values = choice.of
         _narrow(
-            machine,
+            interp,
             whole,
             [
                 option
@@ -148,18 +148,18 @@ def _narrow(machine: Machine, choice: Choice, kept: Sequence[Object]) -> None:
         )
 
 
-def negated(machine: Machine, value: Object) -> Object:
+def negated(interp: Interpreter, value: Object) -> Object:
     """Return `not value` where that is not known: the same unknown each time."""
     if isinstance(value, Unknown):
         found = value.fields.get(NOT)
         if found is None:
-            found = machine.unknown(f"not {value.text}", not_none=True)
+            found = interp.unknown(f"not {value.text}", not_none=True)
             found.obstacle = value.obstacle
             found.fields[NOT_OF] = value
             value.fields[NOT] = found
         return found
     if isinstance(value, Choice):
-        answers = [truth(machine, option) for option in value.options]
+        answers = [truth(interp, option) for option in value.options]
         if None not in answers:
-            return part_of_each(machine, value, [not answer for answer in answers])
+            return part_of_each(interp, value, [not answer for answer in answers])
     return Choice((True, False))

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import re
 
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -41,82 +41,82 @@ def is_environment(value: Object) -> bool:
     return type(value) is External and value.name == "os.environ"
 
 
-def variable(machine: Machine, name: Object, frame: Frame, default: Object = MISSING) -> Object:
+def variable(interp: Interpreter, name: Object, frame: Frame, default: Object = MISSING) -> Object:
     """Return `os.environ.get(name, default)`; without a default, `os.environ[name]`."""
     if not isinstance(name, str):
-        return machine.unknown("environment")
-    options = _set_by_program(machine, name)
+        return interp.unknown("environment")
+    options = _set_by_program(interp, name)
     if options == (None,) and default is MISSING:
         raise Raised("KeyError", name)
-    found = [_value(machine, name, option, default, frame) for option in options]
-    return found[0] if len(found) == 1 else join(machine, found)
+    found = [_value(interp, name, option, default, frame) for option in options]
+    return found[0] if len(found) == 1 else join(interp, found)
 
 
-def copied_environment(machine: Machine) -> DictObject:
+def copied_environment(interp: Interpreter) -> DictObject:
     """Return `dict(os.environ)`: the known variables, and others that are not known."""
-    machine.asked_start += 1
-    environment = machine.path.environment
-    made = DictObject({name: value for name, value in environment.fields.items() if value is not None}, machine.tick())
+    interp.asked_start += 1
+    environment = interp.path.environment
+    made = DictObject({name: value for name, value in environment.fields.items() if value is not None}, interp.tick())
     made.writes.update({name: environment.writes.get(name) for name in made.fields})
-    made.writes[HAZY] = True
+    made.writes[MAY_HAVE_CHANGED] = True
     return made
 
 
-def is_set(machine: Machine, name: Object, frame: Frame) -> Object:
+def is_set(interp: Interpreter, name: Object, frame: Frame) -> Object:
     """Evaluate `name in os.environ`."""
     if not isinstance(name, str):
-        return machine.unknown("a variable is set", not_none=True)
-    found = _set_by_program(machine, name)
-    if found == (MISSING,) and not _is_given(machine, name):
-        _ask(machine, name, frame)
-        return Option(machine.tick(), f"${name}", False)
+        return interp.unknown("a variable is set", not_none=True)
+    found = _set_by_program(interp, name)
+    if found == (MISSING,) and not _is_given(interp, name):
+        _ask(interp, name, frame)
+        return Option(interp.tick(), f"${name}", False)
     if len(found) == 1 and isinstance(found[0], CONSTANTS):
         return found[0] is not None
-    return machine.unknown(f"${name} is set", not_none=True)
+    return interp.unknown(f"${name} is set", not_none=True)
 
 
-def _set_by_program(machine: Machine, name: str) -> tuple[Object, ...]:
+def _set_by_program(interp: Interpreter, name: str) -> tuple[Object, ...]:
     """Return the values that the program may have set a variable to: None where it took it away, MISSING if neither."""
-    machine.asked_environment += 1
-    machine.asked_start += 1
-    machine.asked_names.add(name)
-    found = machine.path.environment.fields.get(name, MISSING)
+    interp.asked_environment += 1
+    interp.asked_start += 1
+    interp.asked_names.add(name)
+    found = interp.path.environment.fields.get(name, MISSING)
     return found.options if isinstance(found, Choice) else (found,)
 
 
-def _value(machine: Machine, name: str, found: Object, default: Object, frame: Frame) -> Object:
+def _value(interp: Interpreter, name: str, found: Object, default: Object, frame: Frame) -> Object:
     if found is None:
-        return machine.unknown(f"${name}") if default is MISSING else default
-    return _from_outside(machine, name, default, frame) if found is MISSING else found
+        return interp.unknown(f"${name}") if default is MISSING else default
+    return _from_outside(interp, name, default, frame) if found is MISSING else found
 
 
-def _from_outside(machine: Machine, name: str, default: Object, frame: Frame) -> Object:
-    if isinstance(default, (*CONSTANTS, Option)) and not _is_given(machine, name):
-        _ask(machine, name, frame)
-        option = Option(machine.tick(), f"${name}", machine.settle(default))
+def _from_outside(interp: Interpreter, name: str, default: Object, frame: Frame) -> Object:
+    if isinstance(default, (*CONSTANTS, Option)) and not _is_given(interp, name):
+        _ask(interp, name, frame)
+        option = Option(interp.tick(), f"${name}", interp.settle(default))
         return derived(option, option, default)
     if default is not MISSING and default is not None:
-        known = machine.unknown(f"${name}", not_none=True)
+        known = interp.unknown(f"${name}", not_none=True)
         known.obstacle = obstacle_of(default)
         return known
-    found = machine.variables.get(name)
+    found = interp.variables.get(name)
     if found is None:
-        found = machine.variables[name] = machine.unknown(f"${name}")
-        if not _is_given(machine, name):
+        found = interp.variables[name] = interp.unknown(f"${name}")
+        if not _is_given(interp, name):
             found.obstacle = (frame.module, f"${name}", frame.function)
     return found
 
 
-def _ask(machine: Machine, name: str, frame: Frame) -> None:
+def _ask(interp: Interpreter, name: str, frame: Frame) -> None:
     """Remember where a variable is asked for that nobody gives."""
-    machine.asked_for.setdefault(f"${name}", {})[_scope(frame)] = frame.module
+    interp.asked_for.setdefault(f"${name}", {})[_scope(frame)] = frame.module
 
 
-def decides(machine: Machine, option: Option, frame: Frame) -> None:
+def decides(interp: Interpreter, option: Option, frame: Frame) -> None:
     """Remember where a condition is decided by the default of a variable."""
     for name in option.text.split(", "):
-        if name in machine.asked_for:
-            machine.asked_for[name][_scope(frame)] = frame.module
+        if name in interp.asked_for:
+            interp.asked_for[name][_scope(frame)] = frame.module
 
 
 def _scope(frame: Frame) -> ast.AST:
@@ -124,6 +124,6 @@ def _scope(frame: Frame) -> ast.AST:
     return frame.code.node if isinstance(frame.code, Function) else frame.module.tree
 
 
-def _is_given(machine: Machine, name: str) -> bool:
+def _is_given(interp: Interpreter, name: str) -> bool:
     """Tell whether somebody may well have set a variable that the program itself did not set."""
-    return _GIVEN.fullmatch(name) is not None or bool(machine.path.environment.writes.get(HAZY))
+    return _GIVEN.fullmatch(name) is not None or bool(interp.path.environment.writes.get(MAY_HAVE_CHANGED))

@@ -21,9 +21,9 @@ class Marker:
 
 
 # Under `writes` of an object:
-HAZY: Final = Marker("hazy")
+MAY_HAVE_CHANGED: Final = Marker("hazy")
 """Something out of sight may have changed it: it may hold other values, and more of them, than it shows."""
-STRAY: Final = Marker("stray")
+UNKNOWN_KEYS: Final = Marker("stray")
 """Of a dictionary: the objects that were stored under keys that are not known."""
 MADE: Final = Marker("made")
 """Of the namespace that a metaclass is given: the class that is being made."""

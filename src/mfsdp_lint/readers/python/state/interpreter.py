@@ -1,7 +1,7 @@
-"""The machine: the state that all parts of the evaluator share.
+"""The interpreter: the state that all parts of the evaluator share.
 
-All changes go through `Machine.put`, so that any of them can be undone: branches that cannot be decided are tried one
-after the other, every recipe starts from untouched modules, and a helper call is only remembered when it changed
+All changes go through `Interpreter.put`, so that any of them can be undone: branches that cannot be decided are tried
+one after the other, every recipe starts from untouched modules, and a helper call is only remembered when it changed
 nothing that it did not make itself.
 """
 
@@ -50,7 +50,7 @@ FOLLOWED = (*CONSTANTS, tuple, ListObject, EnumMember, Option)
 _write: Callable[[type[Write], tuple[Any, ...]], Write] = tuple.__new__
 
 
-class Machine:
+class Interpreter:
     """Knowledge at one moment of an evaluation; `path` is the execution path that the evaluation is on.
 
     `nemo` returns the maker of settings for a run of NeMo (readers/framework_configs.py).
@@ -249,10 +249,10 @@ class Machine:
             home = self._home(owner)
             yield from (name for name, value in home.fields.items() if value is owner and isinstance(name, str))
 
-    def anew(self) -> Machine:
+    def anew(self) -> Interpreter:
         """Return an interpreter of the same texts in which nothing was imported yet, and that nobody gives anything."""
         knowledge = None if self.knowledge is None else self.knowledge.anew()
-        return Machine(self.finder.anew(), knowledge, self.tracing, self.nemo)
+        return Interpreter(self.finder.anew(), knowledge, self.tracing, self.nemo)
 
     # -- programs -------------------------------------------------------------------------------------------------
 
@@ -438,10 +438,10 @@ class Machine:
         return found if said is None or said in found else (*found, said)
 
     def forgetting(self, value: Object) -> None:
-        """Notice a value that is about to be forgotten (see havoc): for machines that watch it."""
+        """Notice a value that is about to be forgotten (see forget_reachable): for interpreters that watch it."""
 
     def starting(self, command: Command) -> None:
-        """Notice a program that is started: for machines that ask for such programs."""
+        """Notice a program that is started: for interpreters that ask for such programs."""
 
     # -- what is known --------------------------------------------------------------------------------------------
 
