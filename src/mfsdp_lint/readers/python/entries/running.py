@@ -296,7 +296,7 @@ def run_script(interp: Interpreter, entry: Entry, names: dict[str, Object]) -> O
     main.fields["__file__"] = file_of(interp, source)
     main.fields["__doc__"] = ast.get_docstring(source.tree, clean=False)
     frame = Frame(main, born=main.born)
-    frame.fields, frame.bound = main.fields, main.bound
+    frame.fields, frame.bindings = main.fields, main.bindings
     try:
         run_block(interp, source.tree.body, frame)
     except Raised as error:

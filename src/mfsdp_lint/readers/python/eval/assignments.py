@@ -64,9 +64,9 @@ def assign_name(interp: Interpreter, name: str, value: Object, frame: Frame) -> 
 def bind(name: str, value: Object, node: Any, frame: Frame) -> None:
     """Remember what bound a name to a value: the expression that says it, or the statement."""
     owner = frame.outer.get(name, frame) if frame.outer else frame
-    bound = owner.bound.get(name)
+    bound = owner.bindings.get(name)
     if bound is None:
-        bound = owner.bound[name] = {}
+        bound = owner.bindings[name] = {}
     elif node in bound:
         del bound[node]  # the last comes last
     bound[node] = value, None if owner is frame or frame.fields is frame.module.fields else frame

@@ -51,7 +51,7 @@ def run_define_function(interp: Interpreter, node: Any, frame: Frame) -> Signal:
 def function_elsewhere(interp: Interpreter, module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Object:
     """Make a function that a module defines where its run did not pass: under a switch that is off unless it is set."""
     frame = Frame(module)
-    frame.fields, frame.bound = module.fields, module.bound
+    frame.fields, frame.bindings = module.fields, module.bindings
     return _outside(interp, lambda: _make_function(interp, node, frame), module)
 
 

@@ -140,7 +140,7 @@ def _generate(
     exact = True
     for position, item in enumerate(items):
         interp.step()
-        frame.bound[first] = position
+        frame.bindings[first] = position
         # One that may be missing is another value once it is taken to be there.
         taken = present(interp, item) if uncertain(item) else item
         assign(interp, first.target, taken, node, frame)

@@ -138,7 +138,7 @@ HUGGINGFACE = {"from_hf_pretrained", "from_hf_config", "from_auto_config", "to_m
 """Methods whose result depends on a model's configuration on the Hugging Face hub (see huggingface.py)."""
 
 
-def follow(interp: Interpreter, function: Function, call: Call) -> Object:
+def call_user_function(interp: Interpreter, function: Function, call: Call) -> Object:
     """Run a function of the program, or give back what it returned for the same arguments before."""
     if function.name in HUGGINGFACE:
         modelled = model_of(function)
@@ -329,7 +329,7 @@ def call_cached(interp: Interpreter, function: Function, call: Call) -> Object:
     if not all(map(is_constant, (*call.arguments, *call.keywords.values()))):
         # It runs, or it was called with the same arguments before.
         mark, born = len(interp.path.journal), interp.clock
-        result = follow(interp, function, call)
+        result = call_user_function(interp, function, call)
         sides: list[Side] = [(("return", result), interp.changes(mark)), (("return", interp.unknown()), {})]
         interp.rollback(mark)
         joined: Object = join_sides(interp, sides, born, force=True)[1]
@@ -342,7 +342,7 @@ def call_cached(interp: Interpreter, function: Function, call: Call) -> Object:
     )
     found = interp.path.facts.fields.get(key, MISSING)
     if found is MISSING:
-        found = follow(interp, function, call)
+        found = call_user_function(interp, function, call)
         interp.path.facts.kept.append(function)
         interp.put(interp.path.facts, key, found)
     return found
@@ -410,7 +410,7 @@ def call_function(interp: Interpreter, function: Function, call: Call) -> Object
         return _call_wrapped(interp, function, call)
     if call.frame.module.is_project and function.module is not call.frame.module:
         return _follow_elsewhere(interp, function, call)
-    return follow(interp, function, call)
+    return call_user_function(interp, function, call)
 
 
 def _follow_elsewhere(interp: Interpreter, function: Function, call: Call) -> Object:
@@ -422,7 +422,7 @@ def _follow_elsewhere(interp: Interpreter, function: Function, call: Call) -> Ob
         own = path.budget = min(budget, steps + CALL_STEPS)
         path.limit = own if limit == budget else limit
         try:
-            return follow(interp, function, call)
+            return call_user_function(interp, function, call)
         except OutOfSteps:
             if interp.module_level or (path.limit == own == budget):
                 raise

@@ -49,7 +49,7 @@ def ensure_ran(interp: Interpreter, module: Module) -> None:
     module.fields.setdefault("__file__", file_of(interp, module))
     module.fields.setdefault("__doc__", ast.get_docstring(module.tree, clean=False))
     frame = Frame(module)
-    frame.fields, frame.bound = module.fields, module.bound
+    frame.fields, frame.bindings = module.fields, module.bindings
     with interp.aside(module):
         if module.is_package and interp.finder.sources.exists(module.path):
             folder = symbol(interp, os.path.dirname(module.path))
@@ -176,7 +176,7 @@ def bind_import(interp: Interpreter, node: ast.Import | ast.ImportFrom, frame: F
         return
     for alias in node.names:
         name = alias.asname or alias.name
-        frame.bound[name] = {node: (MISSING, None)}
+        frame.bindings[name] = {node: (MISSING, None)}
         later = Deferred(functools.partial(_from_import, interp, node, alias.name, module))
         _bind(interp, frame, name, later)
         if alias.name in interp.contested and frame.fields is module.fields:

@@ -67,7 +67,7 @@ def _over(interp: Interpreter, node: Any, iterable: Object, frame: Frame) -> Sig
     position = 0
     while position < len(items):
         item = items[position]
-        frame.bound[node] = position
+        frame.bindings[node] = position
         position += 1
         if uncertain(item):
             signal = _maybe_turn(interp, node, present(interp, item), frame)
@@ -145,7 +145,7 @@ def _maybe_turn(interp: Interpreter, node: Any, item: Object, frame: Frame) -> S
 def _for_generator(interp: Interpreter, node: Any, generator: GeneratorCall, frame: Frame) -> Signal:
     def turn(item: Object) -> Object:
         interp.step()
-        frame.bound[node] = interp.yielded
+        frame.bindings[node] = interp.yielded
         assign(interp, node.target, item, node, frame)
         signal = run_block(interp, node.body, frame)
         if signal is not None and signal is not CONTINUE:

@@ -143,7 +143,7 @@ def _written(interp: Interpreter, text: Text | None) -> list[Said]:
     """
     if text is not None and isinstance(text.node, ast.Name):
         bound = holder(text.frame, text.node.id)
-        said = [] if bound is None else list(bound.bound.get(text.node.id, ()))
+        said = [] if bound is None else list(bound.bindings.get(text.node.id, ()))
         text = Text(said[0], text.frame) if len(said) == 1 else None
     if text is None or not isinstance(text.node, (ast.List, ast.Tuple)):
         return []
@@ -194,7 +194,7 @@ def _elements_of_name(interp: Interpreter, name: str, frame: Frame, depth: int) 
     given = argument(interp, owner, name) if isinstance(owner, Frame) else None
     own = owner if isinstance(owner, Frame) else top(owner)
     found = _elements(interp, given, depth)
-    for node, (_, bound_in) in owner.bound.get(name, {}).items():
+    for node, (_, bound_in) in owner.bindings.get(name, {}).items():
         added = isinstance(node, ast.AugAssign)
         elements = _elements(interp, Text(node.value if added else node, bound_in or own), depth)
         found = found + elements if added else elements

@@ -290,7 +290,7 @@ def inside(node: Any, path: tuple[Any, ...]) -> Any:
 def _element(
     interp: Interpreter, loop: Any, target: Any, iterable: Any, path: tuple[int, ...], frame: Frame
 ) -> Text | None:
-    position = frame.bound.get(loop)
+    position = frame.bindings.get(loop)
     if isinstance(position, Text):
         # What a generator of the program yielded.
         return Text(inside(position.node, path), position.frame)

@@ -83,7 +83,7 @@ def said_by(interp: Interpreter, node: Any, frame: Frame) -> tuple[Any, ...]:
 def top(module: Module) -> Frame:
     """Return the frame of a module's top level."""
     frame = Frame(module)
-    frame.fields, frame.bound = module.fields, module.bound
+    frame.fields, frame.bindings = module.fields, module.bindings
     return frame
 
 
@@ -103,7 +103,7 @@ def holder(frame: Frame, name: str) -> Frame | Module | None:
 def binding(owner: Frame | Module, name: str) -> tuple[Any, Frame] | None:
     """Return the binding of a name to its value: the expression or statement, and the frame that ran it; None else."""
     value = owner.fields.get(name, MISSING)
-    found = owner.bound.get(name, {})
+    found = owner.bindings.get(name, {})
     for node in reversed(found):
         bound, frame = found[node]
         if bound is value or identical(bound, value) or isinstance(node, ast.ImportFrom):

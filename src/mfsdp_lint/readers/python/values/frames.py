@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 class Frame:
     """The local names of one call (or of a module's top level, or of a class body), and where it was called from.
 
-    `bound` says what bound each name: the values that it had, each with the expression or statement that gave it, and
+    `bindings` has for each name the values that it had, each with the expression or statement that gave it, and
     with the frame that ran that where it is another; and for each loop, which turn it is in.
     """
 
     __slots__ = (
+        "bindings",
         "born",
-        "bound",
         "caller",
         "cls",
         "code",
@@ -53,7 +53,7 @@ class Frame:
         self.node = node
         self.born = born
         self.fields: dict[Any, Any] = {}
-        self.bound: dict[Any, Any] = {}
+        self.bindings: dict[Any, Any] = {}
         self.cls: ClassObject | None = None
         self.code: Object = None
         self.is_class = False

@@ -15,15 +15,15 @@ class Module:
     top level (`ran`); `stars` are the modules it imports everything from; `decorated` are the definitions whose
     decorators did not run yet, with the names in them; `defined` are the functions that decorators were given, by
     their definitions; `environment` are the variables of the process that its top level sets. `asked_for` means that
-    the file is one of those to lint. `upstream` names the release whose source it belongs to. `bound` holds the
+    the file is one of those to lint. `upstream` names the release whose source it belongs to. `bindings` holds the
     bindings of its names (see Frame). `written` means that it models a library (see eval/written.py). `yields` are the
     lines with a `yield` (None: any may have one), without which no function is a generator.
     """
 
     __slots__ = (
         "asked_for",
+        "bindings",
         "born",
-        "bound",
         "decorated",
         "defined",
         "environment",
@@ -46,7 +46,7 @@ class Module:
         self.tree = tree
         self.is_package = os.path.basename(path) == "__init__.py"
         self.fields: dict[Any, Any] = {}
-        self.bound: dict[Any, Any] = {}
+        self.bindings: dict[Any, Any] = {}
         self.ran = False
         self.born = 0
         self.stars: list[Any] = []
