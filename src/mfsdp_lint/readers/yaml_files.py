@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
-from mfsdp_lint.readers.called import Evaluated
 from mfsdp_lint.readers.reader import Reading, ToRead
 from mfsdp_lint.readers.shell_files import may_start, programs_of
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.framework_configs import Evaluated
 
 
 def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
@@ -35,7 +38,7 @@ def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe] | None:
     """
     if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)) or _TEMPLATE.search(text):
         return None
-    from mfsdp_lint.readers.embedding_formats.read import read_yaml_holder
+    from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder
 
     return read_yaml_holder(path, text, asked.target, asked.sources, programs_of(asked))
 
@@ -47,7 +50,7 @@ class YamlFiles:
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of every file that has some."""
-        from mfsdp_lint.readers.yaml.files import Files
+        from mfsdp_lint.readers.yaml.document import Files
         from mfsdp_lint.readers.yaml.read import may_be_one, read_yaml
 
         recipes: list[Recipe] = []

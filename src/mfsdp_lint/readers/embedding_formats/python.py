@@ -33,7 +33,7 @@ from mfsdp_lint.readers.python.state.paths import (
 )
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
-from mfsdp_lint.readers.shell.pieces import Piece, Text
+from mfsdp_lint.readers.shell.script import Piece, Text
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
 _SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.readers.shell.assigning import names_assigned
+from mfsdp_lint.readers.shell.builtins import names_assigned
 from mfsdp_lint.readers.shell.expand import Expander
-from mfsdp_lint.readers.shell.pieces import Text, known, option
-from mfsdp_lint.readers.shell.script import Script, shown
+from mfsdp_lint.readers.shell.script import Script, Text, known, option, shown
 from mfsdp_lint.readers.shell.state import Ended, State, Variable
 
 if TYPE_CHECKING:

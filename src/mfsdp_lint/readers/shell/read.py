@@ -37,11 +37,10 @@ from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, conversions, loadings_of, with_notices
-from mfsdp_lint.readers.shell.files import given_by, path_of, program_of
-from mfsdp_lint.readers.shell.launch_command import ShellLaunch
+from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
-from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.run import Runner, TooMuch
+from mfsdp_lint.readers.shell.script import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.shapes import (
     has_flags,
     has_overrides,

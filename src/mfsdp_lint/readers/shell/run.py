@@ -13,7 +13,6 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.assigning import assign, declare, names_assigned, unset
 from mfsdp_lint.readers.shell.branching import (
     case_statement,
     decided,
@@ -23,10 +22,8 @@ from mfsdp_lint.readers.shell.branching import (
     truth_of_words,
     while_statement,
 )
-from mfsdp_lint.readers.shell.builtins import BUILTINS, heredoc, written_to
-from mfsdp_lint.readers.shell.continuations import words_cut_off
+from mfsdp_lint.readers.shell.builtins import BUILTINS, assign, declare, heredoc, names_assigned, unset, written_to
 from mfsdp_lint.readers.shell.expand import Expander
-from mfsdp_lint.readers.shell.files import text_of_file
 from mfsdp_lint.readers.shell.launch_command import (
     InnerScript,
     ShellLaunch,
@@ -34,9 +31,9 @@ from mfsdp_lint.readers.shell.launch_command import (
     started_by,
     starts_ray_cluster,
     submits_ray_job,
+    text_of_file,
 )
-from mfsdp_lint.readers.shell.pieces import Piece, Text, around, known, output_of, plain
-from mfsdp_lint.readers.shell.script import Script, shown
+from mfsdp_lint.readers.shell.script import Piece, Script, Text, around, known, output_of, plain, shown, words_cut_off
 from mfsdp_lint.readers.shell.state import (
     FEW_WAYS,
     LOST,

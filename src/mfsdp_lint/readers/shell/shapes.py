@@ -22,7 +22,7 @@ from mfsdp_lint.readers.framework_configs import settings_at
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.overrides import is_misspelt, of_bridge
-from mfsdp_lint.readers.shell.pieces import Text, around, behind, known, obstacle_in, option, plain
+from mfsdp_lint.readers.shell.script import Text, around, behind, known, obstacle_in, option, plain
 from mfsdp_lint.readers.trees import Leaf, Section
 from mfsdp_lint.readers.yaml.document import read_value
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, field, replace
-from mfsdp_lint.readers.shell.pieces import Piece, Text
+from mfsdp_lint.readers.shell.script import Piece, Text
 
 if TYPE_CHECKING:
     from tree_sitter import Node

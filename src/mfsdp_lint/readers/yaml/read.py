@@ -39,8 +39,7 @@ from mfsdp_lint.readers.framework_configs import recipes_of
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.overrides import of_bridge
 from mfsdp_lint.readers.yaml.compose import COMPOSE
-from mfsdp_lint.readers.yaml.document import YamlDocument, target_of
-from mfsdp_lint.readers.yaml.files import Files
+from mfsdp_lint.readers.yaml.document import Files, YamlDocument, target_of
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, compose_documents
 from mfsdp_lint.readers.yaml.nodes import SequenceNode as Items
 
