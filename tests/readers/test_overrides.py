@@ -40,10 +40,11 @@ def overridden(*settings: str, environment: tuple[str, ...] = ()) -> Variant:
         ("on", "on"),
         ("[0, 1]", [0, 1]),
         ("", ""),
-        ("a=b", "a=b"),
+        ("0x10", "0x10"),
+        ("'a=b'", "a=b"),
     ],
 )
-def test_a_value_is_read_as_in_an_override_file(text: str, value: Plain) -> None:
+def test_a_value_is_read_as_hydra_reads_it(text: str, value: Plain) -> None:
     assert overridden(f"model.anything={text}").value("model.anything") == Known(value)  # of no type that is known
 
 
@@ -111,7 +112,8 @@ def test_an_override_points_at_the_option_that_says_it() -> None:
         (["ddp..x=1"], [], "--set ddp..x=1: expected PATH=VALUE"),
         (["~ddp.x=1"], [], "--set ~ddp.x=1: settings cannot be deleted"),
         (["env.A=1"], [], "--set env.A=1: environment variables are given as --env NAME=VALUE"),
-        (["ddp.x=[1"], [], "--set ddp.x=[1: "),
+        (["ddp.x=[1"], [], "--set ddp.x=[1: Hydra cannot read the value"),
+        (["ddp.x=a=b"], [], "--set ddp.x=a=b: Hydra cannot read the value"),
         ([], ["=1"], "--env =1: expected NAME=VALUE"),
         ([], ["A =1"], "--env A =1: expected NAME=VALUE"),
     ],

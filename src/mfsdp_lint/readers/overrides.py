@@ -27,6 +27,7 @@ from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.vocabulary import SETTINGS, table
+from mfsdp_lint.readers.hydra_overrides import NoOverride, read_element, settings_in
 
 ENVIRONMENT = "env."
 
@@ -170,9 +171,6 @@ def _is_like_setting(path: str) -> bool:
 COMMAND_LINE = "<command line>"
 """The path of the text that these overrides stand in."""
 
-_TEXT = frozenset(("", "yes", "no", "on", "off", "~"))
-"""Text to a launcher (Hydra's override grammar knows true, false and null only), though not in a YAML 1.1 file."""
-
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
@@ -196,9 +194,10 @@ class CommandLine:
 def parse_command_line(settings: Sequence[str], environment: Sequence[str]) -> CommandLine:
     """Parse the overrides of `--set PATH=VALUE` and `--env NAME=VALUE`.
 
-    A value is read as in an override file, so `null`, `true`, `4`, `[0, 1]` and `{a: 1}` (which is merged) mean what
-    they mean there; an empty one is the empty text. `--env NAME` alone unsets a variable. A leading `+` or `++`, as
-    Hydra has it, changes nothing. Raises UsageError.
+    A value is read as Hydra does, so `yes` and `0x10` are texts, and `{a: 1}` is merged; an empty one is the empty
+    text. A leading `+` or `++`, as Hydra has it, changes nothing. `--env NAME` alone unsets a variable.
+
+    Raises UsageError.
     """
     found: list[SettingOverride] = []
     for line, text in enumerate(settings, 1):
@@ -211,7 +210,12 @@ def parse_command_line(settings: Sequence[str], environment: Sequence[str]) -> C
         if path.startswith(("env.", "env_vars.")):
             raise UsageError(f"--set {text}: environment variables are given as --env NAME=VALUE")
         option = f"--set {text}"
-        for place, value in _spread(path, _value(option, written)):
+        try:
+            element = read_element(written.strip())
+        except NoOverride:
+            hint = f"a text with such characters needs quotes of its own: {path}='…'"
+            raise UsageError(f"{option}: Hydra cannot read the value; {hint}") from None
+        for place, value in settings_in(path, element):
             _check(place, value, option)
             found.append(_override(place, value, option, line))
     for line, text in enumerate(environment, len(settings) + 1):
@@ -223,18 +227,6 @@ def parse_command_line(settings: Sequence[str], environment: Sequence[str]) -> C
     return CommandLine(tuple(found), "".join(f"{option}\n" for option in options))
 
 
-def _value(option: str, written: str) -> Value:
-    if written.strip().lower() in _TEXT:
-        return Known(written.strip())
-    from mfsdp_lint.inputs.sources import Unreadable
-    from mfsdp_lint.readers.yaml.document import read_value
-
-    try:
-        return read_value(COMMAND_LINE, written.strip())
-    except Unreadable as error:
-        raise UsageError(f"{option}: {error.message}") from None
-
-
 def _check(path: str, value: Value, option: str) -> None:
     """Raise UsageError for a value that the setting cannot have."""
     from mfsdp_lint.megatron.vocabulary import table
@@ -243,15 +235,6 @@ def _check(path: str, value: Value, option: str) -> None:
     if entry is not None and isinstance(value, Known) and (expected := entry.expected(value.value)):
         named = "" if path in option else f"{path}: "
         raise UsageError(f"{option}: {named}expected {expected}")
-
-
-def _spread(path: str, value: Value) -> Iterator[tuple[str, Value]]:
-    """Yield the settings that a mapping holds: it is merged into its section, and does not replace it."""
-    if not isinstance(value, Known) or not isinstance(value.value, dict) or not value.value:
-        yield path, value
-        return
-    for name, inner in value.value.items():
-        yield from _spread(f"{path}.{name}", Known(inner))
 
 
 def _override(path: str, value: Value, option: str, line: int) -> SettingOverride:

@@ -29,11 +29,11 @@ from collections.abc import Callable, Iterator, Mapping
 from mfsdp_lint.core.recipe import Origin, Setting, Source
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value, is_known_as
-from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.hydra_defaults import HYDRA, Composer, ConfigFile, NotComposed, package_of
+from mfsdp_lint.readers.hydra_overrides import NoOverride, read_element, value_of
 from mfsdp_lint.readers.paths import above, beside
 from mfsdp_lint.readers.trees import LONGEST_CHAIN, MISSING, Key, Leaf, Section, Tree, changed, merge, plain
-from mfsdp_lint.readers.yaml.document import Files, obstacle_in, read_value
+from mfsdp_lint.readers.yaml.document import Files, obstacle_in
 
 Resolver = Callable[..., Plain]
 """A resolver without side effects, on known arguments. Raises TypeError, ValueError or ArithmeticError."""
@@ -253,10 +253,10 @@ def _arguments(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> Value:
-    """Read a literal, as far as YAML and OmegaConf agree on it."""
+    """Read a literal in OmegaConf's grammar, which has a value's part of Hydra's."""
     try:
-        return read_value("", text) if text else Known("")
-    except Unreadable:
+        return value_of(read_element(text))
+    except NoOverride:
         return UNKNOWN
 
 
