@@ -173,7 +173,7 @@ class _ElementReader:
             return _single(*parts[0])
         if any(kind == "quoted" for kind, _ in parts):
             raise NoOverride("a quoted value with something beside it")
-        return _text("".join(text[1::2] if kind == "escaped" else text for kind, text in parts))
+        return value_of_text("".join(text[1::2] if kind == "escaped" else text for kind, text in parts))
 
     def function(self) -> Element:
         """Skip a cast, a range or a sweep, without working out its value."""
@@ -198,13 +198,13 @@ def _single(kind: str, text: str) -> Element:
             return Known(None)
         case "quoted":
             # Backslashes quote only in front of a quote, where every other one stays.
-            return _text(re.sub(rf"\\+(?:{text[0]}|\Z)", lambda found: found[0][1::2], text[1:-1]))
+            return value_of_text(re.sub(rf"\\+(?:{text[0]}|\Z)", lambda found: found[0][1::2], text[1:-1]))
         case "escaped":
             return Known(text[1::2])
-    return _text(text)
+    return value_of_text(text)
 
 
-def _text(text: str) -> Element:
+def value_of_text(text: str) -> Known | NotNone | Unknown:
     """Read a text as OmegaConf does: `${…}` refers to anything, `a${…}` is some text, `???` keeps the old value."""
     if text == "???" or (text.startswith("${") and text.endswith("}")):
         return UNKNOWN

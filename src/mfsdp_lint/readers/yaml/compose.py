@@ -427,7 +427,7 @@ def _read(leaf: Leaf, environment: Mapping[str, Setting]) -> Leaf:
     value.
     """
     text = leaf.text
-    if text is None:
+    if text is None or (isinstance(leaf.value, Known) and not isinstance(leaf.value.value, (str, float))):
         return leaf
     if not isinstance(leaf.value, Known) or "${" in text:
         names = list(_VARIABLE.finditer(text))
