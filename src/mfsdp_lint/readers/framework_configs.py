@@ -73,7 +73,8 @@ def called(path: str, call: RecipeCall, evaluate: Evaluate) -> tuple[Variant, ..
                 SettingOverride(path, UNKNOWN, leaf.origin)
                 for name, leaf in call.arguments.items()
                 if name in doubtful
-                for path in _settings_named(name)
+                for path in SETTINGS
+                if path.rpartition(".")[2] == name
             ]
             places = _ProgramPlaces(program, call.place, arguments)
             placed = (replace(each, settings=PlacedSettings(each.settings, places)) for each in found[0].variants)
@@ -89,11 +90,6 @@ def _taken(program: str, module: str, call: RecipeCall, evaluate: Evaluate) -> t
     taken = {names[each.name] for each in found.recipes if each.name in names}
     refused = {names[each.name] for each in found.unfollowed if each.name in names and _UNEXPECTED in each.message}
     return taken, call.arguments.keys() - taken - refused
-
-
-def _settings_named(argument: str) -> list[str]:
-    """Return the settings that have the name of an argument."""
-    return [path for path in SETTINGS if path.rpartition(".")[2] == argument]
 
 
 def _program(module: str, function: str, calls: Sequence[tuple[str, Mapping[str, Leaf]]]) -> str:

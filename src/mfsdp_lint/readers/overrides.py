@@ -50,10 +50,11 @@ def override(recipe: Recipe, overrides: Sequence[SettingOverride]) -> Recipe:
         return recipe
 
     def under(variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
-        return tuple(replace(each, settings=OverriddenSettings(each.settings, _over(each))) for each in variants)
-
-    def _over(variant: Variant) -> list[SettingOverride]:
-        return [each for each in overrides if each.origin.how != "environment" or each.path not in variant.settings]
+        changed = []
+        for each in variants:
+            over = [it for it in overrides if it.origin.how != "environment" or it.path not in each.settings]
+            changed.append(replace(each, settings=OverriddenSettings(each.settings, over)))
+        return tuple(changed)
 
     return replace(recipe, variants=under(recipe.variants), exposed=under(recipe.exposed))
 

@@ -133,13 +133,9 @@ def environment(document: YamlDocument, node: Node | None) -> dict[str, Variable
         if own:
             found[said(document, own.get("name")) or ""] = variable(text_of(document, own.get("value")))
         elif equals:
-            found[name] = variable(_behind(text_of(document, item), len(name) + 1))
+            first, *rest = text_of(document, item)
+            found[name] = variable((first.cut(len(name) + 1, len(first.text)), *rest))
     return {name: each for name, each in found.items() if name.isidentifier()}
-
-
-def _behind(text: Text, start: int) -> Text:
-    first, *rest = text
-    return (first.cut(start, len(first.text)), *rest)
 
 
 def command(document: YamlDocument, *parts: Node | None) -> Text:
@@ -221,7 +217,8 @@ def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources)
         }
         entrypoint, given = own.get("entrypoint"), own.get("command")
         if entrypoint is None:
-            yield from held(_command(document, given), variables)
+            text = command(document, given) if _is_list(document, given) else text_of(document, given)
+            yield from held(_dollars(text), variables)
         elif _is_list(document, entrypoint) and (given is None or _is_list(document, given)):
             yield from held(_dollars(command(document, entrypoint, given)), variables)
 
@@ -235,10 +232,6 @@ def _of_files(document: YamlDocument, node: Node | None, sources: Sources) -> Va
         text = sources.text_or_none(path) if path and sources.exists(path) else None
         found |= dotenv_variables(path, text) if text is not None else {}
     return found
-
-
-def _command(document: YamlDocument, node: Node | None) -> Text:
-    return _dollars(command(document, node) if _is_list(document, node) else text_of(document, node))
 
 
 def _is_list(document: YamlDocument, node: Node | None) -> bool:
@@ -451,13 +444,11 @@ def _in_text(document: YamlDocument, node: Node) -> Variables:
         return {}
     inner = YamlDocument(document.path, Lines(plain(text)))
     found = environment(inner, entries(inner, roots[0]).get("env_vars")) if len(roots) == 1 else {}
-    return {name: _placed(each, text) for name, each in found.items()}
-
-
-def _placed(variable: Variable, text: Text) -> Variable:
-    """Convert a variable's places in a text to places in the file that holds the text."""
-    words = tuple(tuple(_outside(piece, text) for piece in word) for word in variable.words or ())
-    return replace(variable, words=words, written=words[0][0]) if words else variable
+    for name, each in found.items():
+        # Places in the text become places in the file that holds the text.
+        words = tuple(tuple(_outside(piece, text) for piece in word) for word in each.words or ())
+        found[name] = replace(each, words=words, written=words[0][0]) if words else each
+    return found
 
 
 def _outside(piece: Piece, text: Text) -> Piece:

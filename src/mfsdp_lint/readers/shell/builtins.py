@@ -36,37 +36,32 @@ def names_assigned(script: Script, node: Node) -> list[str]:
     )
 
 
-def assign(
-    expander: Expander, script: Script, node: Node, state: State, *, exported: bool = False, local: bool = False
-) -> None:
+def assign(expander: Expander, node: Node, *, exported: bool = False, local: bool = False) -> None:
     """Follow one assignment."""
+    script, state = expander.script, expander.state
     target = node.children[0]
     if target.type == "subscript":
-        _assign_element(expander, script, node, state)
+        _assign_element(expander, node)
         return
     name = script.source(target)
     old = None if local else state.variables.get(name)
     value = node.child_by_field_name("value")
     adds = any(child.type == "+=" for child in node.children)
-    was = old.exported if old is not None and not old.unset else False
-    export = True if exported or state.exports_all else was
+    export = True if exported or state.exports_all else old is not None and state.exports(name)
     if value is not None and value.type == "array":
-        words: tuple[Text, ...] | None = tuple(_elements(expander, script, value, state))
-        if adds:
-            so_far: Sequence[Text] | None = () if old is not None and old.unset else None if old is None else old.words
-            words = None if so_far is None else (*so_far, *(words or ()))
+        elements = expander.words([child for child in value.named_children if child.type != "comment"])
+        so_far = (old or LOST).elements if adds else ()
+        words = None if so_far is None else (*so_far, *elements)
         state.set(name, Variable(words, array=True, exported=export))
         return
-    text = expander.text(script, value, state) if value is not None else ()
-    if not text:
-        text = (script.made(node, ""),)
+    text = (expander.text(value) if value is not None else ()) or (script.made(node, ""),)
     written = script.made(node, "")
     if adds and (old is None or old.words is None):
-        before = _before(old, script, node, state, name)
-        if before is None:
-            state.set(name, LOST if old is None or old.words is None else replace(old, words=None))
+        if old is not None or state.lost:
+            state.set(name, LOST)
             return
-        text = (*before, *text)
+        # A variable that nobody sets is empty, as far as anybody knows.
+        text = (replace(script.made(node, HOLE), option=f"${name}"), *text)
     elif adds and old is not None:
         text = (*(old.text or ()), *text)
     # A write to an array by its name alone sets its first element.
@@ -75,13 +70,13 @@ def assign(
     state.set(name, Variable((text, *rest), array=is_array, exported=export, written=written))
 
 
-def _assign_element(expander: Expander, script: Script, node: Node, state: State) -> None:
+def _assign_element(expander: Expander, node: Node) -> None:
     """Follow `NAME[2]=…`: the result is known where the index is a number and no element before it is missing."""
+    script, state = expander.script, expander.state
     name, index = (script.source(child) for child in node.children[0].named_children[:2])
-    old = state.variables.get(name)
-    words: Sequence[Text] | None = [] if old is not None and old.unset else None if old is None else old.words
+    words = state.elements(name)
     value = node.child_by_field_name("value")
-    text = (expander.text(script, value, state) if value is not None else ()) or (script.made(node, ""),)
+    text = (expander.text(value) if value is not None else ()) or (script.made(node, ""),)
     adds = any(child.type == "+=" for child in node.children)
     if words is None or not index.isdigit() or int(index) > len(words) or (value is not None and value.type == "array"):
         state.lose([name])
@@ -89,69 +84,43 @@ def _assign_element(expander: Expander, script: Script, node: Node, state: State
     place = int(index)
     if adds and place < len(words):
         text = (*words[place], *text)
-    exported = False if old is None or old.unset else old.exported
-    state.set(name, Variable((*words[:place], text, *words[place + 1 :]), array=True, exported=exported))
+    changed = (*words[:place], text, *words[place + 1 :])
+    state.set(name, Variable(changed, array=True, exported=state.exports(name)))
 
 
-def _before(old: Variable | None, script: Script, node: Node, state: State, name: str) -> Text | None:
-    """Return the text that `+=` adds to: a variable that nobody sets is empty, as far as anybody knows."""
-    if old is not None or state.lost:
-        return None
-    return (replace(script.made(node, HOLE), option=f"${name}"),)
-
-
-def _elements(expander: Expander, script: Script, array: Node, state: State) -> list[Text]:
-    return expander.words(script, [child for child in array.named_children if child.type != "comment"], state)
-
-
-def declare(expander: Expander, script: Script, node: Node, state: State) -> None:
+def declare(expander: Expander, node: Node) -> None:
     """Follow `export`, `declare`, `local`, `typeset`, `readonly`."""
+    script, state = expander.script, expander.state
     word = script.source(node.children[0])
     flags = "".join(script.source(child)[1:] for child in node.named_children if script.source(child).startswith("-"))
     exports = word == "export" or "x" in flags
     taken_back = word == "export" and "n" in flags
     is_local = word in ("local", "declare", "typeset") and "g" not in flags
     for child in node.named_children:
-        if is_local and child.type in ("variable_assignment", "variable_name"):
-            _make_local(script, child, state)
+        target = child.children[0] if child.type == "variable_assignment" else child
+        name = script.source(target)
+        named = child.type in ("variable_assignment", "variable_name") and name.isidentifier()
+        if is_local and named and state.hidden is not None:
+            # A variable that is local to a function begins without a value.
+            state.hidden.setdefault(name, state.variables.get(name))
         if child.type == "variable_assignment":
-            assign(
-                expander,
-                script,
-                child,
-                state,
-                exported=exports and not taken_back,
-                local=is_local and state.hidden is not None,
-            )
+            local = is_local and state.hidden is not None
+            assign(expander, child, exported=exports and not taken_back, local=local)
             if "A" in flags:
-                state.lose([script.source(child.children[0])])
+                state.lose([name])
         elif child.type == "variable_name":
-            _declare_name(
-                script, child, state, exports=exports, taken_back=taken_back, empty=word in ("local", "declare")
-            )
+            if (old := state.variables.get(name)) is not None and (exports or taken_back):
+                state.variables[name] = replace(old, exported=exports and not taken_back)
+            elif word in ("local", "declare") and not exports:
+                state.set(name, Variable(((script.made(child, ""),),)))
         elif child.type in ("expansion", "simple_expansion", "concatenation", "string", "command_substitution"):
-            _declare_words(expander, script, child, state, exports=exports)
+            _declare_words(expander, child, exports=exports)
 
 
-def _make_local(script: Script, node: Node, state: State) -> None:
-    """Make a variable local to the function; it begins without a value."""
-    name = script.source(node if node.type == "variable_name" else node.children[0])
-    if state.hidden is not None and name.isidentifier():
-        state.hidden.setdefault(name, state.variables.get(name))
-
-
-def _declare_name(script: Script, node: Node, state: State, *, exports: bool, taken_back: bool, empty: bool) -> None:
-    name = script.source(node)
-    old = state.variables.get(name)
-    if old is not None and (exports or taken_back):
-        state.variables[name] = replace(old, exported=exports and not taken_back)
-    elif empty and not exports:
-        state.set(name, Variable(((script.made(node, ""),),)))
-
-
-def _declare_words(expander: Expander, script: Script, node: Node, state: State, *, exports: bool) -> None:
+def _declare_words(expander: Expander, node: Node, *, exports: bool) -> None:
     """Follow `export "$NAME=$VALUE"`."""
-    for text in expander.words(script, [node], state):
+    script, state = expander.script, expander.state
+    for text in expander.words([node]):
         found = re.match(r"([A-Za-z_]\w*)=", plain(text))
         if found is None:
             if HOLE in plain(text).partition("=")[0] and not all(piece.option for piece in text if HOLE in piece.text):
@@ -182,10 +151,11 @@ def unset(script: Script, node: Node, state: State) -> None:
 _BLANKS = " \t\n"
 
 
-def read_words(expander: Expander, script: Script, node: Node, words: Sequence[Text], state: State) -> bool:
+def read_words(expander: Expander, node: Node, words: Sequence[Text]) -> bool:
     """Follow `read`; return True where its words are known and the variables are set."""
+    script, state = expander.script, expander.state
     given = next((child for child in node.children if child.type == "herestring_redirect"), None)
-    line = None if given is None else known(expander.text(script, given.named_children[-1], state))
+    line = None if given is None else known(expander.text(given.named_children[-1]))
     separators = state.variables.get("IFS")
     parts_at = _BLANKS if separators is None else known(separators.text or ()) if separators.text else None
     options = [known(word) or "?" for word in words[1:] if (known(word) or "?").startswith(("-", "?"))]
@@ -198,10 +168,8 @@ def read_words(expander: Expander, script: Script, node: Node, words: Sequence[T
     texts = list(_split(line.partition("\n")[0], parts_at, 0 if into_array else len(names)))
     made: list[Text] = [(script.made(node, text),) for text in texts]
     for number, name in enumerate(names):
-        old = state.variables.get(name)
-        exported = False if old is None or old.unset else old.exported
         value = tuple(made) if into_array else (made[number] if number < len(made) else (script.made(node, ""),),)
-        state.set(name, Variable(value, array=into_array, exported=exported))
+        state.set(name, Variable(value, array=into_array, exported=state.exports(name)))
     return True
 
 
@@ -292,11 +260,6 @@ def _prints_path(path_of: Callable[[list[Text], State], str | None]) -> Builtin:
     return prints
 
 
-def _folder_of(words: list[Text], state: State) -> str | None:
-    path = located(words[-1])
-    return None if path is None else posixpath.dirname(path) or "."
-
-
 def _echo(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     if state.output is not None:
         said = words[1:]
@@ -307,7 +270,7 @@ def _echo(runner: Runner, script: Script, node: Node, words: list[Text], state: 
 
 
 def _read(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
-    if known(words[0]) == "read" and read_words(runner.expander, script, node, words, state):
+    if known(words[0]) == "read" and read_words(runner.expander(script, state), node, words):
         return _ended(state)
     state.lose(name for word in words[1:] if (name := known(word)) and name.isidentifier())
     return _ended(state, None)
@@ -378,7 +341,7 @@ BUILTINS: dict[str, Builtin] = {
     "cd": _cd,
     "pushd": _cd,
     "pwd": _prints_path(lambda words, state: state.folder),
-    "dirname": _prints_path(_folder_of),
+    "dirname": _prints_path(lambda words, state: (path := located(words[-1])) and (posixpath.dirname(path) or ".")),
     "realpath": _prints_path(lambda words, state: located(words[-1])),
     "readlink": _prints_path(lambda words, state: located(words[-1])),
     "echo": _echo,
@@ -398,27 +361,28 @@ BUILTINS: dict[str, Builtin] = {
 _NOTHING = re.compile(r"(?!)()")
 
 
-def heredoc(expander: Expander, script: Script, node: Node, state: State) -> Text | None:
+def heredoc(expander: Expander, node: Node) -> Text | None:
     """Return the text that a redirected command reads from the script; None where it reads none."""
     for child in node.named_children:
         if child.type == "heredoc_redirect":
-            return _body(expander, script, child, state)
+            return _body(expander, child)
     return None
 
 
-def _body(expander: Expander, script: Script, node: Node, state: State) -> Text:
+def _body(expander: Expander, node: Node) -> Text:
     body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
     start = next((child for child in node.named_children if child.type == "heredoc_start"), None)
     if body is None or start is None:
         return ()
+    script = expander.script
     is_quoted = any(mark in script.source(start) for mark in "'\"\\")
     inner = [] if is_quoted else [child for child in body.named_children if child.type != "heredoc_content"]
     escape = _NOTHING if is_quoted else _ESCAPED_IN_QUOTES
-    found = expander.mixed(script, *script.bounds(body), inner, state, escape)
+    found = expander.mixed(*script.bounds(body), inner, escape)
     return tuple(piece for piece in found if piece is not None)
 
 
-def written_to(expander: Expander, script: Script, node: Node, state: State) -> str | None:
+def written_to(expander: Expander, node: Node) -> str | None:
     """Return the file that the output of a redirected command replaces; None where there is none, or its name is not
     known.
 
@@ -428,7 +392,7 @@ def written_to(expander: Expander, script: Script, node: Node, state: State) -> 
         redirects = (child, *child.named_children) if child.type == "heredoc_redirect" else (child,)
         for each in redirects:
             if each.type == "file_redirect" and any(mark.type in (">", ">|") for mark in each.children):
-                text = expander.text(script, each.named_children[-1], state)
+                text = expander.text(each.named_children[-1])
                 if known(text) != "/dev/null":
                     return plain(text)
     return None

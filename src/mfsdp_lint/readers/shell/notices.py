@@ -17,7 +17,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.nearest import nearest
-from mfsdp_lint.core.recipe import Notice, Origin, Recipe, Setting, Span
+from mfsdp_lint.core.recipe import Notice, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, Plain, spell
 from mfsdp_lint.megatron.vocabulary import table
@@ -303,30 +303,20 @@ def duplicate_flags(settings: Iterable[Setting], script: Script, path: str) -> I
     for setting in settings:
         later = setting.origin
         earlier = later.earlier if later else None
-        if later is None or earlier is None or not _differ(earlier, later):
+        if later is None or earlier is None or earlier.value == later.value:
+            continue
+        if not isinstance(earlier.value, Known) or not isinstance(later.value, Known):
             continue
         if earlier.span.path == later.span.path == path and _in_one_text(script, earlier.span, later.span):
-            said: dict[str, Plain] = {"value": _said(later), "earlier": _said(earlier), "line": earlier.span.line}
-            yield Notice("duplicate-flag", later.span, said)
-
-
-def _differ(earlier: Origin, later: Origin) -> bool:
-    return isinstance(earlier.value, Known) and isinstance(later.value, Known) and earlier.value != later.value
-
-
-def _said(origin: Origin) -> str:
-    return spell(origin.value.value) if isinstance(origin.value, Known) else "unknown"
+            said = {"value": spell(later.value.value), "earlier": spell(earlier.value.value)}
+            yield Notice("duplicate-flag", later.span, {**said, "line": earlier.span.line})
 
 
 def _in_one_text(script: Script, first: Span, second: Span) -> bool:
     """Tell whether the smallest node around both spans is one text: a string, an array, a command."""
     lines = script.pieces[0].lines
-    start, end = (lines.offset(line, column) for line, column in ((first.line, first.column), _end(second)))
+    start, end = lines.offset(first.line, first.column), lines.offset(second.end_line, second.end_column)
     node = script.node_at(script.offset_of(start), script.offset_of(end))
     while node is not None and node.type in ("word", "concatenation", "string_content", "command_name"):
         node = node.parent
     return node is not None and node.type in _ONE_TEXT
-
-
-def _end(span: Span) -> tuple[int, int]:
-    return span.end_line, span.end_column

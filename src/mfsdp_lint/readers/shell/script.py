@@ -143,21 +143,14 @@ def words(pieces: Iterable[Piece | None]) -> Iterator[Text]:
         elif not piece.splits:
             word.append(piece)
         else:
-            for part in _parts(piece):
-                if part is BREAK:
-                    if word:
-                        yield tuple(word)
+            for found in _RUN.finditer(piece.text):
+                if found[0][0] not in " \t\n":
+                    word.append(piece.cut(*found.span()))
+                elif word:
+                    yield tuple(word)
                     word = []
-                else:
-                    word.append(part)
     if word:
         yield tuple(word)
-
-
-def _parts(piece: Piece) -> Iterator[Piece | None]:
-    """Yield the parts of a piece between blanks, and BREAK in place of the blanks."""
-    for found in _RUN.finditer(piece.text):
-        yield BREAK if found[0][0] in " \t\n" else piece.cut(*found.span())
 
 
 def sliced(text: Sequence[Piece], start: int, end: int) -> Iterator[Piece]:
@@ -182,15 +175,12 @@ def behind(word: Text, start: int) -> Text:
 
 def output_of(lines: Iterable[Text]) -> Text:
     """Join the lines that a program has written, as a substitution does: without the newlines at the end."""
-    text = tuple(piece for number, line in enumerate(lines) for piece in (*_line_end(number, line), *line))
+    text: Text = ()
+    for number, line in enumerate(lines):
+        text += (replace(line[0], text="\n", end=line[0].start), *line) if number and line else line
     while text and (kept := text[-1].text.rstrip("\n")) != text[-1].text:
         text = (*text[:-1], text[-1].cut(0, len(kept))) if kept else text[:-1]
     return text
-
-
-def _line_end(number: int, line: Text) -> Iterator[Piece]:
-    if number and line:
-        yield replace(line[0], text="\n", end=line[0].start)
 
 
 @cache

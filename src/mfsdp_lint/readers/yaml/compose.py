@@ -146,15 +146,11 @@ class _Resolution:
             found = self.leaf(here, below) if isinstance(below, Leaf) else below
         if not isinstance(found, Section):
             return found
-        if here in self._above():
+        if any(here == key[: len(here)] != key for key in self.open):  # a reference to what is around it
             return None
         whole = self.section(here, found)
         self.budget -= sum(1 for _ in whole.leaves())
         return whole if self.budget >= 0 else None
-
-    def _above(self) -> set[Key]:
-        """Return the sections above the values being resolved: a reference to one of them would be circular."""
-        return {key[:size] for key in self.open for size in range(len(key))}
 
     def call(self, key: Key, leaf: Leaf, name: str, texts: list[str]) -> Tree:
         unknown = leaf.with_value(UNKNOWN, obstacle=obstacle_in(leaf.text, leaf.origin.point))

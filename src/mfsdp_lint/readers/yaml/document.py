@@ -177,7 +177,7 @@ def settings_of(root: Section) -> dict[str, Setting]:
     def write(parts: Key, tree: Tree, origin: Origin) -> None:
         path = _path(parts)
         if origin.earlier is not None and path != "env":
-            note(path, origin.earlier.value or UNKNOWN, origin.earlier)
+            note(path, UNKNOWN if origin.earlier.value is None else origin.earlier.value, origin.earlier)
         value = _value(parts, tree)
         if isinstance(tree, Section) and value == NOT_NONE:
             # A section stands in front of its entries, and is written behind them.

@@ -97,11 +97,6 @@ _PLACEHOLDER = re.compile(r"\$\{?\w|\{\{|<[A-Z_]+>")
 """Something that is filled in before the run starts."""
 
 
-def _holds_flags(root: MappingNode) -> bool:
-    """Tell whether a document holds flags of a command line."""
-    return any(isinstance(key, ScalarNode) and MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries)
-
-
 def _recipes_of_flags(document: YamlDocument, root: MappingNode, versions: Versions, nth: str) -> Iterator[Recipe]:
     """Yield one recipe for every mapping of flags; flags that are left out have their defaults."""
     entries = {key: values[-1] for key, values in document.effective(root).items()}
@@ -188,7 +183,11 @@ class DocumentShape:
 
 
 DOCUMENT_SHAPES = (
-    DocumentShape(_MODEL_ARGS, _holds_flags, _recipes_of_flags),
+    DocumentShape(
+        _MODEL_ARGS,
+        lambda root: any(isinstance(key, ScalarNode) and MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries),
+        _recipes_of_flags,
+    ),
     DocumentShape(_SECTION_NAMES, _writes_sections, _recipe_of_overrides),
 )
 
