@@ -21,7 +21,7 @@ from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran
 from mfsdp_lint.readers.paths import above
-from mfsdp_lint.readers.reader import Reading, ToRead
+from mfsdp_lint.readers.reader import Reading, ToRead, read_each
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 if TYPE_CHECKING:
@@ -204,23 +204,16 @@ class DockerFiles:
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of every file that has some."""
-        recipes: list[Recipe] = []
-        problems: list[Problem] = []
-        faults = Faults()
-        for path in asked.paths:
-            with faults.contained(path):
-                try:
-                    text = asked.sources.text(path)
-                except Unreadable as error:
-                    if error.is_told(partial(may_start, path, relevance=asked.relevance)):
-                        problems.append(error.problem)
-                    continue
-                if _RUNS.search(text) and may_start(path, text, asked.relevance):
-                    from mfsdp_lint.readers.embedding_formats.formats import dockerfile_scripts, recipes_of
 
-                    held = list(dockerfile_scripts(path, text))
-                    recipes += recipes_of(path, held, asked.target, asked.sources, programs_of(asked))
-        return Reading(recipes, [*problems, *faults.problems])
+        def read(path: str, text: str) -> list[Recipe]:
+            if not _RUNS.search(text) or not may_start(path, text, asked.relevance):
+                return []
+            from mfsdp_lint.readers.embedding_formats.formats import dockerfile_scripts, recipes_of
+
+            held = list(dockerfile_scripts(path, text))
+            return recipes_of(path, held, asked.target, asked.sources, programs_of(asked))
+
+        return read_each(asked, read, lambda path, text: may_start(path, text, asked.relevance))
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment, which has a line of its own."""

@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
-from mfsdp_lint.inputs.sources import Problem, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
-from mfsdp_lint.readers.reader import Reading, ToRead
+from mfsdp_lint.readers.reader import Reading, ToRead, read_each
 from mfsdp_lint.readers.shell_files import may_start, programs_of
 
 if TYPE_CHECKING:
@@ -53,21 +51,14 @@ class YamlFiles:
         from mfsdp_lint.readers.yaml.document import Files
         from mfsdp_lint.readers.yaml.read import may_be_one, read_yaml
 
-        recipes: list[Recipe] = []
-        problems: list[Problem] = []
-        faults = Faults()
         files = Files(asked.sources, lambda path, text: _evaluated(asked, path, text), asked.environment)
-        for path in asked.paths:
-            with faults.contained(path):
-                try:
-                    text = asked.sources.text(path)
-                    # A job may be called as a section of a configuration is.
-                    found = _of_scripts(path, text, asked)
-                    recipes += read_yaml(path, text, asked.target, files, asked.front_end) if found is None else found
-                except Unreadable as error:
-                    if error.is_told(may_be_one):
-                        problems.append(error.problem)
-        return Reading(recipes, [*problems, *faults.problems])
+
+        def recipes_of(path: str, text: str) -> list[Recipe]:
+            # A job may be called as a section of a configuration is.
+            found = _of_scripts(path, text, asked)
+            return read_yaml(path, text, asked.target, files, asked.front_end) if found is None else found
+
+        return read_each(asked, recipes_of, lambda _, text: may_be_one(text))
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment."""

@@ -522,7 +522,3 @@ class Expander:
         if texts is None:
             return [(self.script.made(node, HOLE).splitting(),)]
         return None if texts == [source] else [(self.script.made(node, text),) for text in texts]
-
-
-def _is_quoted(node: Node) -> bool:
-    return node.parent is not None and node.parent.type in ("string", "heredoc_body")

@@ -72,8 +72,8 @@ class LaunchedProgram:
     """A Python program as it is started.
 
     `program` is the word that names it, `is_module` whether as a module; of a framework's own command (`megatron sft`)
-    `command` has the words. `environment` is what the wrappers set (None:
-    take away); with `fresh` nothing else is passed on. `nodes` and `per_node` are what torch's launcher is told.
+    `command` has the words. `environment` is what the wrappers set (None: take away); with `fresh` nothing else is
+    passed on. `nodes` and `per_node` are what torch's launcher is told.
     """
 
     program: Text
@@ -83,7 +83,6 @@ class LaunchedProgram:
     fresh: bool = False
     nodes: Text | None = None
     per_node: Text | None = None
-    ranked: bool = False
     command: str = ""
 
 
@@ -143,11 +142,9 @@ def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgr
             at += 2
             continue
         if module and (known(words[at + 1]) or "").replace(".", "").replace("_", "").isalnum() and _may_run(words[:at]):
-            return LaunchedProgram(
-                words[at + 1], True, list(words[at + 2 :]), environment, fresh, nodes, per_node, ranked
-            )
+            return LaunchedProgram(words[at + 1], True, list(words[at + 2 :]), environment, fresh, nodes, per_node)
         if _PYTHON_FILE.fullmatch(text) and not text.startswith("-"):
-            return LaunchedProgram(words[at], False, list(words[at + 1 :]), environment, fresh, nodes, per_node, ranked)
+            return LaunchedProgram(words[at], False, list(words[at + 1 :]), environment, fresh, nodes, per_node)
         command = f"{name} {known(words[at + 1]) or ''}" if at + 1 < len(words) else ""
         if command in commands():
             return LaunchedProgram(words[at], False, list(words[at + 2 :]), environment, fresh, command=command)
