@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain
 from mfsdp_lint.readers.hydra_overrides import NoOverride, plain, read_element, settings_in, split_override, value_of
 
-VALUES = {
+VALUES: dict[str, Plain] = {
     "1": 1, "1_000": 1000, "010": "010", "0x10": "0x10", "1.": 1.0, ".5": 0.5, "1e-4": 1e-4, "-1E3": -1000.0, "+5": 5,
     "TRUE": True, "yes": "yes", "on": "on", "null": None, "": "", "''": "", "'x y'": "x y", '"b c"': "b c",
     "x y": "x y", " x ": "x", "[1,2,x]": [1, 2, "x"], "[ 1 , 2 ]": [1, 2], "[[1],[]]": [[1], []],
@@ -82,7 +82,7 @@ def test_a_value_is_what_hydra_reads(text: str) -> None:
 def test_an_argument_of_a_resolver_is_what_omegaconf_reads(pieces: list[str]) -> None:
     text = " ".join(pieces)
     given: list[object] = []
-    OmegaConf.register_new_resolver("given", lambda argument: given.append(argument) or 1, replace=True)
+    OmegaConf.register_new_resolver("given", given.append, replace=True)
     try:
         OmegaConf.create({"x": f"${{given:{text}}}"}).x  # noqa: B018
     except OmegaConfBaseException:
