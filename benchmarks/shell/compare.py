@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from benchmarks.shell.sandbox import Command
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.shell.launch_command import LaunchedProgram, ShellLaunch, started_by
-from mfsdp_lint.readers.shell.pieces import HOLE, Text, of_file, plain
 from mfsdp_lint.readers.shell.run import Runner, TooMuch
+from mfsdp_lint.readers.shell.script import HOLE, Text, of_file, plain
 
 VARIABLES = re.compile(r"(?:CUDA|NCCL|NVTE|PYTORCH)_\w+")
 _OUTSIDE = re.compile(r"\$\(|`|-[fdesrwxLhp] |\bcommand\b|\bwhich\b")

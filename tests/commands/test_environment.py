@@ -14,12 +14,10 @@ import pytest
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.engine import read
-from mfsdp_lint.readers.command_line_overrides import parse
-from mfsdp_lint.readers.overrides import SettingOverride
+from mfsdp_lint.readers.overrides import SettingOverride, parse_command_line
 from mfsdp_lint.readers.trees import Leaf
+from mfsdp_lint.readers.yaml.compose import resolved
 from mfsdp_lint.readers.yaml.document import YamlDocument
-from mfsdp_lint.readers.yaml.files import tree_of
-from mfsdp_lint.readers.yaml.interpolation import resolved
 from mfsdp_lint.readers.yaml.nodes import MappingNode, compose_documents
 from tests.commands.samples import Ask, ask
 
@@ -117,8 +115,8 @@ def test_a_resolver_of_yaml_reads_the_variable() -> None:
     text = "a: ${oc.env:FORMAT}\nb: ${oc.env:FORMAT,torch}\n"
     (root,) = compose_documents("run.yaml", text)
     assert isinstance(root, MappingNode)
-    tree = tree_of(YamlDocument("run.yaml", Lines(text)), root)
-    given = {"FORMAT": parse([], ["FORMAT=fsdp_dtensor"]).environment[0]}
+    tree = YamlDocument("run.yaml", Lines(text)).section(root)
+    given = {"FORMAT": parse_command_line([], ["FORMAT=fsdp_dtensor"]).environment[0]}
     with_it, without = resolved(tree, given), resolved(tree)
     assert (with_it.text("a"), with_it.text("b"), without.text("b")) == ("fsdp_dtensor", "fsdp_dtensor", "torch")
     unknown = without.get("a")

@@ -29,7 +29,7 @@ from mfsdp_lint.megatron.conditions.applicability import Site, parse_applicabili
 from mfsdp_lint.megatron.conditions.language import ConditionError, Terms, parse
 from mfsdp_lint.megatron.versions.ranges import VersionError
 from mfsdp_lint.megatron.versions.target import UnknownVersion, resolve_target
-from mfsdp_lint.readers.command_line_overrides import parse as parse_overrides
+from mfsdp_lint.readers.overrides import parse_command_line as parse_overrides
 from mfsdp_lint.readers.python.comments import python_comments
 from mfsdp_lint.readers.registry import file_types
 from mfsdp_lint.readers.yaml.nodes import yaml_comments

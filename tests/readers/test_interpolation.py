@@ -10,8 +10,8 @@ import pytest
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.trees import Leaf
-from mfsdp_lint.readers.yaml.files import Files
-from mfsdp_lint.readers.yaml.interpolation import resolved
+from mfsdp_lint.readers.yaml.compose import resolved
+from mfsdp_lint.readers.yaml.document import Files
 
 TEXT = """\
 size: 4

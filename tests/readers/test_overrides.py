@@ -8,8 +8,7 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Span, Undeclared, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE, misspelt, parse
-from mfsdp_lint.readers.overrides import SettingOverride, override
+from mfsdp_lint.readers.overrides import COMMAND_LINE, SettingOverride, misspelt_overrides, override, parse_command_line
 
 SETTINGS: dict[str, Value] = {
     "ddp": NOT_NONE,
@@ -25,7 +24,7 @@ def recipe(settings: dict[str, Value] = SETTINGS, *, partial: bool = False) -> R
 
 
 def overridden(*settings: str, environment: tuple[str, ...] = ()) -> Variant:
-    return override(recipe(), parse(settings, environment).overrides).variants[0]
+    return override(recipe(), parse_command_line(settings, environment).overrides).variants[0]
 
 
 @pytest.mark.parametrize(
@@ -41,10 +40,11 @@ def overridden(*settings: str, environment: tuple[str, ...] = ()) -> Variant:
         ("on", "on"),
         ("[0, 1]", [0, 1]),
         ("", ""),
-        ("a=b", "a=b"),
+        ("0x10", "0x10"),
+        ("'a=b'", "a=b"),
     ],
 )
-def test_a_value_is_read_as_in_an_override_file(text: str, value: Plain) -> None:
+def test_a_value_is_read_as_hydra_reads_it(text: str, value: Plain) -> None:
     assert overridden(f"model.anything={text}").value("model.anything") == Known(value)  # of no type that is known
 
 
@@ -94,7 +94,7 @@ def test_an_environment_variable_is_set_set_to_nothing_or_unset() -> None:
 
 
 def test_an_override_points_at_the_option_that_says_it() -> None:
-    overrides = parse(["ddp.bucket_size=4"], ["A=1"])
+    overrides = parse_command_line(["ddp.bucket_size=4"], ["A=1"])
     assert overrides.texts == {COMMAND_LINE: "--set ddp.bucket_size=4\n--env A=1\n"}
     variant = override(recipe(), overrides.overrides).variants[0]
     origin, variable = variant.origin("ddp.bucket_size"), variant.origin("env.A")
@@ -112,34 +112,35 @@ def test_an_override_points_at_the_option_that_says_it() -> None:
         (["ddp..x=1"], [], "--set ddp..x=1: expected PATH=VALUE"),
         (["~ddp.x=1"], [], "--set ~ddp.x=1: settings cannot be deleted"),
         (["env.A=1"], [], "--set env.A=1: environment variables are given as --env NAME=VALUE"),
-        (["ddp.x=[1"], [], "--set ddp.x=[1: "),
+        (["ddp.x=[1"], [], "--set ddp.x=[1: Hydra cannot read the value"),
+        (["ddp.x=a=b"], [], "--set ddp.x=a=b: Hydra cannot read the value"),
         ([], ["=1"], "--env =1: expected NAME=VALUE"),
         ([], ["A =1"], "--env A =1: expected NAME=VALUE"),
     ],
 )
 def test_what_is_no_override_is_wrong_usage(settings: list[str], environment: list[str], message: str) -> None:
     with pytest.raises(UsageError) as error:
-        parse(settings, environment)
+        parse_command_line(settings, environment)
     assert str(error.value).startswith(message)
 
 
 def test_a_field_that_no_recipe_has_is_remarked_on() -> None:
-    wrong = parse(["ddp.use_megatron_fdsp=true", "ddp.bucket_size=1"], [])
-    assert misspelt([recipe()], wrong.overrides) == [
+    wrong = parse_command_line(["ddp.use_megatron_fdsp=true", "ddp.bucket_size=1"], [])
+    assert misspelt_overrides([recipe()], wrong.overrides) == [
         "--set ddp.use_megatron_fdsp: ddp has no such field; did you mean ddp.use_megatron_fsdp?"
     ]
 
 
 def test_nothing_is_remarked_on_where_the_fields_are_not_all_known() -> None:
-    unheard_of = parse(["peft.rank=1", "ddp.rank=1"], ["A=1"])
-    assert misspelt([recipe(partial=True)], unheard_of.overrides) == []
-    assert misspelt([recipe({"ddp.bucket_size": Known(1)})], unheard_of.overrides) == []
+    unheard_of = parse_command_line(["peft.rank=1", "ddp.rank=1"], ["A=1"])
+    assert misspelt_overrides([recipe(partial=True)], unheard_of.overrides) == []
+    assert misspelt_overrides([recipe({"ddp.bucket_size": Known(1)})], unheard_of.overrides) == []
 
 
 def test_an_override_points_at_whatever_text_says_it() -> None:
     here = Origin(Span("launch.sh", 7, 20, 7, 42), "override", value=Known(4))
     launched = override(recipe(), [SettingOverride("ddp.bucket_size", Known(4), here)])
-    again = override(launched, parse(["ddp.bucket_size=8"], []).overrides).variants[0]
+    again = override(launched, parse_command_line(["ddp.bucket_size=8"], []).overrides).variants[0]
     assert launched.variants[0].origin("ddp.bucket_size") == here
     assert again.value("ddp.bucket_size") == Known(8)
     assert [(path, origin.span.path) for path, origin in again.settings.history("ddp.bucket_size")] == [
@@ -158,7 +159,7 @@ def test_a_name_that_is_no_field_stays_one_under_overrides() -> None:
     read = Recipe("r", "r", "recipe.py", 1, "function", (Variant(Read()),))
 
     def undeclared_under(*settings: str) -> tuple[Undeclared, ...]:
-        return override(read, parse(settings, []).overrides).variants[0].undeclared()
+        return override(read, parse_command_line(settings, []).overrides).variants[0].undeclared()
 
     assert undeclared_under("train.x=1") == (misspelt,)
     assert undeclared_under("ddp=null") == ()

@@ -145,6 +145,14 @@ torchrun train.py --recipe llama3_8b $OVERRIDES model.pipeline_model_parallel_si
     assert recipe.setting("checkpoint.load").value == UNKNOWN
 
 
+def test_the_value_of_an_override_is_what_hydra_reads() -> None:
+    words = "ddp.use_megatron_fsdp=true ddp.nccl_ub=yes ddp.bucket_size=0x10 checkpoint.save=~ 'ddp.x={a: on}'"
+    recipe = only_recipe(f"torchrun train.py {words}\n")
+    values = [recipe.setting(f"ddp.{name}").value for name in ("nccl_ub", "bucket_size", "x.a")]
+    assert values == [Known("yes"), Known("0x10"), Known("on")]
+    assert recipe.setting("checkpoint.save").value == UNKNOWN  # Hydra refuses it
+
+
 def test_an_override_that_takes_a_key_away_leaves_the_value_of_the_recipe() -> None:
     recipe = only_recipe(
         "torchrun train.py ddp.nccl_ub=true ddp.use_megatron_fsdp=true checkpoint.save=a ~ddp.nccl_ub '~checkpoint'\n"

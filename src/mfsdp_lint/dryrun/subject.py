@@ -29,8 +29,7 @@ from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.readers.command_line_overrides import parse
-from mfsdp_lint.readers.overrides import override
+from mfsdp_lint.readers.overrides import override, parse_command_line
 from mfsdp_lint.readers.python.read import NOT_KNOWN
 from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.judging import CONFIGURATION, NotAConfiguration, variant_of
@@ -109,7 +108,7 @@ def saving(recipe: Recipe) -> Recipe:
         for paths in (("checkpoint.save",), LOADS)
         if all(variant.value(path) in (NONE, UNKNOWN) for variant in recipe.variants for path in paths)
     ]
-    return override(recipe, parse(wanted, []).overrides) if wanted else recipe
+    return override(recipe, parse_command_line(wanted, []).overrides) if wanted else recipe
 
 
 def tier_of(violation: Violation) -> Confirm:

@@ -28,9 +28,15 @@ from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.megatron.versions.target import Target, UnknownVersion
 from mfsdp_lint.megatron.vocabulary import SWITCHES
-from mfsdp_lint.readers import command_line_overrides, registry
-from mfsdp_lint.readers.command_line_overrides import CommandLine
-from mfsdp_lint.readers.overrides import ENVIRONMENT, SettingOverride, override
+from mfsdp_lint.readers import registry
+from mfsdp_lint.readers.overrides import (
+    ENVIRONMENT,
+    CommandLine,
+    SettingOverride,
+    misspelt_overrides,
+    override,
+    parse_command_line,
+)
 from mfsdp_lint.readers.reader import Knowledge, Reader, Reading, ToRead
 from mfsdp_lint.readers.registry import file_types
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
@@ -163,7 +169,7 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
     """Return the question that the options ask, and a problem for each part that is not there. Raises UsageError."""
     from mfsdp_lint.inputs.detect import detect
 
-    changed = command_line_overrides.parse(options.overrides, options.environment)
+    changed = parse_command_line(options.overrides, options.environment)
     if options.stdin is None:
         asked = ask(_paths(options), file_types(), options.exclude, gitignore=options.respect_gitignore)
     else:
@@ -286,7 +292,7 @@ def read(
     def under_overrides(paths: Collection[str]) -> tuple[list[Recipe], Sequence[str]]:
         found_at, overrides = facts.finder(), question.command_line.overrides
         here = [recipe for recipe in recipes if recipe.path in paths]
-        misspelt = command_line_overrides.misspelt(here, overrides)
+        misspelt = misspelt_overrides(here, overrides)
         overridden = [found_at(override(recipe, overrides)) for recipe in here if question.asks_for(recipe)]
         return with_switches(overridden, again) if switches else overridden, misspelt
 

@@ -274,6 +274,6 @@ def _text(item: Tree) -> str | None:
     """Return the text as it is written, references and all."""
     if isinstance(item, Section):
         return None
-    if item.text is not None:
-        return item.text
-    return str(item.value.value) if isinstance(item.value, Known) else None
+    if isinstance(item.value, Known) and not isinstance(item.value.value, (str, float)):
+        return str(item.value.value)
+    return item.text if item.text is not None else str(item.value.value) if isinstance(item.value, Known) else None

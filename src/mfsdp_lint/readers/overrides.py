@@ -1,20 +1,33 @@
 """Overrides: writes to a recipe's settings from outside, after the recipe's own writes, as a launcher would.
 
 They lie over the settings of every variant, whichever reader these came from, and each has an origin of its own: a
-piece of the text that writes it.
+piece of the text that writes it. Those of `--set` and `--env` point into a text that has one option a line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from mfsdp_lint.core.nearest import nearest
-from mfsdp_lint.core.recipe import NamedWrite, Obstacle, Origin, Recipe, Setting, Settings, Undeclared, Variant
+from mfsdp_lint.core.nearest import did_you_mean, nearest
+from mfsdp_lint.core.recipe import (
+    How,
+    NamedWrite,
+    Obstacle,
+    Origin,
+    Recipe,
+    Setting,
+    Settings,
+    Span,
+    Undeclared,
+    Variant,
+)
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
-from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Value
+from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Value
+from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.vocabulary import SETTINGS, table
+from mfsdp_lint.readers.hydra_overrides import NoOverride, read_element, settings_in
 
 ENVIRONMENT = "env."
 
@@ -37,10 +50,11 @@ def override(recipe: Recipe, overrides: Sequence[SettingOverride]) -> Recipe:
         return recipe
 
     def under(variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
-        return tuple(replace(each, settings=OverriddenSettings(each.settings, _over(each))) for each in variants)
-
-    def _over(variant: Variant) -> list[SettingOverride]:
-        return [each for each in overrides if each.origin.how != "environment" or each.path not in variant.settings]
+        changed = []
+        for each in variants:
+            over = [it for it in overrides if it.origin.how != "environment" or it.path not in each.settings]
+            changed.append(replace(each, settings=OverriddenSettings(each.settings, over)))
+        return tuple(changed)
 
     return replace(recipe, variants=under(recipe.variants), exposed=under(recipe.exposed))
 
@@ -153,3 +167,107 @@ def _is_like_setting(path: str) -> bool:
     """Tell whether a path may be meant for a setting."""
     section, name = path.split(".")[:2]
     return _is_setting(path) or bool(nearest(name, table().every_field(section), cutoff=_ALIKE)) or is_misspelt(path)
+
+
+COMMAND_LINE = "<command line>"
+"""The path of the text that these overrides stand in."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """The overrides in their order, and the text that they stand in: the options, one a line."""
+
+    overrides: tuple[SettingOverride, ...] = ()
+    text: str = ""
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The text by its path, for whoever shows an origin; none where there are no options."""
+        return {COMMAND_LINE: self.text} if self.text else {}
+
+    @property
+    def environment(self) -> tuple[Setting, ...]:
+        """The variables that every program is started with: of two for one variable the later one counts."""
+        found = {each.path: each for each in self.overrides if each.origin.how == "environment"}
+        return tuple(Setting(each.path, each.value, each.origin) for each in found.values())
+
+
+def parse_command_line(settings: Sequence[str], environment: Sequence[str]) -> CommandLine:
+    """Parse the overrides of `--set PATH=VALUE` and `--env NAME=VALUE`.
+
+    A value is read as Hydra does, so `yes` and `0x10` are texts, and `{a: 1}` is merged; an empty one is the empty
+    text. A leading `+` or `++`, as Hydra has it, changes nothing. `--env NAME` alone unsets a variable.
+
+    Raises UsageError.
+    """
+    found: list[SettingOverride] = []
+    for line, text in enumerate(settings, 1):
+        path, equals, written = text.partition("=")
+        path = path.strip().lstrip("+")
+        if not equals or not all(part and not part.isspace() for part in path.split(".")):
+            raise UsageError(f"--set {text}: expected PATH=VALUE, as in checkpoint.ckpt_format=fsdp_dtensor")
+        if path.startswith("~"):
+            raise UsageError(f"--set {text}: settings cannot be deleted, only set (to null, perhaps)")
+        if path.startswith(("env.", "env_vars.")):
+            raise UsageError(f"--set {text}: environment variables are given as --env NAME=VALUE")
+        option = f"--set {text}"
+        try:
+            element = read_element(written.strip())
+        except NoOverride:
+            hint = f"a text with such characters needs quotes of its own: {path}='…'"
+            raise UsageError(f"{option}: Hydra cannot read the value; {hint}") from None
+        for place, value in settings_in(path, element):
+            _check(place, value, option)
+            found.append(_override(place, value, option, line))
+    for line, text in enumerate(environment, len(settings) + 1):
+        name, equals, written = text.partition("=")
+        if not name.strip() or name != name.strip():
+            raise UsageError(f"--env {text}: expected NAME=VALUE, or NAME alone for a variable that is not set")
+        found.append(_override(ENVIRONMENT + name, Known(written) if equals else NONE, f"--env {text}", line))
+    options = (*(f"--set {text}" for text in settings), *(f"--env {text}" for text in environment))
+    return CommandLine(tuple(found), "".join(f"{option}\n" for option in options))
+
+
+def _check(path: str, value: Value, option: str) -> None:
+    """Raise UsageError for a value that the setting cannot have."""
+    from mfsdp_lint.megatron.vocabulary import table
+
+    entry = table().entry(path)
+    if entry is not None and isinstance(value, Known) and (expected := entry.expected(value.value)):
+        named = "" if path in option else f"{path}: "
+        raise UsageError(f"{option}: {named}expected {expected}")
+
+
+def _override(path: str, value: Value, option: str, line: int) -> SettingOverride:
+    """Return the override that an option writes; the value is in focus."""
+    end = len(option) + 1
+    start = min(option.find("=") + 2, end) if "=" in option else end - len(path.rpartition(".")[2])
+    how: How = "environment" if path.startswith(ENVIRONMENT) else "override"
+    span = Span(COMMAND_LINE, line, 1, line, end)
+    focus = Span(COMMAND_LINE, line, start, line, end) if start < end else None
+    return SettingOverride(path, value, Origin(span, how, focus, value=value))
+
+
+def misspelt_overrides(recipes: Sequence[Recipe], overrides: Sequence[SettingOverride]) -> list[str]:
+    """Return remarks on overrides of fields that no recipe has, though their section is known."""
+    if not overrides:
+        return []
+    remarks = []
+    for path in dict.fromkeys(each.path for each in overrides):
+        fields = [_fields_beside(recipe, path) for recipe in recipes]
+        if path.startswith(ENVIRONMENT) or not fields or not all(fields) or any(path in known for known in fields):
+            continue
+        section = path.rpartition(".")[0]
+        hint = did_you_mean(path, sorted(set().union(*fields)))
+        owner = f"{section} has" if section else "a configuration has"
+        remarks.append(f"--set {path}: {owner} no such field{hint}")
+    return remarks
+
+
+def _fields_beside(recipe: Recipe, path: str) -> set[str]:
+    """Return the fields that a recipe is known to have beside a path; empty where they are not all known."""
+    section = path.rpartition(".")[0]
+    known = list(recipe.variants[0].settings)
+    if recipe.partial or (section and section not in known):
+        return set()
+    return {each for each in known if each.rpartition(".")[0] == section}

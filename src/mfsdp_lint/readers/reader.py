@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Protocol
 
 from mfsdp_lint.core.recipe import Recipe, Setting, Unfollowed
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.addresses import Address
+from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
-from mfsdp_lint.inputs.sources import Problem, Sources
+from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.relevance import Relevance
@@ -67,6 +69,26 @@ class Reading:
     remarks: Sequence[str] = ()
     memory: object = None
     unfollowed: Sequence[Unfollowed] = ()
+
+
+def read_each(
+    asked: ToRead, recipes_of: Callable[[str, str], Iterable[Recipe]], says: Callable[[str, str], bool]
+) -> Reading:
+    """Read each file by itself: `recipes_of` makes recipes of a path and its text, and may raise Unreadable.
+
+    `says` tells whether the part that is known of an unreadable text has to do with a run; else that is no problem.
+    """
+    recipes: list[Recipe] = []
+    problems: list[Problem] = []
+    faults = Faults()
+    for path in asked.paths:
+        with faults.contained(path):
+            try:
+                recipes += recipes_of(path, asked.sources.text(path))
+            except Unreadable as error:
+                if error.is_told(partial(says, path)):
+                    problems.append(error.problem)
+    return Reading(recipes, [*problems, *faults.problems])
 
 
 class Reader(Protocol):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from mfsdp_lint.inputs.filetypes import FileTypes
-from mfsdp_lint.readers.docker_files import DockerFiles
 from mfsdp_lint.readers.python_files import NotebookFiles, PythonFiles
 from mfsdp_lint.readers.reader import Reader
-from mfsdp_lint.readers.shell_files import ShellFiles
+from mfsdp_lint.readers.shell_files import DockerFiles, ShellFiles
 from mfsdp_lint.readers.yaml_files import YamlFiles
 
 READERS: tuple[Reader, ...] = (PythonFiles(), NotebookFiles(), YamlFiles(), ShellFiles(), DockerFiles())

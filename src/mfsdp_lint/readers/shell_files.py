@@ -1,4 +1,7 @@
-"""Shell scripts: the training runs that they start (`readers/shell`). Nothing is executed."""
+"""Shell scripts (`readers/shell`) and Dockerfiles (`readers/embedding_formats`): the training runs that they start.
+
+Nothing is executed.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
-from mfsdp_lint.inputs.suppression import CommentPlace
+from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran
 from mfsdp_lint.readers.paths import above
-from mfsdp_lint.readers.reader import Reading, ToRead
+from mfsdp_lint.readers.reader import Reading, ToRead, read_each
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 if TYPE_CHECKING:
@@ -186,3 +189,32 @@ class _ScriptReading:
             for number, recipe in zip(others, with_notices(loadings, converted, self.asked.target.core), strict=True):
                 told[number] = recipe
         return told
+
+
+_RUNS = re.compile(r"^\s*(?:CMD|ENTRYPOINT)\b", re.MULTILINE | re.IGNORECASE)
+_COMMENT = re.compile(r"(?m:^)[ \t]*(?P<text>#.*)")
+
+
+class DockerFiles:
+    """Each file is read by itself, with the scripts that it names."""
+
+    type = FileType(
+        "docker", "a Dockerfile", suffixes=(".dockerfile", ".Dockerfile"), names=("Dockerfile", "Containerfile")
+    )
+
+    def read(self, asked: ToRead, before: object) -> Reading:
+        """Read the recipes of every file that has some."""
+
+        def read(path: str, text: str) -> list[Recipe]:
+            if not _RUNS.search(text) or not may_start(path, text, asked.relevance):
+                return []
+            from mfsdp_lint.readers.embedding_formats.formats import dockerfile_scripts, recipes_of
+
+            held = list(dockerfile_scripts(path, text))
+            return recipes_of(path, held, asked.target, asked.sources, programs_of(asked))
+
+        return read_each(asked, read, lambda path, text: may_start(path, text, asked.relevance))
+
+    def comments(self, text: str) -> Iterable[CommentPlace]:
+        """Yield every comment, which has a line of its own."""
+        return comment_places(text, ((found.start("text"), found["text"]) for found in _COMMENT.finditer(text)))

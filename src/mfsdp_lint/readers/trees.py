@@ -19,7 +19,7 @@ Key = tuple[str, ...]
 class Leaf:
     """A value of a tree that is no mapping.
 
-    `text` is how a text or float is written, for a caller that reads it differently; `items` are those of a list.
+    `text` is how a scalar is written, for a caller that reads it differently; `items` are those of a list.
     """
 
     value: Value

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
-from mfsdp_lint.inputs.sources import Problem, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
-from mfsdp_lint.readers.called import Evaluated
-from mfsdp_lint.readers.reader import Reading, ToRead
+from mfsdp_lint.readers.reader import Reading, ToRead, read_each
 from mfsdp_lint.readers.shell_files import may_start, programs_of
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.framework_configs import Evaluated
 
 
 def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
@@ -35,7 +36,7 @@ def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe] | None:
     """
     if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)) or _TEMPLATE.search(text):
         return None
-    from mfsdp_lint.readers.embedding_formats.read import read_yaml_holder
+    from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder
 
     return read_yaml_holder(path, text, asked.target, asked.sources, programs_of(asked))
 
@@ -47,24 +48,17 @@ class YamlFiles:
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of every file that has some."""
-        from mfsdp_lint.readers.yaml.files import Files
+        from mfsdp_lint.readers.yaml.document import Files
         from mfsdp_lint.readers.yaml.read import may_be_one, read_yaml
 
-        recipes: list[Recipe] = []
-        problems: list[Problem] = []
-        faults = Faults()
         files = Files(asked.sources, lambda path, text: _evaluated(asked, path, text), asked.environment)
-        for path in asked.paths:
-            with faults.contained(path):
-                try:
-                    text = asked.sources.text(path)
-                    # A job may be called as a section of a configuration is.
-                    found = _of_scripts(path, text, asked)
-                    recipes += read_yaml(path, text, asked.target, files, asked.front_end) if found is None else found
-                except Unreadable as error:
-                    if error.is_told(may_be_one):
-                        problems.append(error.problem)
-        return Reading(recipes, [*problems, *faults.problems])
+
+        def recipes_of(path: str, text: str) -> list[Recipe]:
+            # A job may be called as a section of a configuration is.
+            found = _of_scripts(path, text, asked)
+            return read_yaml(path, text, asked.target, files, asked.front_end) if found is None else found
+
+        return read_each(asked, recipes_of, lambda _, text: may_be_one(text))
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment."""

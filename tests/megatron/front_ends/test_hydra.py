@@ -11,7 +11,7 @@ from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.trees import Section
 from mfsdp_lint.readers.yaml.compose import compose_hydra
-from mfsdp_lint.readers.yaml.files import Files
+from mfsdp_lint.readers.yaml.document import Files
 from tests.megatron.front_ends.project import Project
 
 GROUPS = {

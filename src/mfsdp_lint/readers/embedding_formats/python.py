@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.process import without_collection
@@ -33,7 +33,7 @@ from mfsdp_lint.readers.python.state.paths import (
 )
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
-from mfsdp_lint.readers.shell.pieces import Piece, Text
+from mfsdp_lint.readers.shell.script import Piece, Text
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
 _SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
@@ -179,11 +179,8 @@ class _PlacedCommand:
         span = node.point if isinstance(node, Origin) else lines.of_node(path, node)
         if span.path != path:
             return Piece(text, path, lines, 0, 0)
-        return Piece(text, path, lines, *_offsets(lines, span))
-
-
-def _offsets(lines: Lines, span: Span) -> tuple[int, int]:
-    return lines.offset(span.line, span.column), lines.offset(span.end_line, span.end_column)
+        start, end = lines.offset(span.line, span.column), lines.offset(span.end_line, span.end_column)
+        return Piece(text, path, lines, start, end)
 
 
 def _at(text: str, place: Piece) -> Piece:

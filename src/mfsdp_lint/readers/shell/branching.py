@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.readers.shell.assigning import names_assigned
+from mfsdp_lint.readers.shell.builtins import names_assigned
 from mfsdp_lint.readers.shell.expand import Expander
-from mfsdp_lint.readers.shell.pieces import Text, known, option
-from mfsdp_lint.readers.shell.script import Script, shown
+from mfsdp_lint.readers.shell.script import Script, Text, known, option, shown
 from mfsdp_lint.readers.shell.state import Ended, State, Variable
 
 if TYPE_CHECKING:
@@ -46,24 +45,25 @@ _NUMBERS = {
 _DEEPEST = 40
 
 
-def truth(expander: Expander, script: Script, node: Node, state: State, depth: int = 0) -> Truth:
+def truth(expander: Expander, node: Node, depth: int = 0) -> Truth:
     """Evaluate the inside of a test."""
+    script = expander.script
     if depth > _DEEPEST:
         return NOT_KNOWN
     match node.type:
         case "test_command" | "parenthesized_expression":
             inner = [child for child in node.named_children if child.type != "comment"]
             if script.source(node).startswith("(("):
-                return _arithmetic(expander, script.source(node)[2:-2], state)
-            return truth(expander, script, inner[0], state, depth + 1) if len(inner) == 1 else NOT_KNOWN
+                return _arithmetic(expander, script.source(node)[2:-2])
+            return truth(expander, inner[0], depth + 1) if len(inner) == 1 else NOT_KNOWN
         case "compound_statement":
-            return _arithmetic(expander, script.source(node)[2:-2], state)
+            return _arithmetic(expander, script.source(node)[2:-2])
         case "unary_expression":
-            return _unary(expander, script, node, state, depth)
+            return _unary(expander, node, depth)
         case "binary_expression":
-            return _binary(expander, script, node, state, depth)
+            return _binary(expander, node, depth)
         case "string" | "raw_string" | "word" | "simple_expansion" | "expansion" | "concatenation" | "number":
-            return _is_text(expander.text(script, node, state))
+            return _is_text(expander.text(node))
         case _:
             return NOT_KNOWN
 
@@ -80,8 +80,8 @@ def truth_of_words(words: list[Text]) -> Truth:
     return NOT_KNOWN
 
 
-def _arithmetic(expander: Expander, source: str, state: State) -> Truth:
-    number, said = expander.number(source, state)
+def _arithmetic(expander: Expander, source: str) -> Truth:
+    number, said = expander.number(source)
     return NOT_KNOWN if number is None else Truth(number != 0, said)
 
 
@@ -97,35 +97,35 @@ def _not(found: Truth) -> Truth:
     return Truth(None if found.holds is None else not found.holds, found.option)
 
 
-def _unary(expander: Expander, script: Script, node: Node, state: State, depth: int) -> Truth:
-    operator = script.source(node.children[0])
+def _unary(expander: Expander, node: Node, depth: int) -> Truth:
+    operator = expander.script.source(node.children[0])
     operand = node.children[-1]
     if operator == "!":
-        return _not(truth(expander, script, operand, state, depth + 1))
+        return _not(truth(expander, operand, depth + 1))
     if operator in ("-n", "-z"):
-        found = _is_text(expander.text(script, operand, state))
+        found = _is_text(expander.text(operand))
         return found if operator == "-n" else _not(found)
     if operator == "-v":
-        variable = state.variables.get(script.source(operand))
+        variable = expander.state.variables.get(expander.script.source(operand))
         return NOT_KNOWN if variable is None or variable.words is None else Truth(not variable.unset)
     return NOT_KNOWN
 
 
-def _binary(expander: Expander, script: Script, node: Node, state: State, depth: int) -> Truth:
-    left, right = node.children[0], node.children[-1]
+def _binary(expander: Expander, node: Node, depth: int) -> Truth:
+    script, left, right = expander.script, node.children[0], node.children[-1]
     operator = script.source(node.children[1])
     if operator in ("&&", "-a", "||", "-o"):
-        first, second = (truth(expander, script, each, state, depth + 1) for each in (left, right))
+        first, second = (truth(expander, each, depth + 1) for each in (left, right))
         return _both(first, second) if operator in ("&&", "-a") else _not(_both(_not(first), _not(second)))
     if operator in _NUMBERS:
-        return _numbers(operator, expander.text(script, left, state), expander.text(script, right, state))
+        return _numbers(operator, expander.text(left), expander.text(right))
     if operator in ("=", "==", "!="):
         pattern = node.parent is not None and script.source(node.parent).startswith("[[")
-        found = _equal(expander.text(script, left, state), expander.text(script, right, state), pattern=pattern)
+        found = _equal(expander.text(left), expander.text(right), pattern=pattern)
         if operator == "!=":
             return _not(found)
         name = re.fullmatch(r'"?\$\{?(\w+)\}?"?', script.source(left))
-        meant = expander.text(script, right, state)
+        meant = expander.text(right)
         if name and (said := known(meant)) is not None and not re.search(r"[*?\[]", said):
             return Truth(found.holds, found.option, means=(name[1], meant))
         return found
@@ -165,7 +165,7 @@ _ABOUT_ARGUMENTS = re.compile(r"\$(?:\{?#\}?|\{?1\b|\{1:)|\bgetopts\b")
 
 def decided(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
     """Return the ways behind a test: one where its result is known, both where it is not."""
-    found = truth(runner.expander, script, node, state)
+    found = truth(runner.expander(script, state), node)
     return either(runner, shown(script, node), found, state, switches=_switches(script, node))
 
 
@@ -226,14 +226,15 @@ def _condition(runner: Runner, script: Script, nodes: list[Node], state: State) 
 
 def case_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
     word = next(child for child in node.children[1:] if child.is_named)
-    subject = runner.expander.text(script, word, state)
+    expander = runner.expander(script, state)
+    subject = expander.text(word)
     text = known(subject)
     said = shown(script, word)
     name = re.fullmatch(r'"?\$\{?(\w+)\}?"?', said)
     ended: list[Ended] = []
     open_side: State | None = state
     for item in (child for child in node.named_children if child.type == "case_item"):
-        patterns = [runner.expander.text(script, each, state) for each in item.children_by_field_name("value")]
+        patterns = [expander.text(each) for each in item.children_by_field_name("value")]
         texts = [known(pattern) for pattern in patterns]
         matches = [None if text is None or each is None else fnmatchcase(text, each) for each in texts]
         if open_side is None or (matches and all(each is False for each in matches)):
@@ -256,7 +257,7 @@ def case_statement(runner: Runner, script: Script, node: Node, state: State) -> 
 def for_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
     name = script.source(node.named_children[0])
     body = node.named_children[-1]
-    values = runner.expander.words(script, node.named_children[1:-1], state)
+    values = runner.expander(script, state).words(node.named_children[1:-1])
     if len(values) > _MOST_TURNS or any(known(each) is None for each in values) or node.type != "for_statement":
         return _some_turns(runner, script, body, [*names_assigned(script, body), name], state)
     ways = [Ended(state, True)]

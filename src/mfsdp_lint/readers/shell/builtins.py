@@ -1,4 +1,4 @@
-"""The commands of the shell itself, those few programs whose output is known (`dirname`, `echo`), and redirections.
+"""Assignments, the commands of the shell itself, a few programs whose output is known (`dirname`), and redirections.
 
 `read NAME … <<< TEXT`: the words of a text that is known become variables. `<<EOF`, `> FILE`: the text that a command
 reads, and where its output goes.
@@ -16,21 +16,146 @@ from tree_sitter import Node
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.expand import _ESCAPED_IN_QUOTES, Expander
-from mfsdp_lint.readers.shell.pieces import Text, known, located, plain
-from mfsdp_lint.readers.shell.script import Script
-from mfsdp_lint.readers.shell.state import Ended, State, Variable
+from mfsdp_lint.readers.shell.script import Script, Text, known, located, plain
+from mfsdp_lint.readers.shell.state import LOST, Ended, State, Variable
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.run import Runner
 
 
+_ASSIGNED = re.compile(
+    r"(?<![\w$])([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=|\b(?:read|mapfile|readarray|unset|export)\s+([\w \t-]+)"
+)
+
+
+def names_assigned(script: Script, node: Node) -> list[str]:
+    """Find the variables that a piece of a script may write, and more names whose text looks like an assignment."""
+    found = _ASSIGNED.findall(script.source(node))
+    return list(
+        dict.fromkeys(name for one, several in found for name in (one, *several.split()) if name.isidentifier())
+    )
+
+
+def assign(expander: Expander, node: Node, *, exported: bool = False, local: bool = False) -> None:
+    """Follow one assignment."""
+    script, state = expander.script, expander.state
+    target = node.children[0]
+    if target.type == "subscript":
+        _assign_element(expander, node)
+        return
+    name = script.source(target)
+    old = None if local else state.variables.get(name)
+    value = node.child_by_field_name("value")
+    adds = any(child.type == "+=" for child in node.children)
+    export = True if exported or state.exports_all else old is not None and state.exports(name)
+    if value is not None and value.type == "array":
+        elements = expander.words([child for child in value.named_children if child.type != "comment"])
+        so_far = (old or LOST).elements if adds else ()
+        words = None if so_far is None else (*so_far, *elements)
+        state.set(name, Variable(words, array=True, exported=export))
+        return
+    text = (expander.text(value) if value is not None else ()) or (script.made(node, ""),)
+    written = script.made(node, "")
+    if adds and (old is None or old.words is None):
+        if old is not None or state.lost:
+            state.set(name, LOST)
+            return
+        # A variable that nobody sets is empty, as far as anybody knows.
+        text = (replace(script.made(node, HOLE), option=f"${name}"), *text)
+    elif adds and old is not None:
+        text = (*(old.text or ()), *text)
+    # A write to an array by its name alone sets its first element.
+    rest = () if old is None or not old.array or old.words is None else old.words[1:]
+    is_array = old is not None and old.array and old.words is not None
+    state.set(name, Variable((text, *rest), array=is_array, exported=export, written=written))
+
+
+def _assign_element(expander: Expander, node: Node) -> None:
+    """Follow `NAME[2]=…`: the result is known where the index is a number and no element before it is missing."""
+    script, state = expander.script, expander.state
+    name, index = (script.source(child) for child in node.children[0].named_children[:2])
+    words = state.elements(name)
+    value = node.child_by_field_name("value")
+    text = (expander.text(value) if value is not None else ()) or (script.made(node, ""),)
+    adds = any(child.type == "+=" for child in node.children)
+    if words is None or not index.isdigit() or int(index) > len(words) or (value is not None and value.type == "array"):
+        state.lose([name])
+        return
+    place = int(index)
+    if adds and place < len(words):
+        text = (*words[place], *text)
+    changed = (*words[:place], text, *words[place + 1 :])
+    state.set(name, Variable(changed, array=True, exported=state.exports(name)))
+
+
+def declare(expander: Expander, node: Node) -> None:
+    """Follow `export`, `declare`, `local`, `typeset`, `readonly`."""
+    script, state = expander.script, expander.state
+    word = script.source(node.children[0])
+    flags = "".join(script.source(child)[1:] for child in node.named_children if script.source(child).startswith("-"))
+    exports = word == "export" or "x" in flags
+    taken_back = word == "export" and "n" in flags
+    is_local = word in ("local", "declare", "typeset") and "g" not in flags
+    for child in node.named_children:
+        target = child.children[0] if child.type == "variable_assignment" else child
+        name = script.source(target)
+        named = child.type in ("variable_assignment", "variable_name") and name.isidentifier()
+        if is_local and named and state.hidden is not None:
+            # A variable that is local to a function begins without a value.
+            state.hidden.setdefault(name, state.variables.get(name))
+        if child.type == "variable_assignment":
+            local = is_local and state.hidden is not None
+            assign(expander, child, exported=exports and not taken_back, local=local)
+            if "A" in flags:
+                state.lose([name])
+        elif child.type == "variable_name":
+            if (old := state.variables.get(name)) is not None and (exports or taken_back):
+                state.variables[name] = replace(old, exported=exports and not taken_back)
+            elif word in ("local", "declare") and not exports:
+                state.set(name, Variable(((script.made(child, ""),),)))
+        elif child.type in ("expansion", "simple_expansion", "concatenation", "string", "command_substitution"):
+            _declare_words(expander, child, exports=exports)
+
+
+def _declare_words(expander: Expander, node: Node, *, exports: bool) -> None:
+    """Follow `export "$NAME=$VALUE"`."""
+    script, state = expander.script, expander.state
+    for text in expander.words([node]):
+        found = re.match(r"([A-Za-z_]\w*)=", plain(text))
+        if found is None:
+            if HOLE in plain(text).partition("=")[0] and not all(piece.option for piece in text if HOLE in piece.text):
+                state.lose_all()
+            continue
+        name = found[1]
+        skip = found.end()
+        value = []
+        for piece in text:
+            value += [piece.cut(skip, len(piece.text))] if len(piece.text) > skip else []
+            skip = max(0, skip - len(piece.text))
+        state.set(
+            name, Variable((tuple(value) or (script.made(node, ""),),), exported=exports, written=script.made(node, ""))
+        )
+
+
+def unset(script: Script, node: Node, state: State) -> None:
+    """Follow `unset NAME …`."""
+    for child in node.named_children:
+        name = script.source(child)
+        if name.isidentifier() and child.type in ("variable_name", "word"):
+            state.set(name, Variable(None, unset=True, written=script.made(node, "")))
+            state.functions.pop(name, None)
+        elif child.type not in ("word",):
+            state.lose([name.partition("[")[0]] if "[" in name else list(state.variables))
+
+
 _BLANKS = " \t\n"
 
 
-def read_words(expander: Expander, script: Script, node: Node, words: Sequence[Text], state: State) -> bool:
+def read_words(expander: Expander, node: Node, words: Sequence[Text]) -> bool:
     """Follow `read`; return True where its words are known and the variables are set."""
+    script, state = expander.script, expander.state
     given = next((child for child in node.children if child.type == "herestring_redirect"), None)
-    line = None if given is None else known(expander.text(script, given.named_children[-1], state))
+    line = None if given is None else known(expander.text(given.named_children[-1]))
     separators = state.variables.get("IFS")
     parts_at = _BLANKS if separators is None else known(separators.text or ()) if separators.text else None
     options = [known(word) or "?" for word in words[1:] if (known(word) or "?").startswith(("-", "?"))]
@@ -43,10 +168,8 @@ def read_words(expander: Expander, script: Script, node: Node, words: Sequence[T
     texts = list(_split(line.partition("\n")[0], parts_at, 0 if into_array else len(names)))
     made: list[Text] = [(script.made(node, text),) for text in texts]
     for number, name in enumerate(names):
-        old = state.variables.get(name)
-        exported = False if old is None or old.unset else old.exported
         value = tuple(made) if into_array else (made[number] if number < len(made) else (script.made(node, ""),),)
-        state.set(name, Variable(value, array=into_array, exported=exported))
+        state.set(name, Variable(value, array=into_array, exported=state.exports(name)))
     return True
 
 
@@ -137,11 +260,6 @@ def _prints_path(path_of: Callable[[list[Text], State], str | None]) -> Builtin:
     return prints
 
 
-def _folder_of(words: list[Text], state: State) -> str | None:
-    path = located(words[-1])
-    return None if path is None else posixpath.dirname(path) or "."
-
-
 def _echo(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     if state.output is not None:
         said = words[1:]
@@ -152,7 +270,7 @@ def _echo(runner: Runner, script: Script, node: Node, words: list[Text], state: 
 
 
 def _read(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
-    if known(words[0]) == "read" and read_words(runner.expander, script, node, words, state):
+    if known(words[0]) == "read" and read_words(runner.expander(script, state), node, words):
         return _ended(state)
     state.lose(name for word in words[1:] if (name := known(word)) and name.isidentifier())
     return _ended(state, None)
@@ -223,7 +341,7 @@ BUILTINS: dict[str, Builtin] = {
     "cd": _cd,
     "pushd": _cd,
     "pwd": _prints_path(lambda words, state: state.folder),
-    "dirname": _prints_path(_folder_of),
+    "dirname": _prints_path(lambda words, state: (path := located(words[-1])) and (posixpath.dirname(path) or ".")),
     "realpath": _prints_path(lambda words, state: located(words[-1])),
     "readlink": _prints_path(lambda words, state: located(words[-1])),
     "echo": _echo,
@@ -243,27 +361,28 @@ BUILTINS: dict[str, Builtin] = {
 _NOTHING = re.compile(r"(?!)()")
 
 
-def heredoc(expander: Expander, script: Script, node: Node, state: State) -> Text | None:
+def heredoc(expander: Expander, node: Node) -> Text | None:
     """Return the text that a redirected command reads from the script; None where it reads none."""
     for child in node.named_children:
         if child.type == "heredoc_redirect":
-            return _body(expander, script, child, state)
+            return _body(expander, child)
     return None
 
 
-def _body(expander: Expander, script: Script, node: Node, state: State) -> Text:
+def _body(expander: Expander, node: Node) -> Text:
     body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
     start = next((child for child in node.named_children if child.type == "heredoc_start"), None)
     if body is None or start is None:
         return ()
+    script = expander.script
     is_quoted = any(mark in script.source(start) for mark in "'\"\\")
     inner = [] if is_quoted else [child for child in body.named_children if child.type != "heredoc_content"]
     escape = _NOTHING if is_quoted else _ESCAPED_IN_QUOTES
-    found = expander.mixed(script, *script.bounds(body), inner, state, escape)
+    found = expander.mixed(*script.bounds(body), inner, escape)
     return tuple(piece for piece in found if piece is not None)
 
 
-def written_to(expander: Expander, script: Script, node: Node, state: State) -> str | None:
+def written_to(expander: Expander, node: Node) -> str | None:
     """Return the file that the output of a redirected command replaces; None where there is none, or its name is not
     known.
 
@@ -273,7 +392,7 @@ def written_to(expander: Expander, script: Script, node: Node, state: State) -> 
         redirects = (child, *child.named_children) if child.type == "heredoc_redirect" else (child,)
         for each in redirects:
             if each.type == "file_redirect" and any(mark.type in (">", ">|") for mark in each.children):
-                text = expander.text(script, each.named_children[-1], state)
+                text = expander.text(each.named_children[-1])
                 if known(text) != "/dev/null":
                     return plain(text)
     return None

@@ -12,8 +12,8 @@ from mfsdp_lint.core.values import is_known_as
 from mfsdp_lint.megatron.versions.ranges import VersionRange, parse_range
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch
-from mfsdp_lint.readers.shell.pieces import Text, around, behind, known, plain
 from mfsdp_lint.readers.shell.run import Runner
+from mfsdp_lint.readers.shell.script import Text, around, behind, known, plain
 
 CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
 """The command of tools/checkpoint/checkpoint_inspector.py."""

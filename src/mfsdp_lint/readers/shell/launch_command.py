@@ -1,7 +1,7 @@
-"""The words of a command → the Python program that it starts in the end, behind whatever stands in front of it.
+"""The words of a command → the Python program that it starts in the end, and the file of the tree that this is.
 
-What stands in front is not parsed option by option, as each release of each wrapper has others: the program is the
-first word that is a Python file, or what `-m` names.
+What stands in front of a program is not parsed option by option, as each release of each wrapper has others: the
+program is the first word that is a Python file, or what `-m` names.
 
 Jobs of a Ray cluster have the environment that the cluster was started in, and not that of the shell that submits them:
 `ray start` starts the processes that jobs come from; what a job has beside that is in `--runtime-env-json`.
@@ -9,15 +9,30 @@ Jobs of a Ray cluster have the environment that the cluster was started in, and 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.core.recipe import Origin, Setting, Span
 from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.values import Known
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import commands
-from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.pieces import Text, behind, between, known, plain
+from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
+from mfsdp_lint.readers.paths import above
+from mfsdp_lint.readers.shell.script import (
+    Text,
+    around,
+    behind,
+    between,
+    known,
+    located,
+    obstacle_in,
+    of_file,
+    option,
+    plain,
+)
 from mfsdp_lint.readers.shell.state import State, Variable
 
 _SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
@@ -57,8 +72,8 @@ class LaunchedProgram:
     """A Python program as it is started.
 
     `program` is the word that names it, `is_module` whether as a module; of a framework's own command (`megatron sft`)
-    `command` has the words. `environment` is what the wrappers set (None:
-    take away); with `fresh` nothing else is passed on. `nodes` and `per_node` are what torch's launcher is told.
+    `command` has the words. `environment` is what the wrappers set (None: take away); with `fresh` nothing else is
+    passed on. `nodes` and `per_node` are what torch's launcher is told.
     """
 
     program: Text
@@ -68,7 +83,6 @@ class LaunchedProgram:
     fresh: bool = False
     nodes: Text | None = None
     per_node: Text | None = None
-    ranked: bool = False
     command: str = ""
 
 
@@ -128,11 +142,9 @@ def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgr
             at += 2
             continue
         if module and (known(words[at + 1]) or "").replace(".", "").replace("_", "").isalnum() and _may_run(words[:at]):
-            return LaunchedProgram(
-                words[at + 1], True, list(words[at + 2 :]), environment, fresh, nodes, per_node, ranked
-            )
+            return LaunchedProgram(words[at + 1], True, list(words[at + 2 :]), environment, fresh, nodes, per_node)
         if _PYTHON_FILE.fullmatch(text) and not text.startswith("-"):
-            return LaunchedProgram(words[at], False, list(words[at + 1 :]), environment, fresh, nodes, per_node, ranked)
+            return LaunchedProgram(words[at], False, list(words[at + 1 :]), environment, fresh, nodes, per_node)
         command = f"{name} {known(words[at + 1]) or ''}" if at + 1 < len(words) else ""
         if command in commands():
             return LaunchedProgram(words[at], False, list(words[at + 2 :]), environment, fresh, command=command)
@@ -282,3 +294,57 @@ def exported_late(state: State, environment: Mapping[str, Variable]) -> tuple[tu
 
 def _says(words: Sequence[Text], *names: str) -> bool:
     return [known(word) for word in words[: len(names)]] == list(names)
+
+
+def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Text | None:
+    """Return the text of a script file; None where the file is not found, or its text is not known."""
+    said = plain(name)
+    if said in state.files:
+        return state.files[said]
+    path = path_of(located(name), script, sources, state.folder)
+    text = None if path is None else sources.text_or_none(path)
+    return None if path is None or text is None else of_file(path, text)
+
+
+def path_of(named: str | None, script: str, sources: Sources, folder: str | None) -> str | None:
+    """Find the file that a path in a script names: from the folder that the script changed to, lies in, or above."""
+    if not named:
+        return None
+    for place in (*([] if folder is None else [folder]), *above(script)):
+        path = posixpath.normpath(posixpath.join(place, named))
+        if path != posixpath.normpath(script) and sources.exists(path):
+            return path
+    return None
+
+
+_ROOTS = ("", "src")
+"""Folders that modules are imported from, below the one that a program is started in."""
+
+
+def program_of(launch: ShellLaunch, script: str, sources: Sources) -> str | None:
+    """Find the file of the tree that a launch of this script starts."""
+    program = launch.started.program
+    if not launch.started.is_module:
+        return path_of(located(program), script, sources, launch.folder)
+    name = (known(program) or "").replace(".", "/")
+    files = (posixpath.join(root, each) for root in _ROOTS for each in (f"{name}.py", f"{name}/__main__.py"))
+    found = (path_of(each, script, sources, launch.folder) for each in files if name)
+    return next((each for each in found if each is not None), None)
+
+
+def given_by(launch: ShellLaunch, environment: tuple[Setting, ...], ranks: Setting | None) -> Given:
+    """Return the arguments, the environment and the number of ranks that a launch gives its program."""
+    number = ranks.value.value if ranks is not None and isinstance(ranks.value, Known) else None
+    words = tuple(map(_given_word, launch.started.arguments))
+    return Given(words, environment, number if isinstance(number, int) else None)
+
+
+def _given_word(text: Text) -> GivenWord:
+    said = plain(text)
+    name, equals, _ = said.partition("=")
+    focus = around(behind(text, len(name) + 1)) if equals else None
+    origin = Origin(around(text), "assigned", focus, option=option(text), obstacle=obstacle_in(text))
+    if said.strip(HOLE) or not said or not any(piece.splits for piece in text):
+        return GivenWord(said, origin)
+    nobody = all(piece.option for piece in text)
+    return GivenWord(said, origin, several=not nobody, nothing=nobody)

@@ -1,5 +1,6 @@
 """Notices about the text of a script and about its launches, for rules about text.
 
+- Commands of several lines that end too early: a backslash with something behind it, or none.
 - Options that look as if they were given, and are in a comment; and comments that are given.
 - Variables of the environment that are set too late, or under another name than the one that is read.
 - Flags of a launch of Megatron-LM that it does not have, and those that are given twice.
@@ -16,19 +17,26 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.nearest import nearest
-from mfsdp_lint.core.recipe import Notice, Origin, Recipe, Setting, Span
+from mfsdp_lint.core.recipe import Notice, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, Plain, spell
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
 from mfsdp_lint.readers.megatron_lm_flags import settings_of_flag
-from mfsdp_lint.readers.shell.continuations import broken_continuations, lost_continuations
-from mfsdp_lint.readers.shell.files import path_of
-from mfsdp_lint.readers.shell.launch_command import ShellLaunch
-from mfsdp_lint.readers.shell.pieces import Text, around, between, known, located
+from mfsdp_lint.readers.shell.launch_command import ShellLaunch, path_of
 from mfsdp_lint.readers.shell.run import Runner
-from mfsdp_lint.readers.shell.script import Script
+from mfsdp_lint.readers.shell.script import (
+    WRAPPING,
+    Script,
+    Text,
+    around,
+    begins_with_option,
+    between,
+    known,
+    located,
+    whole_statement,
+)
 
 
 def noticed(
@@ -100,6 +108,60 @@ def _providers(program: str) -> Iterator[str]:
 
 _PROVIDER = re.compile(r"\bextra_args_provider\s*=\s*(\w+)")
 _MAY_TAKE_ANY = re.compile(r"\b(?:ignore_unknown_args|parse_known_args)\b")
+
+
+_BROKEN = re.compile(r"(?<!\\)\\(?P<behind>[ \t]+(?P<comment>#.*)?)\n(?=[ \t]*[-$\"'])")
+_NOT_READ = frozenset(("comment", "raw_string", "ansi_c_string", "heredoc_body", "heredoc_content"))
+
+
+def broken_continuations(script: Script) -> Iterator[Notice]:
+    """Yield blanks or comments behind a backslash: it escapes only the blank, and the line ends there."""
+    for found in _BROKEN.finditer(script.text):
+        if not _is_read(script.node_at(found.start(), found.start() + 1)):
+            continue
+        span = around(script.cut(*found.span("behind")))
+        yield Notice("broken-continuation", span, {"comment": found["comment"]})
+
+
+def lost_continuations(script: Script) -> Iterator[Notice]:
+    """Yield lines of options that no command in front of them takes."""
+    lines = script.text.split("\n")
+    for node in script.nodes():
+        if node.type != "command" or not begins_with_option(script, node) or _before(node) is None:
+            continue
+        row = node.start_point.row - 1
+        while row and lines[row].lstrip().startswith("#"):
+            row -= 1
+        above, comment = lines[row], lines[node.start_point.row - 1].strip()
+        if _BROKEN.search(f"{above}\n-"):
+            continue  # that is what is wrong
+        name = script.source(node.children[0])
+        ended_by = comment if comment.startswith("#") and above.endswith("\\") else None
+        yield Notice("lost-continuation", script.span(node), {"option": name, "comment": ended_by})
+
+
+def _before(node: Node) -> Node | None:
+    """Find the statement above that options could belong to; return None where that is the same mistake."""
+    node = whole_statement(node)
+    before = node.prev_named_sibling
+    while before is not None and before.type == "comment":
+        before = before.prev_named_sibling
+    if before is None or before.end_point.row >= node.start_point.row:
+        return None
+    first = before
+    while first.type in WRAPPING:
+        first = first.children[0]
+    is_option = first.type == "command" and (first.children[0].text or b"").startswith(b"-")
+    return None if is_option else before
+
+
+def _is_read(node: Node | None) -> bool:
+    """Tell whether a text is code of the script: not a comment, and not taken literally."""
+    while node is not None:
+        if node.type in _NOT_READ:
+            return False
+        node = node.parent
+    return True
 
 
 _COMMENTED_FLAG = re.compile(r"#.*?(--[a-z][\w-]+)")
@@ -241,30 +303,20 @@ def duplicate_flags(settings: Iterable[Setting], script: Script, path: str) -> I
     for setting in settings:
         later = setting.origin
         earlier = later.earlier if later else None
-        if later is None or earlier is None or not _differ(earlier, later):
+        if later is None or earlier is None or earlier.value == later.value:
+            continue
+        if not isinstance(earlier.value, Known) or not isinstance(later.value, Known):
             continue
         if earlier.span.path == later.span.path == path and _in_one_text(script, earlier.span, later.span):
-            said: dict[str, Plain] = {"value": _said(later), "earlier": _said(earlier), "line": earlier.span.line}
-            yield Notice("duplicate-flag", later.span, said)
-
-
-def _differ(earlier: Origin, later: Origin) -> bool:
-    return isinstance(earlier.value, Known) and isinstance(later.value, Known) and earlier.value != later.value
-
-
-def _said(origin: Origin) -> str:
-    return spell(origin.value.value) if isinstance(origin.value, Known) else "unknown"
+            said = {"value": spell(later.value.value), "earlier": spell(earlier.value.value)}
+            yield Notice("duplicate-flag", later.span, {**said, "line": earlier.span.line})
 
 
 def _in_one_text(script: Script, first: Span, second: Span) -> bool:
     """Tell whether the smallest node around both spans is one text: a string, an array, a command."""
     lines = script.pieces[0].lines
-    start, end = (lines.offset(line, column) for line, column in ((first.line, first.column), _end(second)))
+    start, end = lines.offset(first.line, first.column), lines.offset(second.end_line, second.end_column)
     node = script.node_at(script.offset_of(start), script.offset_of(end))
     while node is not None and node.type in ("word", "concatenation", "string_content", "command_name"):
         node = node.parent
     return node is not None and node.type in _ONE_TEXT
-
-
-def _end(span: Span) -> tuple[int, int]:
-    return span.end_line, span.end_column

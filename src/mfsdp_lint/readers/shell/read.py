@@ -37,11 +37,10 @@ from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, conversions, loadings_of, with_notices
-from mfsdp_lint.readers.shell.files import given_by, path_of, program_of
-from mfsdp_lint.readers.shell.launch_command import ShellLaunch
+from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
-from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.run import Runner, TooMuch
+from mfsdp_lint.readers.shell.script import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.shapes import (
     has_flags,
     has_overrides,
@@ -315,9 +314,14 @@ def _place(started: tuple[ShellLaunch, LaunchShape | FollowedRun]) -> tuple[Span
 def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
     """Complete a recipe with the variants of the ways to its command."""
     kind = here[0][1]
+    ways: list[tuple[ShellLaunch, Variant]] = []
     if isinstance(kind, FollowedRun):
         runs = [(launch, run) for launch, run in here if isinstance(run, FollowedRun)]
-        ways = [(launch, each) for launch, run in runs for each in _run_variants(launch, run)]
+        for launch, run in runs:
+            ranks = _ranks(launch)  # the number that the launcher starts
+            for each in run.recipe.variants:
+                settings = With(each.settings, ranks) if ranks else each.settings
+                ways.append((launch, Variant(settings, (*launch.when, *each.when), launch.given)))
         base = replace(
             base,
             partial=kind.recipe.partial,
@@ -328,21 +332,16 @@ def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
     else:
         front_end = _front_end(kind, here[0][0])
         same = [launch for launch, each in here if each is kind]
-        ways = [(launch, _variant(kind, launch, Pinned.of(front_end, versions))) for launch in same]
+        within = Pinned.of(front_end, versions)
+        for launch in same:
+            settings = WrittenSettings(kind.settings(launch, within), kind.named(launch.started.arguments))
+            ways.append((launch, Variant(settings, launch.when, launch.given)))
         base = replace(base, kind=kind.kind, partial=kind.kind == "overrides", front_end=front_end)
     variants = _different(variant for launch, variant in ways if not launch.given)
     exposed = [variant for launch, variant in ways if launch.given and _turned_on(variant, variants)]
     if not variants:
         variants, exposed = _different(variant for _, variant in ways), []
     return replace(base, variants=tuple(variants), exposed=tuple(_different(exposed)))
-
-
-def _run_variants(launch: ShellLaunch, run: FollowedRun) -> Iterator[Variant]:
-    """Yield the program's variant on each of its own ways, with the number of ranks that the launcher starts."""
-    ranks = _ranks(launch)
-    for variant in run.recipe.variants:
-        settings = With(variant.settings, ranks) if ranks else variant.settings
-        yield Variant(settings, (*launch.when, *variant.when), launch.given)
 
 
 def _front_end(shape: LaunchShape, launch: ShellLaunch) -> FrontEnd:
@@ -352,11 +351,6 @@ def _front_end(shape: LaunchShape, launch: ShellLaunch) -> FrontEnd:
         each for each in profiles() if each.front_end.is_a(str(shape.front_end)) and not names.isdisjoint(each.flags)
     )
     return next((each.front_end for each in own), shape.front_end)
-
-
-def _variant(shape: LaunchShape, launch: ShellLaunch, versions: Versions) -> Variant:
-    settings = WrittenSettings(shape.settings(launch, versions), shape.named(launch.started.arguments))
-    return Variant(settings, launch.when, launch.given)
 
 
 def _environment(launch: ShellLaunch) -> Iterator[Setting]:
@@ -395,16 +389,16 @@ def _different(variants: Iterable[Variant]) -> list[Variant]:
         return variants
     for variant in variants:
         settings = variant.settings
-        said = tuple((path, repr(settings.value(path)), _written(settings.origin(path))) for path in sorted(settings))
+        origins = ((path, settings.origin(path)) for path in sorted(settings))
+        said = tuple(
+            (path, repr(settings.value(path)), (*origin.spans(), origin.point) if origin else ())
+            for path, origin in origins
+        )
         key = (variant.exposed, said)
         same = found.get(key)
         when = variant.when if same is None else tuple(each for each in same.when if each in variant.when)
         found[key] = Variant(settings, when, variant.exposed)
     return list(found.values())
-
-
-def _written(origin: Origin | None) -> tuple[Span, ...]:
-    return () if origin is None else (*origin.spans(), origin.point)
 
 
 def _turned_on(variant: Variant, others: Sequence[Variant]) -> bool:

@@ -13,7 +13,6 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.assigning import assign, declare, names_assigned, unset
 from mfsdp_lint.readers.shell.branching import (
     case_statement,
     decided,
@@ -23,10 +22,8 @@ from mfsdp_lint.readers.shell.branching import (
     truth_of_words,
     while_statement,
 )
-from mfsdp_lint.readers.shell.builtins import BUILTINS, heredoc, written_to
-from mfsdp_lint.readers.shell.continuations import words_cut_off
+from mfsdp_lint.readers.shell.builtins import BUILTINS, assign, declare, heredoc, names_assigned, unset, written_to
 from mfsdp_lint.readers.shell.expand import Expander
-from mfsdp_lint.readers.shell.files import text_of_file
 from mfsdp_lint.readers.shell.launch_command import (
     InnerScript,
     ShellLaunch,
@@ -34,9 +31,9 @@ from mfsdp_lint.readers.shell.launch_command import (
     started_by,
     starts_ray_cluster,
     submits_ray_job,
+    text_of_file,
 )
-from mfsdp_lint.readers.shell.pieces import Piece, Text, around, known, output_of, plain
-from mfsdp_lint.readers.shell.script import Script, shown
+from mfsdp_lint.readers.shell.script import Piece, Script, Text, around, known, output_of, plain, shown, words_cut_off
 from mfsdp_lint.readers.shell.state import (
     FEW_WAYS,
     LOST,
@@ -73,7 +70,7 @@ class Runner:
         self.path = path
         self.sources = sources
         self.environment = {each.path.partition(".")[2]: _from_outside(each) for each in environment}
-        self.expander = Expander(self.substitute)
+        self.expansions = 0
         self.launches: list[ShellLaunch] = []
         self.lost: Span | None = None
         self.stopped = False
@@ -106,6 +103,10 @@ class Runner:
         if held is None:
             return State(variables=dict(self.environment))
         return State(variables={**self.environment, **held.variables}, folder=held.folder, when=held.when)
+
+    def expander(self, script: Script, state: State) -> Expander:
+        """Return what expands words of a script on a way through it."""
+        return Expander(self, script, state)
 
     def script(self, script: Script, state: State) -> list[Ended]:
         """Follow a whole script."""
@@ -151,12 +152,12 @@ class Runner:
             case "command":
                 return self._command(script, node, state)
             case "variable_assignment":
-                assign(self.expander, script, node, state)
+                assign(self.expander(script, state), node)
             case "variable_assignments":
                 for child in node.named_children:
-                    assign(self.expander, script, child, state)
+                    assign(self.expander(script, state), child)
             case "declaration_command":
-                declare(self.expander, script, node, state)
+                declare(self.expander(script, state), node)
             case "unset_command":
                 unset(script, node, state)
             case "redirected_statement":
@@ -166,7 +167,8 @@ class Runner:
             case "list":
                 return self._list(script, node, state)
             case "negated_command":
-                return [_negated(each) for each in self.statement(script, node.children[-1], state)]
+                ended = self.statement(script, node.children[-1], state)
+                return [Ended(each.state, None if each.status is None else not each.status) for each in ended]
             case "test_command":
                 return decided(self, script, node, state)
             case "compound_statement" if script.source(node).startswith("(("):
@@ -184,7 +186,8 @@ class Runner:
             case "while_statement" | "c_style_for_statement" | "until_statement":
                 return while_statement(self, script, node, state)
             case "function_definition":
-                _define(script, node, state)
+                name = next((script.source(child) for child in node.named_children if child.type == "word"), "")
+                state.functions[name] = (script, node.named_children[-1])
             case "ERROR" if node.end_byte > node.start_byte:
                 self._not_followed(script, node, state)
             case _:
@@ -205,7 +208,8 @@ class Runner:
         heredoc ends with a line that has nothing else, which the grammar does not ask for.
         """
         for node in script.nodes() if "<<" in script.text else ():
-            if node.type == "heredoc_end" and not _ends_a_line(script, node):
+            start, end = script.bounds(node) if node.type == "heredoc_end" else (0, 0)
+            if end and {script.text[end : end + 1], script.text[:start].rstrip("\t")[-1:]} - {"", "\n"}:
                 self.lost = self.lost or script.span(node)
                 self.stopped = True
         node = script.root
@@ -225,11 +229,12 @@ class Runner:
         prefix = [child for child in nodes if child.type == "variable_assignment"]
         for child in prefix:
             # An assignment in front of a command holds for that alone.
-            assign(self.expander, script, child, before, exported=True)
-        words = self.expander.words(script, [child for child in nodes if child.type != "variable_assignment"], state)
+            assign(self.expander(script, before), child, exported=True)
+        expander = self.expander(script, state)
+        words = expander.words([child for child in nodes if child.type != "variable_assignment"])
         following = node.next_sibling
         if following is not None and following.type == "ERROR":
-            words.append((self.expander.hole(script, node),))
+            words.append((expander.hole(node),))
         if not words:
             return [Ended(state)]
         self.at = script, node
@@ -277,7 +282,7 @@ class Runner:
             seen.variables = dict(state.cluster or {})
         if isinstance(found, InnerScript):
             self._inner(found, seen)
-        elif found is not None and (place := self._place()) is not None:
+        elif found is not None and (place := self.at[0].span(self.at[1]) if self.at else self.place) is not None:
             environment = {} if found.fresh else seen.environment()
             for name, text in found.environment.items():
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
@@ -285,10 +290,6 @@ class Runner:
             late = () if seen is state else exported_late(state, environment)
             self._launched(ShellLaunch(found, place, environment, state.when, state.given, state.folder, behind, late))
         return [Ended(state)]
-
-    def _place(self) -> Span | None:
-        """Return the place where the current command is written."""
-        return self.place if self.at is None else self.at[0].span(self.at[1])
 
     def _launched(self, launch: ShellLaunch) -> None:
         """Keep a launch, of those that are alike one for each way to it. Raises TooMuch."""
@@ -353,17 +354,16 @@ class Runner:
 
     def _redirected(self, script: Script, node: Node, state: State) -> list[Ended]:
         body = node.children[0]
-        text = heredoc(self.expander, script, node, state)
-        target = written_to(self.expander, script, node, state)
+        expander = self.expander(script, state)
+        text = heredoc(expander, node)
+        target = written_to(expander, node)
         if text is None:
             if target is not None and body.type in ("command", "compound_statement"):
                 return self._written(script, body, target, state)
             return self.statement(script, body, state)
         if body.type != "command":
             return self.statement(script, body, state)
-        words = self.expander.words(
-            script, [each for each in body.children if each.type != "variable_assignment"], state
-        )
+        words = expander.words([each for each in body.children if each.type != "variable_assignment"])
         name = known(words[0]) if words else None
         self.at = script, body
         if name == "cat" and target is not None:
@@ -427,17 +427,3 @@ def _from_outside(setting: Setting) -> Variable:
     start = place.line - 1 + place.column - 1
     piece = Piece(str(said.value), place.path, lines, start, start + place.end_column - place.column)
     return Variable(((piece,),), exported=True)
-
-
-def _ends_a_line(script: Script, node: Node) -> bool:
-    start, end = script.bounds(node)
-    return script.text[end : end + 1] in ("", "\n") and script.text[:start].rstrip("\t")[-1:] in ("", "\n")
-
-
-def _negated(way: Ended) -> Ended:
-    return Ended(way.state, None if way.status is None else not way.status)
-
-
-def _define(script: Script, node: Node, state: State) -> None:
-    name = next((script.source(child) for child in node.named_children if child.type == "word"), "")
-    state.functions[name] = (script, node.named_children[-1])

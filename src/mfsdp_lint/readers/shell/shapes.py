@@ -20,17 +20,12 @@ from mfsdp_lint.megatron.vocabulary import SECTIONS, table
 from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.readers.framework_configs import settings_at
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.hydra_overrides import Element, NoOverride, read_element, settings_in, split_override
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.overrides import is_misspelt, of_bridge
-from mfsdp_lint.readers.shell.pieces import Text, around, behind, known, obstacle_in, option, plain
+from mfsdp_lint.readers.shell.script import Text, around, behind, known, obstacle_in, option, plain
 from mfsdp_lint.readers.trees import Leaf, Section
 from mfsdp_lint.readers.yaml.document import read_value
-
-_OVERRIDE = re.compile(r"(?:\+\+|\+)?(?P<path>[A-Za-z_]\w*(?:\.\w+)+)=")
-
-_TAKEN_AWAY = re.compile(r"~(?P<path>[A-Za-z_]\w*(?:\.\w+)*)(?:=.*)?", re.DOTALL)
-"""A setting that is taken away is not written into the configuration, so that the recipe's own value stays
-(process_config_with_overrides, megatron/bridge/training/utils/omegaconf_utils.py:151 in 0.3.1)."""
 
 
 def has_overrides(arguments: Sequence[Text]) -> bool:
@@ -48,33 +43,48 @@ def named_overrides(arguments: Sequence[Text]) -> tuple[NamedWrite, ...]:
 
 
 def settings_of_overrides(arguments: Sequence[Text]) -> dict[str, Setting]:
-    """Return the settings that the overrides write; of two for one setting the later one counts."""
+    """Return the settings that the overrides write; of two for one setting the later one counts.
+
+    A setting that is taken away is not written into the configuration, so that the recipe's own value stays
+    (process_config_with_overrides, megatron/bridge/training/utils/omegaconf_utils.py:151 in 0.3.1).
+    """
     found: dict[str, Setting] = {}
     for order, (path, text, value) in enumerate(_overrides_in(arguments), 1):
         if not value:
             found = {each: found[each] for each in found if not f"{each}.".startswith(f"{path}.")}
             continue
-        here = value_of(value)
-        earlier = found.pop(path, None)
-        origin = Origin(
-            around(text),
-            "assigned",
-            around(value),
-            order=order,
-            earlier=earlier.origin if earlier else None,
-            value=here,
-            option=option(value),
-            obstacle=obstacle_in(value),
-        )
-        section = path.rpartition(".")[0]
-        # A setting in a section shows that there is one.
-        found.setdefault(section, Setting(section, NOT_NONE))
-        found[path] = Setting(path, here, origin)
+        for place, here in settings_in(path, _element(value)):
+            earlier = found.pop(place, None)
+            origin = Origin(
+                around(text),
+                "assigned",
+                around(value),
+                order=order,
+                earlier=earlier.origin if earlier else None,
+                value=here,
+                option=option(value),
+                obstacle=obstacle_in(value),
+            )
+            section = place.rpartition(".")[0]
+            # A setting in a section shows that there is one.
+            found.setdefault(section, Setting(section, NOT_NONE))
+            found[place] = Setting(place, here, origin)
     return found
 
 
+def _element(text: Text) -> Element:
+    """Read the value of an override; Hydra refuses to start a run with what it cannot read."""
+    said = known(text)
+    if said is None:
+        return NOT_NONE if plain(text).strip(HOLE) else UNKNOWN
+    try:
+        return read_element(said)
+    except NoOverride:
+        return UNKNOWN
+
+
 def value_of(text: Text) -> Value:
-    """Read the value of an override as in a file of overrides."""
+    """Read the value of a framework's option as in YAML."""
     said = known(text)
     if said is None:
         return NOT_NONE if plain(text).strip(HOLE) else UNKNOWN
@@ -89,10 +99,13 @@ def value_of(text: Text) -> Value:
 def _overrides_in(arguments: Sequence[Text]) -> Iterator[tuple[str, Text, Text]]:
     """Yield the path, the word and the value of each override; the value is empty where the setting is deleted."""
     for text in arguments:
-        taken = _TAKEN_AWAY.fullmatch(plain(text))
-        found = taken or _OVERRIDE.match(plain(text))
-        if found and found["path"].partition(".")[0] in SECTIONS:
-            yield found["path"], text, () if taken else behind(text, found.end())
+        found = split_override(plain(text))
+        if found is None or found.key.partition(".")[0] not in SECTIONS:
+            continue
+        if found.sign == "~":
+            yield found.key, text, ()
+        elif "." in found.key:
+            yield found.key, text, behind(text, len(found.sign) + len(found.key) + 1)
 
 
 _WITH_VALUE = re.compile(rf"(--?[A-Za-z_][^\s={HOLE}]*)=")

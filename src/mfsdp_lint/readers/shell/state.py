@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, field, replace
-from mfsdp_lint.readers.shell.pieces import Piece, Text
+from mfsdp_lint.readers.shell.script import Piece, Text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -35,18 +35,17 @@ class Variable:
             return None
         return self.words[0] if self.words else ()
 
+    @property
+    def elements(self) -> Sequence[Text] | None:
+        """Return the words; none where the variable does not exist, None where they are not known."""
+        return () if self.unset else self.words
+
 
 LOST = Variable(None, exported=None)
 """A variable of which nothing is known any more."""
 
 _MOST_PIECES = 5_000
 _MOST_CHARACTERS = 200_000
-
-
-def _fits(variable: Variable) -> bool:
-    """Tell whether a variable is no longer than any that a script is started with."""
-    pieces = [piece for word in variable.words or () for piece in word]
-    return len(pieces) < _MOST_PIECES and sum(len(piece.text) for piece in pieces) < _MOST_CHARACTERS
 
 
 Leaving = Literal["", "exit", "return", "break", "continue"]
@@ -96,13 +95,24 @@ class State:
         if self.leaving == leaving:
             self.leaving = ""
 
+    def elements(self, name: str) -> Sequence[Text] | None:
+        """Return the words that a variable holds; None where they are not known."""
+        return self.variables.get(name, LOST).elements
+
+    def exports(self, name: str) -> bool | None:
+        """Tell whether a variable of this name is exported; None where that is not known."""
+        old = self.variables.get(name)
+        return False if old is None or old.unset else old.exported
+
     def environment(self) -> dict[str, Variable]:
         """Return the variables that a program sees, as far as they are known."""
         return {name: each for name, each in self.variables.items() if each.unset or each.exported}
 
     def set(self, name: str, variable: Variable) -> None:
-        """Write a variable. What was decided about it no longer holds."""
-        self.variables[name] = variable if _fits(variable) else LOST
+        """Write a variable, which is lost if a script cannot be started with it. Decisions about it no longer hold."""
+        pieces = [piece for word in variable.words or () for piece in word]
+        fits = len(pieces) < _MOST_PIECES and sum(len(piece.text) for piece in pieces) < _MOST_CHARACTERS
+        self.variables[name] = variable if fits else LOST
         self.forget(name)
 
     def take_back(self, names: Iterable[str], before: State) -> None:
@@ -197,12 +207,16 @@ def fewer_states(states: Sequence[State], most: int) -> list[State]:
     if len(states) < 2:
         return list(states)
     alike: dict[tuple[object, ...], State] = {}
-    said: dict[int, tuple[object, ...]] = {}
+    texts: dict[int, tuple[object, ...]] = {}
     names = _differing(states)
     for state in states:
-        key = state.key(names, said)
+        key = state.key(names, texts)
         same = alike.get(key)
-        alike[key] = state if same is None else _together(same, state)
+        if same is None:
+            alike[key] = state
+            continue
+        same.decided = {said: side for said, side in same.decided.items() if state.decided.get(said) is side}
+        same.when = tuple(each for each in same.when if each in state.when)
     found = list(alike.values())
     while len(found) > most:
         by_leaving: dict[tuple[str, tuple[str, ...]], list[State]] = {}
@@ -216,12 +230,6 @@ def fewer_states(states: Sequence[State], most: int) -> list[State]:
             one = joined(one, other)
         found = [state for state in found if not any(state is each for each in group)] + [one]
     return found
-
-
-def _together(first: State, second: State) -> State:
-    first.decided = {said: side for said, side in first.decided.items() if second.decided.get(said) is side}
-    first.when = tuple(each for each in first.when if each in second.when)
-    return first
 
 
 MOST_WAYS = 32

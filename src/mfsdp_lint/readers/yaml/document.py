@@ -1,19 +1,27 @@
-"""Settings of a YAML document with their origins, whatever the shape; values as OmegaConf's loader reads them.
+"""YAML documents as trees with places: values as OmegaConf's loader reads them, aliases and merge keys written out.
 
-Mappings are merged key by key; any other value replaces the old value.
+Override files, frameworks' configurations and flags are all read from these trees. Where settings are read from a tree,
+mappings are merged key by key; any other value replaces the old value.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import count
 
 import yaml
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Span
-from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
+from mfsdp_lint.inputs.sources import Sources, Unreadable
+from mfsdp_lint.readers.framework_configs import Evaluate
+from mfsdp_lint.readers.hydra_overrides import value_of_text
+from mfsdp_lint.readers.trees import MISSING, Key, Leaf, Section, Tree, plain
 from mfsdp_lint.readers.yaml.nodes import (
     MAX_DEPTH,
     AliasNode,
@@ -31,95 +39,45 @@ _LONGEST_KEY = 200
 """Characters; no setting has a longer path, and paths are built from keys."""
 
 
-def read_value(path: str, text: str) -> Value:
-    """Read the value that a text has in an override file; mappings are plain values as well.
-
-    Raises Unreadable.
-    """
-    roots = compose_documents(path, text)
-    if len(roots) != 1:
-        return UNKNOWN
-    document = YamlDocument(path, Lines(text))
-    if isinstance(roots[0], MappingNode):
-        return document.plain(roots[0]) or UNKNOWN
-    return document.value(roots[0])
-
-
-def target_of(node: Node) -> Node | None:
-    """Return the node that an alias refers to, and any other node itself; None for an alias inside its own node."""
-    return node.target if isinstance(node, AliasNode) else node
-
-
-@dataclass(slots=True)
-class _Branch:
-    """A path of the configuration: the last write to it, and the paths below."""
-
-    setting: Setting | None = None
-    below: dict[str, _Branch] = field(default_factory=dict)
-
-
 class YamlDocument:
-    """Content of one document: the settings of an override file, and the means to read other shapes."""
+    """Content of one document as a tree; `budget` are the nodes that its aliases may still stand for."""
 
     def __init__(self, path: str, lines: Lines) -> None:
         self.path = path
         self.lines = lines
-        self.order = 0
         self.budget = _EXPANSION
-        self.root = _Branch()
 
-    def settings(self, root: MappingNode) -> dict[str, Setting]:
-        self.merge(self.root, (), root)
-        return {setting.path: setting for setting in _settings(self.root)}
+    def section(self, node: MappingNode, depth: int = 0) -> Section:
+        """Return the tree of a mapping. The origin of a key's value has the key's first value as the earlier one."""
+        entries: dict[str, Tree] = {}
+        for name, values in self.effective(node).items():
+            tree = entries[name] = self.tree(values[-1], depth)
+            if values[0] is not values[-1] and tree.origin:
+                replaced = self.tree(values[0], depth)
+                value = replaced.value if isinstance(replaced, Leaf) else UNKNOWN
+                earlier = replaced.origin and replace(replaced.origin, value=value)
+                entries[name] = replace(tree, origin=replace(tree.origin, earlier=earlier, order=1))
+        return Section(entries, open=not all(isinstance(target_of(key), ScalarNode) for key, _ in node.entries))
 
-    def merge(self, branch: _Branch, above: tuple[str, ...], node: MappingNode) -> None:
-        """Write all entries of a mapping below a path."""
-        for key, values in self.effective(node).items():
-            parts = tuple(key.split("."))
-            if not all(parts) or len(above) + len(parts) > MAX_DEPTH or (not above and parts[0] == "env"):
-                # `env.` is where environment variables live; a key of that name is not one.
-                continue
-            place = branch
-            for part in parts:
-                place = place.below.setdefault(part, _Branch())
-            self.write(place, above + parts, values)
-
-    def write(self, branch: _Branch, parts: tuple[str, ...], values: list[Node]) -> None:
-        """Write the last of `values` to a path; the others are duplicates, of which the first is remembered."""
-        path = _path(parts)
-        first, value = values[0], values[-1]
-        if first is not value and path != "env":
-            replaced = self.follow(first)
-            was = UNKNOWN if replaced is None else self.value(replaced)
-            branch.setting = self.setting(path, was, first, branch.setting)
-        target = self.follow(value)
-        if not isinstance(target, MappingNode) or target.tag != "map":
-            known = UNKNOWN if target is None else self.value(target)
-            if parts[0] == "env_vars":
-                known = _environment(known)
-            branch.below = {}
-        elif (reference := _reference(target)) is not None:
-            known = Known(reference)
-            branch.below = {}
-        else:
-            known = NOT_NONE
-            self.merge(branch, parts, target)
-        if path != "env":  # the section of environment variables is not one of them
-            branch.setting = self.setting(path, known, value, branch.setting)
-
-    def setting(self, path: str, value: Value, node: Node, earlier: Setting | None) -> Setting:
-        self.order += 1
+    def tree(self, node: Node, depth: int = 0) -> Tree:
+        """Return the tree of a node; an alias of what it is part of, or of too much, is missing."""
+        target = self.follow(node)
         span, focus = self.places(node)
-        origin = Origin(
-            span=span,
-            how="assigned",
-            focus=focus,
-            order=self.order,
-            earlier=earlier.origin if earlier else None,
-            value=value,
-            obstacle=None if isinstance(value, Known) else obstacle_in(getattr(node, "text", None), focus),
-        )
-        return Setting(path, value, origin)
+        origin = Origin(span, "assigned", focus)
+        if target is None or depth >= MAX_DEPTH:
+            return replace(MISSING, origin=origin)
+        if isinstance(target, MappingNode) and target.tag == "map":
+            return replace(self.section(target, depth + 1), origin=origin)
+        value: Value = UNKNOWN
+        text, items = None, None
+        if isinstance(target, ScalarNode):
+            value = _scalar(target)
+            text = target.text if target.tag == "str" or target.tag in _CONSTRUCT else None
+        elif isinstance(target, SequenceNode) and target.tag == "seq":
+            items = tuple(self.tree(item, depth + 1) for item in target.items)
+            known = [each.value for each in map(plain, items) if each is not None]
+            value = Known(known) if len(known) == len(items) else NOT_NONE
+        return Leaf(value, replace(origin, value=value), text, items)
 
     def places(self, node: Node) -> tuple[Span, Span]:
         """Return the places of the pair of key and value, and of the value, where they were written."""
@@ -168,51 +126,102 @@ class YamlDocument:
         self.budget -= node.weight
         return node.target
 
-    def value(self, node: Node) -> Value:
-        if isinstance(node, ScalarNode):
-            return _scalar(node)
-        if isinstance(node, SequenceNode) and node.tag == "seq":
-            items = self.plain(node)
-            return NOT_NONE if items is None else Known(items.value)
+
+def target_of(node: Node) -> Node | None:
+    """Return the node that an alias refers to, and any other node itself; None for an alias inside its own node."""
+    return node.target if isinstance(node, AliasNode) else node
+
+
+_CONSTRUCTOR = yaml.constructor.SafeConstructor()
+
+_CONSTRUCT = {
+    "null": _CONSTRUCTOR.construct_yaml_null,
+    "bool": _CONSTRUCTOR.construct_yaml_bool,
+    "int": _CONSTRUCTOR.construct_yaml_int,
+    "float": _CONSTRUCTOR.construct_yaml_float,
+}
+
+
+def _scalar(node: ScalarNode) -> Value:
+    if node.tag == "str":
+        return value_of_text(node.text)
+    construct = _CONSTRUCT.get(node.tag)
+    if construct is None:
+        return UNKNOWN
+    try:
+        return Known(construct(yaml.ScalarNode(node.tag, node.text)))
+    except (ValueError, KeyError, IndexError, OverflowError):  # a tag that its text does not live up to: `!!int x`
         return UNKNOWN
 
-    def plain(self, node: Node) -> Known | None:
-        """Return a node as a plain value, or None where a part of it is unknown."""
-        target = self.follow(node)
-        match target:
-            case ScalarNode():
-                known = _scalar(target)
-                return known if isinstance(known, Known) else None
-            case SequenceNode(tag="seq"):
-                items: list[Plain] = []
-                for item in target.items:
-                    known_item = self.plain(item)
-                    if known_item is None:
-                        return None
-                    items.append(known_item.value)
-                return Known(items)
-            case MappingNode(tag="map"):
-                entries: dict[str, Plain] = {}
-                if any(not isinstance(target_of(key), ScalarNode) for key, _ in target.entries):
-                    return None
-                for name, values in self.effective(target).items():
-                    known_entry = self.plain(values[-1])
-                    if known_entry is None:
-                        return None
-                    entries[name] = known_entry.value
-                return Known(entries)
-            case _:
-                return None
+
+def read_value(path: str, text: str) -> Value:
+    """Read the value that a text has in an override file; mappings are plain values as well.
+
+    Raises Unreadable.
+    """
+    roots = compose_documents(path, text)
+    tree = YamlDocument(path, Lines(text)).tree(roots[0]) if len(roots) == 1 else MISSING
+    return tree.value if isinstance(tree, Leaf) else plain(tree) or UNKNOWN
 
 
-def _settings(branch: _Branch) -> Iterator[Setting]:
-    for below in branch.below.values():
-        if below.setting is not None:
-            yield below.setting
-        yield from _settings(below)
+def settings_of(root: Section) -> dict[str, Setting]:
+    """Return the settings of an override file of Megatron-Bridge: a mapping is set, and so is each of its entries."""
+    found: dict[str, Setting] = {}
+    sections: set[str] = set()
+    orders = count(1)
+
+    def note(path: str, value: Value, origin: Origin, text: str | None = None) -> None:
+        earlier = found.get(path)
+        found[path] = Setting(path, value, written_origin(value, origin, next(orders), text, earlier))
+
+    def write(parts: Key, tree: Tree, origin: Origin) -> None:
+        path = _path(parts)
+        if origin.earlier is not None and path != "env":
+            note(path, UNKNOWN if origin.earlier.value is None else origin.earlier.value, origin.earlier)
+        value = _value(parts, tree)
+        if isinstance(tree, Section) and value == NOT_NONE:
+            # A section stands in front of its entries, and is written behind them.
+            found.setdefault(path, Setting(path, value))
+            merge(parts, tree)
+        else:
+            for below in [each for each in found if each.startswith(f"{path}.")] if path in sections else ():
+                del found[below]
+        if path != "env":  # the section of environment variables is not one of them
+            note(path, value, origin, tree.text if isinstance(tree, Leaf) else None)
+        else:
+            found.pop(path, None)
+
+    def merge(above: Key, section: Section) -> None:
+        for name, tree in section.entries.items():
+            parts = (*above, *name.split("."))
+            # `env.` is where environment variables live; a key of that name is not one.
+            if tree.origin and all(parts) and len(parts) <= MAX_DEPTH and parts[0] != "env":
+                sections.update(_path(parts[:size]) for size in range(1, len(parts)))
+                write(parts, tree, tree.origin)
+
+    merge((), root)
+    return found
 
 
-def _path(parts: tuple[str, ...]) -> str:
+def _value(parts: Key, tree: Tree) -> Value:
+    """Return the value of a setting; `{_target_: torch.bfloat16, _call_: false}` refers to an object by its name."""
+    if isinstance(tree, Section):
+        if tree.open and not tree.entries:
+            return UNKNOWN
+        name, call = tree.text("_target_"), tree.get("_call_")
+        refers = len(tree.entries) == 2 and name and isinstance(call, Leaf) and call.value == Known(False)
+        return Known(name) if refers else NOT_NONE
+    return _environment(tree.value) if parts[0] == "env_vars" else tree.value
+
+
+def written_origin(value: Value, origin: Origin, order: int, text: str | None, earlier: Setting | None) -> Origin:
+    """Return the origin of a write; `text` is what may keep its value from being known."""
+    obstacle = None if isinstance(value, Known) else obstacle_in(text, origin.point)
+    before = earlier.origin if earlier else None
+    return replace(origin, order=order, earlier=before, value=value, obstacle=obstacle)
+
+
+def _path(parts: Key) -> str:
     """Join a path: environment variables are settings `env.NAME`, and `_target_` is the class of its section."""
     if parts[0] == "env_vars":
         parts = ("env", *parts[1:])
@@ -245,39 +254,47 @@ def _environment(value: Value) -> Value:
     return value if value == NOT_NONE else UNKNOWN
 
 
-def _reference(node: MappingNode) -> str | None:
-    """Return the name in `{_target_: torch.bfloat16, _call_: false}`: a dumped configuration refers so to an object."""
-    entries = {key.text: value for key, value in node.entries if isinstance(key, ScalarNode)}
-    name, call = entries.get("_target_"), entries.get("_call_")
-    if len(entries) == len(node.entries) == 2 and isinstance(name, ScalarNode) and isinstance(call, ScalarNode):
-        return name.text if name.tag == "str" and _scalar(call) == Known(False) else None
-    return None
+_KEPT = 4096
+"""Trees that are kept: every version that is judged against, and every proof of a fix, asks for the same ones."""
 
 
-_CONSTRUCTOR = yaml.constructor.SafeConstructor()
+class Files:
+    """YAML files as trees. A file that cannot be read, or whose root is no mapping, is none.
 
-_CONSTRUCT = {
-    "null": _CONSTRUCTOR.construct_yaml_null,
-    "bool": _CONSTRUCTOR.construct_yaml_bool,
-    "int": _CONSTRUCTOR.construct_yaml_int,
-    "float": _CONSTRUCTOR.construct_yaml_float,
-}
+    `evaluate` follows Python functions that they name. `composed` is for whoever puts files together, to keep what many
+    others begin with. `environment` are the variables that whoever starts the framework gives it, by name.
+    """
+
+    def __init__(self, sources: Sources, evaluate: Evaluate | None = None, environment: Iterable[Setting] = ()) -> None:
+        self._sources = sources
+        self.evaluate = evaluate
+        self.environment = {each.path.partition(".")[2]: each for each in environment}
+        self._trees: dict[str, Section | None] = {}
+        self.composed: dict[str, Section] = {}
+
+    def tree(self, path: str) -> Section | None:
+        """Return the tree of a file by itself."""
+        path = posixpath.normpath(path)
+        if path not in self._trees:
+            text = self._sources.text_or_none(path) if self._sources.exists(path) else None
+            self._trees[path] = None if text is None else tree_of_text(path, text)
+        return self._trees[path]
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is such a file."""
+        return self._sources.exists(path)
+
+    def source_text(self, path: str) -> str:
+        """Return the text of a file; empty where it cannot be read."""
+        return self._sources.text_or_none(path) or ""
 
 
-def _scalar(node: ScalarNode) -> Value:
-    if node.tag == "str":
-        return _text(node.text)
-    construct = _CONSTRUCT.get(node.tag)
-    if construct is None:
-        return UNKNOWN
+@lru_cache(_KEPT)
+def tree_of_text(path: str, text: str) -> Section | None:
+    """Return the tree of a text's first document; None for a text that is no YAML, or no mapping."""
     try:
-        return Known(construct(yaml.ScalarNode(node.tag, node.text)))
-    except (ValueError, KeyError, IndexError, OverflowError):  # a tag that its text does not live up to: `!!int x`
-        return UNKNOWN
-
-
-def _text(text: str) -> Value:
-    """Read a text as OmegaConf does: `${…}` refers to anything, `a${…}` is some text, `???` keeps the old value."""
-    if text == "???" or (text.startswith("${") and text.endswith("}")):
-        return UNKNOWN
-    return NOT_NONE if "${" in text else Known(text)
+        roots = compose_documents(path, text)
+    except Unreadable:
+        return None
+    root = roots[0] if roots else None
+    return YamlDocument(path, Lines(text)).section(root) if isinstance(root, MappingNode) else None

@@ -28,7 +28,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import NamedWrite, Origin, Recipe, Setting, Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import WrittenSettings
-from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
+from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import profiles
 from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
@@ -38,11 +38,10 @@ from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
 from mfsdp_lint.readers.framework_configs import recipes_of
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.overrides import of_bridge
+from mfsdp_lint.readers.trees import Leaf, Section, Tree
 from mfsdp_lint.readers.yaml.compose import COMPOSE
-from mfsdp_lint.readers.yaml.document import YamlDocument, target_of
-from mfsdp_lint.readers.yaml.files import Files
+from mfsdp_lint.readers.yaml.document import Files, YamlDocument, settings_of, target_of, written_origin
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, compose_documents
-from mfsdp_lint.readers.yaml.nodes import SequenceNode as Items
 
 _WHOLE = Known("megatron.bridge.training.config.ConfigContainer")
 """The class of a whole configuration."""
@@ -73,7 +72,7 @@ def _recipe_of_overrides(document: YamlDocument, root: MappingNode, versions: Ve
 
     A configuration that Bridge has dumped (`run_config.yaml`) contains every setting.
     """
-    settings = document.settings(root)
+    settings = settings_of(document.section(root))
     dumped = (whole := settings.get("__class__")) is not None and whole.value == _WHOLE
     named = () if dumped else of_bridge(NamedWrite(each.path, each.origin) for each in settings.values() if each.origin)
     yield Recipe(
@@ -98,23 +97,16 @@ _PLACEHOLDER = re.compile(r"\$\{?\w|\{\{|<[A-Z_]+>")
 """Something that is filled in before the run starts."""
 
 
-def _holds_flags(root: MappingNode) -> bool:
-    """Tell whether a document holds flags of a command line."""
-    return any(isinstance(key, ScalarNode) and MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries)
-
-
 def _recipes_of_flags(document: YamlDocument, root: MappingNode, versions: Versions, nth: str) -> Iterator[Recipe]:
     """Yield one recipe for every mapping of flags; flags that are left out have their defaults."""
     entries = {key: values[-1] for key, values in document.effective(root).items()}
-    variables = list(_variables(document, entries.get(_VARIABLES)))
+    variables = list(_variables(document.tree(entries[_VARIABLES]))) if _VARIABLES in entries else []
     for key, value in entries.items():
-        flags = document.follow(value)
-        if not MODEL_ARGS.fullmatch(key) or not isinstance(flags, MappingNode):
+        if not MODEL_ARGS.fullmatch(key) or not isinstance(flags := document.tree(value), Section):
             continue
-        given = settings_from_flags(_command_line(document, flags, versions), versions, document.order).settings
+        given = settings_from_flags(_command_line(flags, versions), versions, len(variables)).settings
         if not given:
             continue
-        document.order += len(given)
         place = Origin(document.lines.span(document.path, value.pair, value.pair + len(key)), "default")
         defaults = {setting.path: setting for setting in default_settings(versions, place)}
         suffix = nth if key == "MODEL_ARGS" else f"{nth}[{key}]"
@@ -129,27 +121,27 @@ def _recipes_of_flags(document: YamlDocument, root: MappingNode, versions: Versi
         )
 
 
-def _variables(document: YamlDocument, node: Node | None) -> Iterator[Setting]:
-    mapping = document.follow(node) if node is not None else None
-    if not isinstance(mapping, MappingNode):
-        return
-    for name, values in document.effective(mapping).items():
-        words = _words(document, values[-1])
+def _variables(tree: Tree) -> Iterator[Setting]:
+    for order, (name, each) in enumerate(tree.entries.items() if isinstance(tree, Section) else (), 1):
+        words = _words(each)
         (value,) = [NOT_NONE] if words == [] else _values(words, None)
-        yield document.setting(ENVIRONMENT + name, value, values[-1], None)
+        text = each.text if isinstance(each, Leaf) else None
+        if each.origin is not None:
+            origin = written_origin(value, each.origin, order, text, None)
+            yield Setting(ENVIRONMENT + name, value, origin)
 
 
-def _command_line(document: YamlDocument, flags: MappingNode, versions: Versions) -> Iterator[Word]:
+def _command_line(flags: Section, versions: Versions) -> Iterator[Word]:
     """Yield the words that the script makes of a mapping of flags."""
-    for name, values in document.effective(flags).items():
-        node = document.follow(values[-1])
-        if not name.startswith("-") or (isinstance(node, ScalarNode) and _is(node, "false")):
+    for name, each in flags.entries.items():
+        switch = (each.text or "").strip().lower() if isinstance(each, Leaf) else ""
+        if each.origin is None or not name.startswith("-") or switch == "false":
             continue
-        place, focus = document.places(values[-1])
-        yield Word(Known(name), place, says=focus)
-        if not (isinstance(node, ScalarNode) and _is(node, "true")):
+        focus = each.origin.point
+        yield Word(Known(name), each.origin.span, says=focus)
+        if switch != "true":
             flag = table().flag(name, versions.core)
-            yield from (Word(value, focus) for value in _values(_words(document, node), flag))
+            yield from (Word(value, focus) for value in _values(_words(each), flag))
 
 
 def _values(words: Sequence[str] | None, flag: Flag | None) -> list[Value]:
@@ -161,28 +153,20 @@ def _values(words: Sequence[str] | None, flag: Flag | None) -> list[Value]:
     return [NOT_NONE if _PLACEHOLDER.search(word) else Known(word) for word in words]
 
 
-def _words(document: YamlDocument, node: Node | None) -> list[str] | None:
+def _words(tree: Tree) -> list[str] | None:
     """Return the words that follow the flag; None where they are not known."""
-    target = document.follow(node) if node is not None else None
-    match target:
-        case ScalarNode(tag="null", text=""):
-            return None
-        case ScalarNode(text=text):
-            text = text.strip()
-            for quote in "\"'":
-                if len(text) > 1 and text[0] == text[-1] == quote:
-                    text = text[1:-1]
-            return text[1:-1].split() if text.startswith("[") and text.endswith("]") else text.split()
-        case Items(items=items):
-            found = [target_of(item) for item in items]
-            words = [item.text for item in found if isinstance(item, ScalarNode)]
-            return words if len(words) == len(found) else None
-        case _:
-            return None
-
-
-def _is(node: ScalarNode, word: str) -> bool:
-    return node.text.strip().lower() == word
+    if not isinstance(tree, Leaf) or (tree.text == "" and tree.value == NONE):
+        return None
+    if tree.items is not None:
+        words = [item.text for item in tree.items if isinstance(item, Leaf) and item.text is not None]
+        return words if len(words) == len(tree.items) else None
+    if tree.text is None:
+        return None
+    text = tree.text.strip()
+    for quote in "\"'":
+        if len(text) > 1 and text[0] == text[-1] == quote:
+            text = text[1:-1]
+    return text[1:-1].split() if text.startswith("[") and text.endswith("]") else text.split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +183,11 @@ class DocumentShape:
 
 
 DOCUMENT_SHAPES = (
-    DocumentShape(_MODEL_ARGS, _holds_flags, _recipes_of_flags),
+    DocumentShape(
+        _MODEL_ARGS,
+        lambda root: any(isinstance(key, ScalarNode) and MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries),
+        _recipes_of_flags,
+    ),
     DocumentShape(_SECTION_NAMES, _writes_sections, _recipe_of_overrides),
 )
 

@@ -29,7 +29,7 @@ from mfsdp_lint.megatron.startup.resolve import differs, resolve
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.memory.estimate import Memory, MemoryOf
-from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE
+from mfsdp_lint.readers.overrides import COMMAND_LINE
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.audit.columns import COLUMNS, RUNS, matches
 from mfsdp_lint.reports.audit.table import formula, parameters_and_ranks, size_cells

@@ -1,0 +1,512 @@
+"""Files that embed scripts or command lines: containers, pipelines and jobs → the runs that they start.
+
+Docker's images and Docker Compose; GitHub, GitLab, Kubernetes and Ray. Every text keeps its place in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.inputs.sources import Sources, Unreadable
+from mfsdp_lint.megatron.vocabulary.entry import Versions
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.paths import beside
+from mfsdp_lint.readers.python.entries.addressed import Programs
+from mfsdp_lint.readers.relevance import Relevance
+from mfsdp_lint.readers.shell.read import read_shell
+from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.state import Held, Variable
+from mfsdp_lint.readers.shell_files import may_start
+from mfsdp_lint.readers.yaml.document import YamlDocument
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose_documents
+
+Variables = Mapping[str, Variable]
+
+_SHELLS = re.compile(r"(?:\S*/)?(?:ba|da|k|z)?sh")
+_SCRIPT_FOLLOWS = re.compile(r"-\w*c")
+_BARE = re.compile(r"[\w@%+=:,./-]+")
+"""A word that a shell leaves as it is."""
+
+_FILLED_IN = re.compile(r"\$\{\{.*?\}\}|\$\[\[.*?\]\]", re.DOTALL)
+"""Placeholders that GitHub and GitLab fill in before a shell sees them."""
+
+
+def entries(document: YamlDocument, node: Node | None) -> dict[str, Node]:
+    """Return the values of a mapping by key; none where the node is no mapping."""
+    target = document.follow(node) if node is not None else None
+    if not isinstance(target, MappingNode):
+        return {}
+    return {name: values[-1] for name, values in document.effective(target).items()}
+
+
+def items(document: YamlDocument, node: Node | None) -> Sequence[Node]:
+    """Return the items of a list; any other node is a list of one."""
+    target = document.follow(node) if node is not None else None
+    if isinstance(target, SequenceNode):
+        return target.items
+    return () if target is None else (target,)
+
+
+def mappings(document: YamlDocument, node: Node | None) -> Iterator[Node]:
+    """Yield every mapping at and below a node."""
+    pending = [node]
+    while pending:
+        here = pending.pop()
+        target = document.follow(here) if here is not None else None
+        if isinstance(target, MappingNode):
+            yield target
+            pending += reversed([value for _, value in target.entries])
+        elif isinstance(target, SequenceNode):
+            pending += reversed(target.items)
+
+
+def said(document: YamlDocument, node: Node | None) -> str | None:
+    """Return the text of a scalar."""
+    target = document.follow(node) if node is not None else None
+    return target.text if isinstance(target, ScalarNode) and target.tag != "null" else None
+
+
+def text_of(document: YamlDocument, node: Node | None) -> Text:
+    """Return a scalar as a text that knows where it is written; empty for a node that is no scalar."""
+    target = document.follow(node) if node is not None else None
+    if not isinstance(target, ScalarNode) or target.tag == "null":
+        return ()
+    whole = list(_lines_of(document, target)) if target.style == "|" else [_line_of(document, target)]
+    return tuple(part for piece in whole for part in _with_holes(piece) if part.text) or tuple(whole)
+
+
+def _line_of(document: YamlDocument, scalar: ScalarNode) -> Piece:
+    """Return a scalar's line at its place in the file, or somewhere within the scalar's own place."""
+    at = document.lines.text.find(scalar.text, scalar.start, scalar.end) if scalar.text else scalar.start
+    if at >= 0:
+        return Piece(scalar.text, document.path, document.lines, at, at + len(scalar.text))
+    # A piece as long as the written text would be taken for it.
+    end = scalar.end + (scalar.end - scalar.start == len(scalar.text))
+    return Piece(scalar.text, document.path, document.lines, scalar.start, end)
+
+
+def _lines_of(document: YamlDocument, scalar: ScalarNode) -> Iterator[Piece]:
+    """Yield the lines of a block; each is in the file, behind blanks."""
+    source = document.lines.text
+    at = source.find("\n", scalar.start) + 1 or scalar.end
+    for line in scalar.text.splitlines(keepends=True):
+        bare = line.rstrip("\r\n")
+        found = source.find(bare, at, scalar.end + 1)
+        if found < 0:
+            yield Piece(line, document.path, document.lines, scalar.start, scalar.end + 1)
+            continue
+        yield Piece(line, document.path, document.lines, found, found + len(line))
+        at = source.find("\n", found + len(bare)) + 1 or scalar.end
+
+
+def _with_holes(piece: Piece) -> Iterator[Piece]:
+    start = 0
+    for found in _FILLED_IN.finditer(piece.text):
+        yield piece.cut(start, found.start())
+        yield replace(piece.cut(found.start(), found.end()), text=HOLE)
+        start = found.end()
+    yield piece.cut(start, len(piece.text))
+
+
+def variable(text: Text) -> Variable:
+    """Return a variable of the environment. If its value refers to another variable, only its presence is known."""
+    if not text or "$" in plain(text) or HOLE in plain(text):
+        return Variable(None, exported=True)
+    return Variable((text,), exported=True, written=text[0])
+
+
+def environment(document: YamlDocument, node: Node | None) -> dict[str, Variable]:
+    """Read an environment: `{NAME: value}`, `[{name: NAME, value: value}]` or `[NAME=value]`."""
+    target = document.follow(node) if node is not None else None
+    if isinstance(target, MappingNode):
+        return {name: variable(text_of(document, value)) for name, value in entries(document, target).items()}
+    found: dict[str, Variable] = {}
+    for item in items(document, node):
+        own = entries(document, item)
+        name, equals, _ = (said(document, item) or "").partition("=")
+        if own:
+            found[said(document, own.get("name")) or ""] = variable(text_of(document, own.get("value")))
+        elif equals:
+            first, *rest = text_of(document, item)
+            found[name] = variable((first.cut(len(name) + 1, len(first.text)), *rest))
+    return {name: each for name, each in found.items() if name.isidentifier()}
+
+
+def command(document: YamlDocument, *parts: Node | None) -> Text:
+    """Return a command of words as a script: the text given to a shell, or the words themselves."""
+    words = [text_of(document, item) for part in parts for item in items(document, part)]
+    return script_of(words)
+
+
+def script_of(words: Sequence[Text]) -> Text:
+    """Return the script that words start. Single words are quoted, so that a shell would not look into them."""
+    if not words or not all(words):
+        return ()
+    texts = [plain(word) for word in words]
+    if _SHELLS.fullmatch(texts[0]):
+        for number, text in enumerate(texts[1:-1], 1):
+            if _SCRIPT_FOLLOWS.fullmatch(text):
+                return words[number + 1]
+    return tuple(piece for word in words for piece in (*_quoted(word), _mark(word[-1], " ")))
+
+
+def _quoted(word: Text) -> Text:
+    if _BARE.fullmatch(plain(word)) or HOLE in plain(word):
+        return word
+    if "'" not in plain(word):
+        return (replace(word[0], text="'", end=word[0].start), *word, _mark(word[-1], "'"))
+    return (_mark(word[0], HOLE),)
+
+
+def _mark(piece: Piece, text: str) -> Piece:
+    """Return a text that a shell has to see behind a piece, though the file does not contain it."""
+    return replace(piece, text=text, start=piece.end, end=piece.end)
+
+
+def joined(texts: Sequence[Text]) -> Text:
+    """Join lines of a script that are written one by one."""
+    return tuple(piece for text in texts if text for piece in (*text, _mark(text[-1], "\n")))
+
+
+def held(text: Text, *variables: Variables) -> Iterator[Held]:
+    """Yield a script with its environment, the widest first; nothing for an empty script."""
+    if text:
+        yield Held(text, {name: each for of in variables for name, each in of.items()})
+
+
+_LINE = re.compile(
+    r"""^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*
+    (?:"(?P<double>[^"\n]*)"|'(?P<single>[^'\n]*)'|(?P<bare>[^\n\#"']*?))
+    [ \t]*(?:\#[^\n]*)?\r?$""",
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def dotenv_variables(path: str, text: str) -> dict[str, Variable]:
+    """Return the variables that a file sets. A line that is not understood sets no known variable."""
+    lines = Lines(text)
+    found: dict[str, Variable] = {}
+    for each in _LINE.finditer(text):
+        kind = next(name for name in ("double", "single", "bare") if each[name] is not None)
+        found[each["name"]] = variable((Piece(each[kind], path, lines, each.start(kind), each.end(kind)),))
+    return found
+
+
+def is_compose(document: YamlDocument, root: MappingNode) -> bool:
+    """Tell whether a document has services."""
+    services = entries(document, entries(document, root).get("services"))
+    return any({"image", "build", "command"} & entries(document, each).keys() for each in services.values())
+
+
+def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
+    """Yield the scripts of the services: the entry point with the command behind it.
+
+    Files of variables are beside the file.
+    """
+    for service in entries(document, entries(document, root).get("services")).values():
+        own = entries(document, service)
+        variables = {
+            **_of_files(document, own.get("env_file"), sources),
+            **environment(document, own.get("environment")),
+        }
+        entrypoint, given = own.get("entrypoint"), own.get("command")
+        if entrypoint is None:
+            text = command(document, given) if _is_list(document, given) else text_of(document, given)
+            yield from held(_dollars(text), variables)
+        elif _is_list(document, entrypoint) and (given is None or _is_list(document, given)):
+            yield from held(_dollars(command(document, entrypoint, given)), variables)
+
+
+def _of_files(document: YamlDocument, node: Node | None, sources: Sources) -> Variables:
+    """Read the variables of `env_file: name`, or of several files; an item may be a mapping with a `path`."""
+    found: dict[str, Variable] = {}
+    for item in items(document, node):
+        name = said(document, entries(document, item).get("path", item))
+        path = beside(document.path, name) if name else ""
+        text = sources.text_or_none(path) if path and sources.exists(path) else None
+        found |= dotenv_variables(path, text) if text is not None else {}
+    return found
+
+
+def _is_list(document: YamlDocument, node: Node | None) -> bool:
+    return node is not None and isinstance(document.follow(node), SequenceNode)
+
+
+def _dollars(text: Text) -> Text:
+    """Replace `$$`, which is how the file writes `$`."""
+    return tuple(
+        replace(piece, text=piece.text.replace("$$", "$")) if "$$" in plain((piece,)) else piece for piece in text
+    )
+
+
+_INSTRUCTION = re.compile(
+    r"""^[ \t]*(?P<name>[A-Za-z]+)[ \t]+
+    (?P<said>(?:[^\n\\]
+               |\\[ \t]*\r?\n(?:[ \t]*(?:\#[^\n]*)?\r?\n)*  # goes on, behind comments and empty lines
+               |\\.)*)""",
+    re.MULTILINE | re.VERBOSE,
+)
+_PAIR = re.compile(
+    r"""(?P<name>[A-Za-z_]\w*)=(?P<quote>["']?)
+    (?P<value>(?<=")(?:[^"\\]|\\.)*|(?<=')[^']*|[^\s"'\\]*)""",
+    re.VERBOSE,
+)
+_OLD = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]*\S)")
+
+
+def dockerfile_scripts(path: str, text: str) -> Iterator[Held]:
+    """Yield the script of the last stage: the entry point with the command behind it."""
+    lines = Lines(text)
+    variables: dict[str, Variable] = {}
+    last: dict[str, Text] = {}
+    for found in _INSTRUCTION.finditer(text):
+        name = found["name"].upper()
+        piece = Piece(found["said"], path, lines, found.start("said"), found.end("said"))
+        if name == "FROM":
+            variables, last = {}, {}
+        elif name == "ENV":
+            variables |= _environment(piece)
+        elif name in ("CMD", "ENTRYPOINT"):
+            last[name] = (piece,)
+    yield from held(_run(last.get("ENTRYPOINT"), last.get("CMD")), variables)
+
+
+def _run(entry: Text | None, command: Text | None) -> Text:
+    """Return the script: words of both, or a shell's text. A shell does not see a command behind its entry point."""
+    if entry is None or command is None:
+        only = entry or command or ()
+        return script_of(_words(only)) if _is_json_list(only) else only
+    if _is_json_list(entry):
+        return script_of(_words(entry) + _words(command)) if _is_json_list(command) else ()
+    return entry
+
+
+def _is_json_list(text: Text) -> bool:
+    return plain(text).lstrip().startswith("[")
+
+
+def _environment(piece: Piece) -> Iterator[tuple[str, Variable]]:
+    pairs = list(_PAIR.finditer(piece.text))
+    old = None if pairs else _OLD.match(piece.text)
+    for found in pairs or filter(None, (old,)):
+        value = piece.cut(found.start("value"), found.end("value"))
+        yield found["name"], variable((value,))
+
+
+def _words(text: Text) -> list[Text]:
+    """Return the words of a list in JSON, each with its place."""
+    (piece,) = text
+    try:
+        words = json.loads(plain(text).replace("\\\n", "\n"))
+    except ValueError:
+        return []
+    found: list[Text] = []
+    at = 0
+    for word in words if isinstance(words, list) else ():
+        if not isinstance(word, str):
+            return []
+        here = piece.text.find(word, at)
+        if here < 0:
+            found.append((Piece(word, piece.path, piece.lines, piece.start, piece.end),))
+            continue
+        found.append((piece.cut(here, here + len(word)),))
+        at = here + len(word)
+    return found
+
+
+_FOLLOWED_SHELLS = (None, "bash", "sh")
+
+
+def is_github(document: YamlDocument, root: MappingNode) -> bool:
+    """Tell whether a document is a workflow or an action."""
+    whole = entries(document, root)
+    return ("jobs" in whole and "on" in whole) or "steps" in entries(document, whole.get("runs"))
+
+
+def github_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
+    """Yield the script of every step."""
+    whole = entries(document, root)
+    outer = environment(document, whole.get("env"))
+    for job in (*entries(document, whole.get("jobs")).values(), whole.get("runs")):
+        own = entries(document, job)
+        around = outer | environment(document, own.get("env"))
+        for step in items(document, own.get("steps")):
+            inside = entries(document, step)
+            shell = said(document, inside.get("shell"))
+            if "run" in inside and (shell in _FOLLOWED_SHELLS or str(shell).startswith(("bash ", "sh "))):
+                yield from held(text_of(document, inside["run"]), around, environment(document, inside.get("env")))
+
+
+_OF_A_PIPELINE = {"stages", "include", "workflow", "default", "variables", "before_script"}
+_OF_A_JOB = {
+    "stage",
+    "tags",
+    "rules",
+    "needs",
+    "extends",
+    "before_script",
+    "after_script",
+    "artifacts",
+    "only",
+    "except",
+}
+
+
+def is_gitlab(document: YamlDocument, root: MappingNode) -> bool:
+    """Tell whether a document has jobs: sections with a script, beside other keys of a pipeline or a job.
+
+    Other kinds of files have sections with a script as well, but none of these keys.
+    """
+    whole = entries(document, root)
+    jobs = [own.keys() for each in whole.values() if "script" in (own := entries(document, each))]
+    return bool(jobs) and (not whole.keys().isdisjoint(_OF_A_PIPELINE) or any(_OF_A_JOB & own for own in jobs))
+
+
+def gitlab_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
+    """Yield the script of every job, with the `before_script` in front."""
+    whole = entries(document, root)
+    default = entries(document, whole.get("default"))
+    outer = _variables(document, whole.get("variables"))
+    for job in whole.values():
+        own = entries(document, job)
+        before = own.get("before_script", default.get("before_script", whole.get("before_script")))
+        lines = [text_of(document, each) for part in (before, own.get("script")) for each in items(document, part)]
+        if "script" in own:
+            yield from held(joined(lines), outer, _variables(document, own.get("variables")))
+
+
+def _variables(document: YamlDocument, node: Node | None) -> Variables:
+    """Read variables: `NAME: value`, or with the value below `value`."""
+    return {
+        name: variable(text_of(document, entries(document, each).get("value", each)))
+        for name, each in entries(document, node).items()
+        if name.isidentifier()
+    }
+
+
+def is_kubernetes(document: YamlDocument, root: MappingNode) -> bool:
+    """Tell whether a document is a manifest."""
+    return {"apiVersion", "kind"} <= entries(document, root).keys()
+
+
+def kubernetes_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
+    """Yield the scripts of its containers, wherever in it they are, and the scripts that it makes files of."""
+    whole = entries(document, root)
+    if said(document, whole.get("kind")) == "ConfigMap":
+        for name, value in entries(document, whole.get("data")).items():
+            text = text_of(document, value)
+            if name.endswith((".sh", ".bash")) or plain(text).startswith("#!"):
+                yield from held(text)
+    for each in mappings(document, root):
+        own = entries(document, each)
+        for container in (*items(document, own.get("containers")), *items(document, own.get("initContainers"))):
+            inside = entries(document, container)
+            text = command(document, inside.get("command"), inside.get("args"))
+            yield from held(text, environment(document, inside.get("env")))
+
+
+_RUNTIME = ("runtime_env", "runtimeEnvYAML")
+
+
+def is_ray(document: YamlDocument, root: MappingNode) -> bool:
+    """Tell whether a document has a job."""
+    return any("entrypoint" in own and not own.keys().isdisjoint(_RUNTIME) for own in _sections(document, root))
+
+
+def ray_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
+    """Yield the command line of every job."""
+    for own in _sections(document, root):
+        if "entrypoint" not in own:
+            continue
+        for name in _RUNTIME:
+            if name in own:
+                inside = entries(document, own[name])
+                variables = environment(document, inside.get("env_vars")) if inside else _in_text(document, own[name])
+                yield from held(text_of(document, own["entrypoint"]), variables)
+
+
+def _sections(document: YamlDocument, root: MappingNode) -> Iterator[dict[str, Node]]:
+    return (entries(document, each) for each in mappings(document, root))
+
+
+def _in_text(document: YamlDocument, node: Node) -> Variables:
+    """Return the variables of an environment that is YAML in a text."""
+    text = text_of(document, node)
+    try:
+        roots = compose_documents(document.path, plain(text))
+    except Unreadable:
+        return {}
+    inner = YamlDocument(document.path, Lines(plain(text)))
+    found = environment(inner, entries(inner, roots[0]).get("env_vars")) if len(roots) == 1 else {}
+    for name, each in found.items():
+        # Places in the text become places in the file that holds the text.
+        words = tuple(tuple(_outside(piece, text) for piece in word) for word in each.words or ())
+        found[name] = replace(each, words=words, written=words[0][0]) if words else each
+    return found
+
+
+def _outside(piece: Piece, text: Text) -> Piece:
+    start = 0
+    for line in text:
+        if start <= piece.start < start + len(line.text):
+            return replace(line.cut(piece.start - start, piece.end - start), text=piece.text)
+        start += len(line.text)
+    return replace(text[0], text=piece.text)
+
+
+_FORMATS: Sequence[
+    tuple[Callable[[YamlDocument, MappingNode], bool], Callable[[YamlDocument, MappingNode, Sources], Iterator[Held]]]
+] = (
+    (is_kubernetes, kubernetes_scripts),
+    (is_github, github_scripts),
+    (is_gitlab, gitlab_scripts),
+    (is_ray, ray_scripts),
+    (is_compose, compose_scripts),
+)
+"""For each format in YAML a test for its documents, and a reader of their scripts, with the files that they name."""
+
+
+def read_yaml_holder(
+    path: str, text: str, versions: Versions, sources: Sources, programs: Programs | None = None
+) -> list[Recipe] | None:
+    """Return the runs that scripts of a YAML file start; None where it is no file that holds scripts.
+
+    With `programs`, those of the tree are followed. Raises Unreadable.
+    """
+    scripts: list[Held] = []
+    holds = False
+    document = YamlDocument(path, Lines(text))
+    for root in compose_documents(path, text, again=True):
+        if not isinstance(root, MappingNode):
+            continue
+        for is_one, scripts_of in _FORMATS:
+            if is_one(document, root):
+                holds = True
+                scripts += scripts_of(document, root, sources)
+    return recipes_of(path, scripts, versions, sources, programs) if holds else None
+
+
+def recipes_of(
+    path: str, scripts: Sequence[Held], versions: Versions, sources: Sources, programs: Programs | None = None
+) -> list[Recipe]:
+    """Return the runs that scripts start, numbered through the file."""
+    relevance = Relevance(sources) if programs is None else programs.asked.relevance
+    found = [
+        recipe
+        for script in scripts
+        if may_start(path, plain(script.text), relevance)
+        for recipe in read_shell(path, script, versions, sources, programs).recipes
+    ]
+    if len(found) < 2:
+        return found
+    name = posixpath.basename(path)
+    return [
+        replace(each, name=f"{name}[{number}]", qualified_name=f"{path}[{number}]")
+        for number, each in enumerate(found, 1)
+    ]
