@@ -59,8 +59,21 @@ class _Outline:
                 self.around.append((node.lineno, *map(_placed, (*node.decorator_list, *node.bases, *node.keywords))))
                 for inner in node.body:
                     self._add(inner)
+            case _ if _has_no_place(node):
+                self.around.append((ast.dump(node),))
             case _:
                 self.around.append((_placed(node),))
+
+
+def _has_no_place(node: ast.stmt) -> bool:
+    """Tell whether no value and no recipe comes from the line of a statement: it only names what others make."""
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Assign(targets=[ast.Name(id="__all__")]) | ast.Assign(targets=[ast.Name()], value=ast.Name()):
+            return True
+        case _:
+            return False
 
 
 def _placed(node: ast.AST) -> str:
