@@ -21,9 +21,16 @@ from mfsdp_lint.core.front_ends import FRONT_ENDS
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.front_ends import Profile, SettingsPlace, profiles
-from mfsdp_lint.megatron.front_ends.naming import NotationKey, Unwritable, by_attribute, by_line
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.front_ends import (
+    NotationKey,
+    Profile,
+    SettingsPlace,
+    Unwritable,
+    by_attribute,
+    by_line,
+    profiles,
+)
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.framework_configs import nemo
 from mfsdp_lint.readers.python.read import read_python

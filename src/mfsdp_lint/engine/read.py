@@ -26,7 +26,7 @@ from mfsdp_lint.inputs.discover import File, is_excluded
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
-from mfsdp_lint.megatron.versions.target import Target, UnknownVersion
+from mfsdp_lint.megatron.versions import Target, UnknownVersion
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.readers import registry
 from mfsdp_lint.readers.overrides import (

@@ -13,7 +13,7 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import NOTEBOOK, Problem
 from mfsdp_lint.inputs.suppression import CommentPlace
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran
 from mfsdp_lint.readers.reader import Reading, ToRead
 from mfsdp_lint.readers.shell_files import may_start, programs_of

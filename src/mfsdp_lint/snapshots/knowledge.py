@@ -12,8 +12,8 @@ from typing import Any
 
 from mfsdp_lint.core.files import read
 from mfsdp_lint.core.recipe import How, Origin, Span
-from mfsdp_lint.megatron.public_names import having, in_none, releases
-from mfsdp_lint.megatron.versions.target import Target, resolve_target
+from mfsdp_lint.megatron.versions import Target, resolve_target
+from mfsdp_lint.megatron.versions.releases import having, in_none, releases
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -22,8 +22,7 @@ from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Object
 from mfsdp_lint.snapshots import PROVIDERS, Snapshot
 from mfsdp_lint.snapshots.build import Builder
-from mfsdp_lint.snapshots.class_data import ClassData
-from mfsdp_lint.snapshots.functions import upstream_function
+from mfsdp_lint.snapshots.upstream import ClassData, upstream_function
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 PACKAGE = "megatron"

@@ -18,7 +18,7 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
-from mfsdp_lint.megatron.versions.ranges import is_version, numbers
+from mfsdp_lint.megatron.versions import is_version, numbers
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.launch_memory import Ran
