@@ -90,7 +90,7 @@ def _from_source(root: str, core: str) -> list[Recipe]:
         for file in sorted(files)
         if file.endswith(".py")
     ]
-    recipes = read_python(sorted(paths), Sources(), None, [root, core]).recipes
+    recipes = read_python(sorted(paths), Sources(), search_path=[root, core]).recipes
     return [
         recipe
         for recipe in recipes

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.checkpoints import facts
 from mfsdp_lint.core.nearest import did_you_mean
@@ -37,9 +38,12 @@ from mfsdp_lint.readers.overrides import (
     override,
     parse_command_line,
 )
-from mfsdp_lint.readers.reader import Knowledge, Reader, Reading, ToRead
+from mfsdp_lint.readers.reader import Reader, Reading, ToRead
 from mfsdp_lint.readers.registry import file_types
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.knowledge import Knowledge
 
 _ON = Known(True)
 

@@ -125,10 +125,8 @@ def _has_known_code(interp: Interpreter, cls: ClassObject) -> bool:
 
 def _written(value: Instance | Unknown, names: Sequence[str]) -> list[str]:
     """Return those of the names that the object has, and the names that its `__setattr__` writes for them."""
-    also: list[str] = []
-    if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
-        sets = getattr(value.cls.data, "described", {}).get("sets") or {}
-        also = [other for name in names for other in sets.get(name, ())]
+    data = value.cls.data if isinstance(value, Instance) and isinstance(value.cls, ClassObject) else None
+    also = [] if data is None else [other for name in names for other in data.also_set(name)]
     return [name for name in (*names, *also) if name in value.fields]
 
 

@@ -10,7 +10,7 @@ configuration is that of `model.transformer`. The class has a `__getattr__` and 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.core.recipe import Origin, Span, Variant
@@ -29,6 +29,7 @@ from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
+from mfsdp_lint.readers.python.knowledge import ClassKnowledge
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -323,7 +324,7 @@ def _declares(interp: Interpreter, instance: Object, name: str) -> bool | None:
     return answers.pop() if len(answers) == 1 else None
 
 
-class ClassData:
+class ClassData(ClassKnowledge):
     """Knowledge of a class from a snapshot, in the terms of the evaluator's classes."""
 
     __slots__ = ("described", "forwarding", "is_dataclass", "is_frozen", "knowledge", "opaque")
@@ -337,7 +338,6 @@ class ClassData:
         self.forwarding = Forwarding(*described["forwards"]) if "forwards" in described else None
 
     def fill(self, interp: Interpreter, cls: ClassObject) -> None:
-        """Add the attributes that the class itself has."""
         described, knowledge = self.described, self.knowledge
         builder = Builder(knowledge, interp, cls.module)
         for name, node, *_ in described.get("fields", ()):
@@ -360,11 +360,13 @@ class ClassData:
             cls.fields["__setattr__"] = self._hook(cls, "__setattr__", self._set_forwarded)
 
     def field_specs(self, interp: Interpreter, cls: ClassObject) -> list[FieldSpec]:
-        """Return the fields that the class itself declares."""
         return [self._spec(interp, cls, *field) for field in self.described.get("fields", ())]
 
+    def also_set(self, name: str) -> Sequence[str]:
+        also: Mapping[str, Sequence[str]] = self.described.get("sets") or {}
+        return also.get(name, ())
+
     def provider(self, interp: Interpreter, method: str, architecture: str | None) -> Object:
-        """See Knowledge.provider; only AutoBridge is asked."""
         return self.knowledge.provider(interp, method, architecture)
 
     def _spec(self, interp: Interpreter, cls: ClassObject, name: str, node: Node, flags: str = "") -> FieldSpec:
@@ -435,11 +437,10 @@ class ClassData:
 
     def _sets(self, interp: Interpreter, call: Call) -> None:
         instance, name, value = call.arguments
-        sets = self.described["sets"]
-        if sets is None:
+        if self.described["sets"] is None:
             forget_reachable(interp, instance)
         interp.put(instance, name, value)
-        for other in sets.get(name, ()) if sets else ():
+        for other in self.also_set(str(name)):
             if isinstance(instance, Instance) and other in instance.fields:
                 interp.put(instance, other, value)
 
