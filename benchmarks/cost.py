@@ -110,7 +110,7 @@ def judging(file: str, target: str | None) -> None:
     import json
 
     from mfsdp_lint.commands import judge
-    from mfsdp_lint.megatron.versions.target import resolve_target
+    from mfsdp_lint.megatron.versions import resolve_target
     from mfsdp_lint.rules.judging import bench
 
     judged = bench(resolve_target(target))

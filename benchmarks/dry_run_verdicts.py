@@ -29,8 +29,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from benchmarks.verdicts.recipes import FAMILIES, RIGHT, written  # noqa: E402
-from mfsdp_lint.megatron.conditions.applicability import Site  # noqa: E402
-from mfsdp_lint.megatron.versions.target import resolve_target  # noqa: E402
+from mfsdp_lint.megatron.conditions import Site  # noqa: E402
+from mfsdp_lint.megatron.versions import resolve_target  # noqa: E402
 from mfsdp_lint.rules.load import load_rules  # noqa: E402
 from mfsdp_lint.rules.model import Example  # noqa: E402
 

@@ -40,7 +40,7 @@ def evaluate_seconds(files: list[str], search_path: list[str]) -> tuple[float, i
 
     process.own()  # as the command line does
     start = time.process_time()
-    read = read_python(files, Sources(), None, search_path)
+    read = read_python(files, Sources(), search_path=search_path)
     return time.process_time() - start, len(read.recipes)
 
 

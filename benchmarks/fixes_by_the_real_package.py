@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from benchmarks.injected.draw import Injection, drawn, judged  # noqa: E402
 from benchmarks.injected.pitfalls import pitfalls, stops_runs  # noqa: E402
 from benchmarks.injected.trial import Verdict  # noqa: E402
-from mfsdp_lint.megatron.versions.target import resolve_target  # noqa: E402
+from mfsdp_lint.megatron.versions import resolve_target  # noqa: E402
 
 WORKER = Path(__file__).parents[1] / "scripts" / "injected_worker.py"
 LEFT_OUT = "left out: upstream's own recipe is refused"

@@ -21,11 +21,17 @@ from mfsdp_lint.core.front_ends import FRONT_ENDS
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.front_ends import Profile, SettingsPlace, profiles
-from mfsdp_lint.megatron.front_ends.naming import NotationKey, Unwritable, by_attribute, by_line
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.front_ends import (
+    NotationKey,
+    Profile,
+    SettingsPlace,
+    Unwritable,
+    by_attribute,
+    by_line,
+    profiles,
+)
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.readers.framework_configs import nemo
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.yaml.read import read_yaml
 from mfsdp_lint.rules.check import Violation, violations
@@ -108,7 +114,7 @@ def _read(written: dict[str, Any], profile: Profile, target: Target) -> list[Rec
     """Read settings from a file of the framework."""
     if profile.front_end.name == "nemo":
         sources, knowledge = Sources({"run.py": nemo_recipe(written)}), load_knowledge(target)
-        return read_python(["run.py"], sources, knowledge, nemo=lambda: nemo(target)).recipes
+        return read_python(["run.py"], sources, knowledge).recipes
     return read_yaml("run.yaml", yaml.safe_dump(written, sort_keys=False), target)
 
 

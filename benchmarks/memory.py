@@ -39,7 +39,7 @@ from mfsdp_lint.dryrun.ranks import (  # noqa: E402
     limit,
     read,
 )
-from mfsdp_lint.megatron.versions.target import resolve_target  # noqa: E402
+from mfsdp_lint.megatron.versions import resolve_target  # noqa: E402
 from mfsdp_lint.memory.estimate import Footprint, memory  # noqa: E402
 from mfsdp_lint.memory.facts import DDP, DISTRIBUTED, MEGATRON, TORCH, Wrapping, wrappings  # noqa: E402
 

@@ -24,8 +24,8 @@ from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Descriptor, Instance, Unknown
 from mfsdp_lint.snapshots import Snapshot
-from mfsdp_lint.snapshots.knowledge import Knowledge
-from mfsdp_lint.snapshots.making.classes import forwarding
+from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
+from mfsdp_lint.snapshots.making.entries import forwarding
 
 PROBES = (True, False, "probe")
 NOWHERE = "no_such_name"
@@ -59,7 +59,7 @@ def differences(
 
 def _differences(snapshot: Snapshot, roots: Sequence[str], modules: Sequence[str]) -> tuple[list[Difference], int]:
     finder = ModuleFinder(Sources(), roots)
-    real, known = Interpreter(finder), Interpreter(ModuleFinder(Sources()), Knowledge(lambda: snapshot))
+    real, known = Interpreter(finder), Interpreter(ModuleFinder(Sources()), SnapshotKnowledge(lambda: snapshot))
     found, count = [], 0
     for module, name in _classes(snapshot, modules):
         path = next((each for root in roots for each in _files(root, module) if os.path.isfile(each)), None)

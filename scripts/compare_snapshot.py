@@ -30,7 +30,7 @@ from mfsdp_lint.core.values import Unknown, describe
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots import Snapshot
-from mfsdp_lint.snapshots.knowledge import Knowledge
+from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
 
 FOLDERS = ("recipes", "perf_recipes", "diffusion/recipes")
 
@@ -90,7 +90,7 @@ def _from_source(root: str, core: str) -> list[Recipe]:
         for file in sorted(files)
         if file.endswith(".py")
     ]
-    recipes = read_python(sorted(paths), Sources(), None, [root, core]).recipes
+    recipes = read_python(sorted(paths), Sources(), search_path=[root, core]).recipes
     return [
         recipe
         for recipe in recipes
@@ -119,7 +119,7 @@ def _from_snapshot(snapshot: Snapshot, names: list[str]) -> tuple[dict[str, Reci
             for number, name in enumerate(names):
                 module, _, function = name.rpartition(".")
                 stream.write(f"def r{number}():\n    from {module} import {function}\n    return {function}()\n")
-        for recipe in read_python([path], Sources(), Knowledge(lambda: snapshot)).recipes:
+        for recipe in read_python([path], Sources(), SnapshotKnowledge(lambda: snapshot)).recipes:
             found[names[int(recipe.name[1:])]] = recipe
     return found, time.perf_counter() - start
 

@@ -27,9 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.core.values import Value, describe
-from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.versions.ranges import numbers
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.conditions import Site
+from mfsdp_lint.megatron.versions import numbers, resolve_target
 from mfsdp_lint.megatron.vocabulary import NAMES
 from mfsdp_lint.rules.evidenced import CORE, core_site
 from mfsdp_lint.rules.load import load_rules

@@ -18,7 +18,7 @@ from typing import Any
 from real_upstream import RANKS, arguments, import_training, in_a_child, replace_launchers, set_up, write_out
 
 from mfsdp_lint.core.values import NOT_NONE, Known
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.rules.judging import bench, variant_of
 from tests.idioms.suite import FOLDER, Idiom, Mark, idioms

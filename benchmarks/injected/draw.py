@@ -14,7 +14,7 @@ from benchmarks.injected.shapes import SHAPES, Project
 from benchmarks.injected.trial import Verdict, takes, tried
 from mfsdp_lint import process
 from mfsdp_lint.inputs.options import Options
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 
 _COLLECTED_AFTER = 20
 

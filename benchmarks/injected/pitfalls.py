@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.conditions import Site
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import default
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule

@@ -21,8 +21,8 @@ from mfsdp_lint.inputs.faults import described
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.startup.resolve import differs, will_run
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.versions.releases import NEWEST_ON_THE_INDEX, RELEASES
-from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.reports import json as findings_as_json
 from mfsdp_lint.reports import why as stories_as_text
 from mfsdp_lint.reports.audit.columns import chosen

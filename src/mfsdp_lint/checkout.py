@@ -14,9 +14,9 @@ from mfsdp_lint.core import store
 from mfsdp_lint.core.files import PACKAGE, RULES
 from mfsdp_lint.core.store import read_json, read_yaml
 from mfsdp_lint.megatron import startup as start_up
-from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.front_ends import read_profile
-from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
+from mfsdp_lint.megatron.versions import DEFAULT_TARGET
 from mfsdp_lint.megatron.vocabulary.tables import Table
 from mfsdp_lint.rules import load as rules
 

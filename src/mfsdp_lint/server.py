@@ -27,7 +27,7 @@ from mfsdp_lint.inputs.faults import described
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.startup.resolve import resolve
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import find
 from mfsdp_lint.reports.explain import render_setting

@@ -15,7 +15,7 @@ from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.rules.judging import variant_of
 
 WRITTEN = Path(__file__).parent / "written"

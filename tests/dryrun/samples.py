@@ -7,7 +7,7 @@ from typing import Any
 
 from mfsdp_lint.dryrun.outcome import DONE, Failure, Measured, PlainSettings, RunOutcome
 from mfsdp_lint.dryrun.subject import Examiner, Subject, recipe_of
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.rules.load import load_rules
 
 FSDP: Mapping[str, Any] = {

@@ -15,7 +15,7 @@ from mfsdp_lint.dryrun import inventory
 from mfsdp_lint.dryrun.inventory import BRIDGE, CPU, PACKAGES, Device, Gpu, Installed
 from mfsdp_lint.dryrun.worker.inventory import gpus, version
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.megatron.versions.target import Target, nearest
+from mfsdp_lint.megatron.versions import Target, nearest
 
 H100 = Gpu("NVIDIA H100 80GB HBM3", (9, 0))
 A100 = Gpu("NVIDIA A100", (8, 0))

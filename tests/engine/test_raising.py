@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from mfsdp_lint.core.recipe import Span, Unfollowed
 from mfsdp_lint.engine.judge import raising_findings
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.reports.json import unfollowed_document
 from mfsdp_lint.reports.wording import unfollowed_lines
 

@@ -14,7 +14,7 @@ from mfsdp_lint.engine.read import Question
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.rules.load import load_rules
 
 RULES = tuple(rule for rule in load_rules() if rule.code == "MFSDP101")

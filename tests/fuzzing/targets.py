@@ -25,10 +25,9 @@ from mfsdp_lint.inputs.detect import detect
 from mfsdp_lint.inputs.discover import Ignored
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.suppression import comments
-from mfsdp_lint.megatron.conditions.applicability import Site, parse_applicability
+from mfsdp_lint.megatron.conditions import Site, parse_applicability
 from mfsdp_lint.megatron.conditions.language import ConditionError, Terms, parse
-from mfsdp_lint.megatron.versions.ranges import VersionError
-from mfsdp_lint.megatron.versions.target import UnknownVersion, resolve_target
+from mfsdp_lint.megatron.versions import UnknownVersion, VersionError, resolve_target
 from mfsdp_lint.readers.overrides import parse_command_line as parse_overrides
 from mfsdp_lint.readers.python.comments import python_comments
 from mfsdp_lint.readers.registry import file_types

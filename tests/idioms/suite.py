@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.megatron.versions.ranges import parse_range
+from mfsdp_lint.megatron.versions import parse_range
 
 FOLDER = Path(__file__).parent
 VERSIONS = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")

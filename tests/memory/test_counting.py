@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import UNKNOWN, Known, OneOf, Plain
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.memory.counting import Count, count_parameters
 from mfsdp_lint.memory.estimate import memory
 from mfsdp_lint.memory.facts import NotModelled, SettingFacts, layout_of

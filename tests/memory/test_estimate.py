@@ -9,7 +9,7 @@ import pytest
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, OneOf, Value
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.memory.counting import GivenParameters
 from mfsdp_lint.memory.estimate import Memory, memory
 

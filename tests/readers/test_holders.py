@@ -11,7 +11,7 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
+from mfsdp_lint.megatron.versions import DEFAULT_TARGET
 from mfsdp_lint.readers.embedding_formats.formats import dockerfile_scripts, read_yaml_holder, recipes_of
 
 LAUNCH = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --use-megatron-fsdp --ckpt-format torch_dist"

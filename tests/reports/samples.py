@@ -7,7 +7,7 @@ from textwrap import dedent
 
 from mfsdp_lint.core.finding import AffectedRecipe, Edit, Finding, Fix, Note, Suppression
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.reports.summary import Summary
 
 TARGET = Target(bridge="0.3.1", core="0.16.1", reason="the newest on the package index", assumed=True)

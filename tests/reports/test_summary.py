@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mfsdp_lint.megatron.versions.target import Target, resolve_target
+from mfsdp_lint.megatron.versions import Target, resolve_target
 from mfsdp_lint.reports.summary import Summary, summarise, summary_line
 from tests.reports.samples import FORMAT, SUPPRESSED, TARGET, UNSHARDED
 

@@ -9,7 +9,7 @@ from mfsdp_lint.core.front_ends import BRIDGE
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
-from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.versions.releases import NEWEST_ON_THE_INDEX
 from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.model import Example, Rule

@@ -8,7 +8,7 @@ from itertools import product
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, Known, Plain, Value
-from mfsdp_lint.megatron.conditions.applicability import Truth
+from mfsdp_lint.megatron.conditions import Truth
 from mfsdp_lint.megatron.conditions.nodes import Comparison, Constant, Either, Junction, Node, Not, Test
 
 Assignment = Mapping[str, Plain]

@@ -9,7 +9,7 @@ from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, Known, NotNone, OneOf, Plain, Unknown, Value
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.rules.check import violations
 from mfsdp_lint.rules.findings import FindingGroup, causes, check
 from mfsdp_lint.rules.load import load_rules

@@ -14,7 +14,7 @@ from mfsdp_lint.core.recipe import Recipe, Setting, Variant
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import Known, Plain, Value
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.conditions.nodes import Junction, Node, Not
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.rules.findings import check

@@ -12,7 +12,7 @@ from mfsdp_lint.checkpoints.facts import FOLDER
 from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.shell.read import read_shell

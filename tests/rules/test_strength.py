@@ -9,7 +9,7 @@ import pytest
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.form import RuleError
 from mfsdp_lint.rules.load import load_rules

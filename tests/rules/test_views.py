@@ -12,7 +12,7 @@ import pytest
 
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.values import Known, Plain
-from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.conditions.nodes import Junction, Node
 from mfsdp_lint.megatron.startup import StartupStep, startup
 from mfsdp_lint.megatron.startup.resolve import after

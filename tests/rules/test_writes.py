@@ -9,7 +9,7 @@ import pytest
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules

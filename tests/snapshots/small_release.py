@@ -359,4 +359,4 @@ def read_with(snapshot: Snapshot, path: Path) -> list[Recipe]:
 
 def read_with_source(tree: Path, path: Path) -> list[Recipe]:
     """The recipes of a file, with the release's source at hand."""
-    return read_python([str(path)], Sources(), None, [str(tree)]).recipes
+    return read_python([str(path)], Sources(), search_path=[str(tree)]).recipes

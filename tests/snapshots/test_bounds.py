@@ -12,9 +12,8 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.objects import Function
-from mfsdp_lint.snapshots.making.bounds import ChangeBounds
+from mfsdp_lint.snapshots.making.bounds import ChangeBounds, touched
 from mfsdp_lint.snapshots.making.meaning import global_of
-from mfsdp_lint.snapshots.making.touched import touched
 
 MODULE = """\
 import bisect, copy, functools, heapq, json, logging, operator, random, threading

@@ -11,7 +11,7 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import NOT_NONE, Known, NotNone, OneOf, Plain, Unknown, Value
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
+from mfsdp_lint.megatron.versions import DEFAULT_TARGET
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots.knowledge import load_knowledge, shipped
 from tests.folders import working_in
@@ -222,7 +222,7 @@ def test_every_recipe_of_the_wheel_is_what_its_source_says(family: str, tmp_path
     """The wheel has no megatron-core, so its source leaves unknown what comes from there; the rest agrees."""
     root = Path(__file__).parents[2] / WHEEL
     source = root / "megatron/bridge/recipes" / f"{family}.py"
-    real = {recipe.name: recipe for recipe in read_python([str(source)], Sources(), None, [str(root)]).recipes}
+    real = {recipe.name: recipe for recipe in read_python([str(source)], Sources(), search_path=[str(root)]).recipes}
     module = f"megatron.bridge.recipes.{family.replace('/', '.')}"
     text = "".join(f"def of_{name}():\n    from {module} import {name}\n    return {name}()\n" for name in real)
     mine = {recipe.name.removeprefix("of_"): recipe for recipe in read_all(tmp_path, text)}

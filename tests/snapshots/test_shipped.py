@@ -11,7 +11,7 @@ import pytest
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Known, Plain, Unknown
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import RELEASES, resolve_target
+from mfsdp_lint.megatron.versions import RELEASES, resolve_target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules

@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 
-from mfsdp_lint.megatron.conditions.applicability import ByVersion
+from mfsdp_lint.megatron.conditions import ByVersion
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Backing, ErrorText, Evidence, Rule
 from tools.coverage.callgraph import Source, reached

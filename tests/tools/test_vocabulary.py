@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Value
-from mfsdp_lint.megatron.vocabulary.entry import Flag
-from mfsdp_lint.megatron.vocabulary.tables import Table
+from mfsdp_lint.megatron.vocabulary.tables import Flag, Table
 from tools.vocabulary.flags import flags_of
 from tools.vocabulary.generate import defaults, flags, text_of
 from tools.vocabulary.trees import Folder, Revision, Source

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.core.store import read_yaml
-from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.startup import raw_steps
 from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.model import ErrorText, Rule

@@ -15,7 +15,7 @@ import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from mfsdp_lint.megatron.versions.ranges import HEAD
+from mfsdp_lint.megatron.versions import HEAD
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
 from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.load import load_rules

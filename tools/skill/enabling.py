@@ -9,7 +9,7 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Plain, describe
 from mfsdp_lint.fixes.enabling import Asked, guide
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.megatron.vocabulary.entry import SettingEntry
+from mfsdp_lint.megatron.vocabulary.tables import SettingEntry
 from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site
 from tools.skill.pitfalls import NEWEST
 

@@ -10,8 +10,8 @@ from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.versions.ranges import HEAD
+from mfsdp_lint.megatron.conditions import Site
+from mfsdp_lint.megatron.versions import HEAD
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site
 from mfsdp_lint.rules.load import load_rules

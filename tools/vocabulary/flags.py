@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mfsdp_lint.core.values import NONE, Known, Plain, Value
-from mfsdp_lint.megatron.vocabulary.entry import Flag
+from mfsdp_lint.megatron.vocabulary.tables import Flag
 from tools.vocabulary.fields import Field, fields_of
 from tools.vocabulary.trees import Module, Source
 from tools.vocabulary.values import is_enum, members, value_of

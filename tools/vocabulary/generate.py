@@ -22,10 +22,8 @@ from typing import Any
 from mfsdp_lint.checkout import VOCABULARY
 from mfsdp_lint.checkout import settings as reviewed
 from mfsdp_lint.core.values import Value
-from mfsdp_lint.megatron.versions.ranges import HEAD, numbers
-from mfsdp_lint.megatron.versions.target import RELEASES
-from mfsdp_lint.megatron.vocabulary.entry import Flag
-from mfsdp_lint.megatron.vocabulary.tables import encode, runs_of
+from mfsdp_lint.megatron.versions import HEAD, RELEASES, numbers
+from mfsdp_lint.megatron.vocabulary.tables import Flag, encode, runs_of
 from tools.vocabulary.flags import flags_of
 from tools.vocabulary.sections import Sections, bridge_names, bridge_sections, core_sections
 from tools.vocabulary.trees import Revision, Source

@@ -22,9 +22,9 @@ from mfsdp_lint.checkpoints.folder import CheckpointFolder, Iteration, name_of
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, describe, join
-from mfsdp_lint.megatron.conditions.applicability import Site, parse_applicability
+from mfsdp_lint.megatron.conditions import Site, parse_applicability
 from mfsdp_lint.megatron.startup.resolve import will_run
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 
 Read = Callable[[str], Value]
 """The value of a setting as the recipe will run."""

@@ -21,7 +21,7 @@ from mfsdp_lint.commands.arguments import (
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.memory.counting import GivenParameters
 from mfsdp_lint.memory.estimate import MemoryOf
 from mfsdp_lint.reports.places import problems_in_files, recipes_in_files, unfollowed_in_files

@@ -19,7 +19,7 @@ from mfsdp_lint.dryrun.ranks import place
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Executed, Execution, can_be_tried, execute, not_read, recipe_of, saving
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.megatron.versions.target import Target, nearest
+from mfsdp_lint.megatron.versions import Target, nearest
 from mfsdp_lint.process import progress_line
 from mfsdp_lint.readers.overrides import override
 from mfsdp_lint.reports import dry_run as report

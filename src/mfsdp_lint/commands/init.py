@@ -61,7 +61,7 @@ def main(arguments: argparse.Namespace) -> int:
     if there is None:
         target = NO_TARGET
         if arguments.target_bridge is not None:
-            from mfsdp_lint.megatron.versions.ranges import VersionError, parse_range
+            from mfsdp_lint.megatron.versions import VersionError, parse_range
 
             try:
                 parse_range(arguments.target_bridge)

@@ -18,8 +18,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import SIZE_LIMIT, reason
 from mfsdp_lint.megatron.front_ends import every_front_end
-from mfsdp_lint.megatron.versions.ranges import VersionError, numbers
-from mfsdp_lint.megatron.versions.target import UnknownVersion, core_version, gpu_kind, resolve_target
+from mfsdp_lint.megatron.versions import UnknownVersion, VersionError, core_version, gpu_kind, numbers, resolve_target
 from mfsdp_lint.reports.json import finding_document, json_value
 from mfsdp_lint.rules.judging import Verdict, bench, variant_of
 

@@ -10,7 +10,7 @@ from mfsdp_lint.commands.arguments import add_output, add_what_is_read, print_js
 from mfsdp_lint.core.recipe import LaunchCommand, Recipe
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, will_run
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.reports.audit.columns import COLUMNS
 from mfsdp_lint.reports.json import recipe_document, target_document
 from mfsdp_lint.reports.wording import count, printable

@@ -23,10 +23,10 @@ from mfsdp_lint.dryrun.evidence import TIER, confirmed_by, controls_of, inconclu
 from mfsdp_lint.dryrun.outcome import DONE, Failure, PlainSettings, RunOutcome, failure_from
 from mfsdp_lint.dryrun.subject import KnownSettings
 from mfsdp_lint.inputs.detect import with_core
-from mfsdp_lint.inputs.detect.places import ProjectFolders
+from mfsdp_lint.inputs.detect.declared import ProjectFolders
 from mfsdp_lint.inputs.detect.present import CORE, core_at
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, core_version, nearest
+from mfsdp_lint.megatron.versions import Target, UnknownVersion, core_version, nearest
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
 from mfsdp_lint.rules.check import Violation

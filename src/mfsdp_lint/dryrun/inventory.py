@@ -16,8 +16,8 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.containment import WORKER, contained
 from mfsdp_lint.dryrun.introspection import NoAnswer, validator
 from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.megatron.versions import Target, UnknownVersion, bridge_version, core_version, resolve_target
 from mfsdp_lint.megatron.versions.releases import NEWEST_ON_THE_INDEX
-from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, bridge_version, core_version, resolve_target
 
 _CORE_NEEDS = ("torch", "megatron-core", "numpy", "einops", "psutil", "packaging")
 _BRIDGE_NEEDS = (

@@ -28,7 +28,7 @@ from mfsdp_lint.dryrun.outcome import PlainSettings, failure_from
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.overrides import override, parse_command_line
 from mfsdp_lint.readers.python.read import NOT_KNOWN
 from mfsdp_lint.rules.check import Violation, violations

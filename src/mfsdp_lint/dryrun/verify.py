@@ -18,8 +18,8 @@ from mfsdp_lint.dryrun.inventory import Installed, Tier
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Subject, recipe_of, tier_of
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.conditions import Site
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.rules.index import SettingsViews
 from mfsdp_lint.rules.model import Confirm, Rule

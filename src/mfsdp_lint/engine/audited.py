@@ -15,7 +15,7 @@ from mfsdp_lint.engine.earlier import asked_of_child, at_revision
 from mfsdp_lint.engine.read import Question, question, read, with_launchers
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.memory.estimate import MemoryOf
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.reports.audit.page import Side, side_document

@@ -25,7 +25,7 @@ from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.projects import active_environments, own_packages, root_above
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.reports.summary import RecipeState, Summary, recounted
 
 

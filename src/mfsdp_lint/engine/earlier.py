@@ -20,7 +20,7 @@ from mfsdp_lint.engine.read import question, with_launchers
 from mfsdp_lint.inputs.history import revision, write_tree
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.rules.about_files import file_finding
 from mfsdp_lint.rules.check import Violation
 

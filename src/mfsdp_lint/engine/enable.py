@@ -19,8 +19,8 @@ from mfsdp_lint.fixes.prove import TOO_LARGE, prove
 from mfsdp_lint.inputs.addresses import is_address, parse_address
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
-from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.conditions import Site
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.rules.check import Violation
 
 DISABLED = "Megatron-FSDP is not on"

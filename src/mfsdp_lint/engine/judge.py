@@ -15,7 +15,7 @@ from mfsdp_lint.engine.silenced import NOTHING, Silenced
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import Comment, Suppressed, comments, suppress
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.registry import kind_of, reader_of
 from mfsdp_lint.reports.summary import holds_for, in_order, named_versions, with_versions
 from mfsdp_lint.rules.about_files import RAISES, UNDECIDED

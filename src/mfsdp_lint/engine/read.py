@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.checkpoints import facts
 from mfsdp_lint.core.nearest import did_you_mean
@@ -26,7 +27,7 @@ from mfsdp_lint.inputs.discover import File, is_excluded
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
-from mfsdp_lint.megatron.versions.target import Target, UnknownVersion
+from mfsdp_lint.megatron.versions import Target, UnknownVersion
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.readers import registry
 from mfsdp_lint.readers.overrides import (
@@ -37,9 +38,12 @@ from mfsdp_lint.readers.overrides import (
     override,
     parse_command_line,
 )
-from mfsdp_lint.readers.reader import Knowledge, Reader, Reading, ToRead
+from mfsdp_lint.readers.reader import Reader, Reading, ToRead
 from mfsdp_lint.readers.registry import file_types
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.knowledge import Knowledge
 
 _ON = Known(True)
 

@@ -16,9 +16,8 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import Question
 from mfsdp_lint.inputs.faults import Faults
-from mfsdp_lint.megatron.versions.ranges import numbers
+from mfsdp_lint.megatron.versions import Target, numbers
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
-from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.reports.summary import holds_for, in_order, named_versions
 from mfsdp_lint.rules.check import Violation

@@ -16,7 +16,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.suppression import Comment
-from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.about_files import FILE_CODES, UNUSED_COMMENT
 from mfsdp_lint.rules.index import SettingsViews

@@ -15,9 +15,9 @@ from mfsdp_lint.fixes.apply import Fixed
 from mfsdp_lint.fixes.judged import Need
 from mfsdp_lint.fixes.patch import make_patch
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.conditions.applicability import Applicability, Site, parse_applicability
+from mfsdp_lint.megatron.conditions import Applicability, Site, parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, parse
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.readers.overrides import OverriddenSettings, SettingOverride
 from mfsdp_lint.rules.check import Remedy, Violation

@@ -17,8 +17,7 @@ from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.editor import ABSENT, Absent, Assignments, Editable, Old
 from mfsdp_lint.fixes.edits import FileText, path_written
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.megatron.vocabulary.entry import Flag
-from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Flag, opposite
 from mfsdp_lint.readers.shell.script import Script
 
 _BARE = re.compile(r"[\w@%+=:,./-]+")

@@ -18,7 +18,7 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes.editor import ABSENT, Assignments, Editable, Old
 from mfsdp_lint.fixes.edits import Change, FileText, Items, append_items, remove_item
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.megatron.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path, places_of
+from mfsdp_lint.megatron.front_ends import Naming, Unwritable, at_the_end_of, by_path, places_of
 from mfsdp_lint.readers.yaml.nodes import AliasNode, MappingNode, Node, ScalarNode, compose_documents
 from mfsdp_lint.readers.yaml.read import MODEL_ARGS
 

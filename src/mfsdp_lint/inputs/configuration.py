@@ -186,7 +186,7 @@ def _parse_toml(text: str) -> dict[str, Any]:
 def _check_version(required: str | None, file: str) -> None:
     if required is None:
         return
-    from mfsdp_lint.megatron.versions.ranges import VersionError, parse_range
+    from mfsdp_lint.megatron.versions import VersionError, parse_range
 
     where = _where(file, REQUIRED_VERSION.name)
     try:

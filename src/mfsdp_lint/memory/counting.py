@@ -18,7 +18,7 @@ from typing import Any, Literal
 from mfsdp_lint.core.recipe import Settings
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.memory.facts import NotModelled, RankGroups, SettingFacts
 from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import shipped

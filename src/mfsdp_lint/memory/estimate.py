@@ -14,8 +14,7 @@ from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, resolve
-from mfsdp_lint.megatron.versions.ranges import parse_range
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target, parse_range
 from mfsdp_lint.memory.counting import Count, GivenParameters, count_parameters, split_evenly
 from mfsdp_lint.memory.facts import (
     DISTRIBUTED,

@@ -14,7 +14,7 @@ from mfsdp_lint.core.recipe import Setting, Settings
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import Known, OneOf, Plain, Unknown, Value, describe
-from mfsdp_lint.megatron.versions.ranges import parse_range
+from mfsdp_lint.megatron.versions import parse_range
 
 
 class NotModelled(Exception):

@@ -19,8 +19,7 @@ from mfsdp_lint.core.settings import Layer, WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
 from mfsdp_lint.megatron.front_ends import Calls, FrameworkSettings, Pinned, Profile, SettingsPlace, profiles
 from mfsdp_lint.megatron.vocabulary import SECTIONS, SETTINGS, table
-from mfsdp_lint.megatron.vocabulary.entry import Versions
-from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions, opposite
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.overrides import OverriddenSettings, SettingOverride
 from mfsdp_lint.readers.trees import Key, Leaf, Section, Tree

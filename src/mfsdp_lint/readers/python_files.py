@@ -13,20 +13,12 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import NOTEBOOK, Problem
 from mfsdp_lint.inputs.suppression import CommentPlace
-from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran
 from mfsdp_lint.readers.reader import Reading, ToRead
 from mfsdp_lint.readers.shell_files import may_start, programs_of
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.read import ShellRead
-
-
-def _nemo(target: Target) -> object:
-    """Return the reader of NeMo's runs; most files need none."""
-    from mfsdp_lint.readers.framework_configs import nemo
-
-    return nemo(target)
 
 
 _STARTS = re.compile(r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+)\b")
@@ -122,7 +114,6 @@ class PythonFiles:
             beside=asked.beside,
             tracing=asked.tracing,
             before=before if isinstance(before, Before) else None,
-            nemo=lambda: _nemo(asked.target),
             relevance=asked.relevance,
             environment=asked.environment,
         )

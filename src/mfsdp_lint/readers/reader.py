@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from mfsdp_lint.core.recipe import Recipe, Setting, Unfollowed
 from mfsdp_lint.core.records import dataclass
@@ -13,15 +13,11 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.relevance import Relevance
 
-
-class Knowledge(Protocol):
-    """Facts of a release of Megatron-Bridge that are known without its source."""
-
-    def remarks(self) -> Iterable[str]:
-        """Return remarks worth printing, after the knowledge was used."""
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.knowledge import Knowledge
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,10 +63,9 @@ def programs_of(asked: ToRead, ran: Ran | None = None) -> Programs:
 
     `ran` receives the functions that run.
     """
-    from mfsdp_lint.readers.framework_configs import nemo
     from mfsdp_lint.readers.python.entries.addressed import Programs
 
-    return Programs(asked, lambda: nemo(asked.target), ran)
+    return Programs(asked, ran)
 
 
 _RELEVANT = re.compile(

@@ -11,8 +11,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
 from mfsdp_lint.megatron.front_ends import KeyTarget, Profile
 from mfsdp_lint.megatron.vocabulary import COMMAND_LINE_SECTIONS
-from mfsdp_lint.megatron.vocabulary.entry import SettingEntry
-from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Table
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, SettingEntry, Table
 from mfsdp_lint.reports.wording import aligned
 from mfsdp_lint.rules.about_files import AboutFiles
 from mfsdp_lint.rules.model import Example, FixSpec, Rule

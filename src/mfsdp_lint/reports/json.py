@@ -10,7 +10,7 @@ from typing import Any
 from mfsdp_lint.core.finding import Applied, Confirmation, Finding
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Unfollowed
 from mfsdp_lint.core.values import Known, OneOf, Plain, Value
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.reports.summary import RecipeState, Summary
 
 

@@ -11,9 +11,8 @@ from mfsdp_lint.core.finding import SEVERITIES, Finding, Safety, Severity
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import spell
-from mfsdp_lint.megatron.versions.ranges import numbers
+from mfsdp_lint.megatron.versions import Target, is_known, numbers
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
-from mfsdp_lint.megatron.versions.target import Target, is_known
 from mfsdp_lint.reports.wording import count, printable
 from mfsdp_lint.rules.about_files import UNDECIDED
 

@@ -10,7 +10,7 @@ from mfsdp_lint.core.recipe import CallSite, Origin, Recipe, Span, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, OneOf, Value, describe
 from mfsdp_lint.megatron.startup.resolve import Change, resolve
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.overrides import COMMAND_LINE, ENVIRONMENT
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.json import (

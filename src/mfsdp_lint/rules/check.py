@@ -13,9 +13,9 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known, Plain, Value, is_known_as
 from mfsdp_lint.inputs.faults import Faults, contained
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.conditions.language import Condition
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.process import tell_progress
 from mfsdp_lint.rules.index import RuleIndex, SettingsViews, Undecided, agenda, undecided
 from mfsdp_lint.rules.model import Case, FixSpec, Rule, stronger

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
-from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.versions.ranges import HEAD, numbers
+from mfsdp_lint.megatron.conditions import Site
+from mfsdp_lint.megatron.versions import HEAD, Target, numbers
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
-from mfsdp_lint.megatron.versions.target import Target
 
 BRIDGE = tuple(dict.fromkeys(release.data for release in RELEASES))
 """The releases of Megatron-Bridge with data of their own: one of every line, and the development branch."""

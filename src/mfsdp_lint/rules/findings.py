@@ -11,7 +11,7 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, OneOf, Value, describe
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.model import Rule
 

@@ -15,7 +15,7 @@ from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.core.recipe import Seen
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.megatron.conditions.applicability import Applicability, ByVersion, parse_applicability
+from mfsdp_lint.megatron.conditions import Applicability, ByVersion, parse_applicability
 from mfsdp_lint.megatron.conditions.language import (
     SECTIONS,
     Condition,
@@ -27,7 +27,7 @@ from mfsdp_lint.megatron.conditions.language import (
     parse_value,
 )
 from mfsdp_lint.megatron.conditions.nodes import Expression
-from mfsdp_lint.megatron.versions.ranges import VersionError, numbers
+from mfsdp_lint.megatron.versions import VersionError, numbers
 from mfsdp_lint.readers import registry
 from mfsdp_lint.rules.model import (
     STEP_VIEW,

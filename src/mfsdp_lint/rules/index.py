@@ -17,7 +17,7 @@ from mfsdp_lint.core.recipe import Obstacle, Recipe, Setting, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import With
 from mfsdp_lint.core.values import Known, NotNone, Plain, Unknown
-from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.conditions.nodes import Junction, Node
 from mfsdp_lint.megatron.startup import StartupStep, startup

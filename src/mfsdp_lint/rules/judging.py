@@ -22,10 +22,10 @@ from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting, Settings, Span, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Scalar, Value
-from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.front_ends import front_end as front_end_named
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
-from mfsdp_lint.megatron.versions.target import Target, nearest, resolve_target
+from mfsdp_lint.megatron.versions import Target, nearest, resolve_target
 from mfsdp_lint.rules.index import RuleIndex, SettingsViews, agenda
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Case, Rule, stronger

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.core.records import fields
 from mfsdp_lint.core.store import Folder, read_yaml, store
-from mfsdp_lint.megatron.conditions.applicability import parse_applicability
+from mfsdp_lint.megatron.conditions import parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, Terms, deferred
 from mfsdp_lint.rules.form import CheckedTerms, RuleError, read_rule, read_terms
 from mfsdp_lint.rules.model import Rule, Sees, groups, stronger

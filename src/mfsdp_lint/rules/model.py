@@ -15,9 +15,9 @@ from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Seen, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known, Plain, describe
-from mfsdp_lint.megatron.conditions.applicability import Applicability, ByVersion, Site
+from mfsdp_lint.megatron.conditions import Applicability, ByVersion, Site
 from mfsdp_lint.megatron.conditions.language import Condition
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 
 View = Literal["written", "validation", "run"]
 

@@ -30,7 +30,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import Known, Plain, Value, describe
 from mfsdp_lint.megatron.startup.resolve import Change
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.rules.index import SettingsViews
 from mfsdp_lint.rules.model import Case, Rule, Written

@@ -8,22 +8,25 @@ import os
 import re
 from collections.abc import Callable, Sequence, Set
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.core.files import read
 from mfsdp_lint.core.recipe import How, Origin, Span
-from mfsdp_lint.megatron.public_names import having, in_none, releases
-from mfsdp_lint.megatron.versions.target import Target, resolve_target
+from mfsdp_lint.megatron.versions import Target, resolve_target
+from mfsdp_lint.megatron.versions.releases import having, in_none, releases
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.knowledge import Knowledge
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.classes import ClassObject, Deferred, StarOut
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Object
 from mfsdp_lint.snapshots import PROVIDERS, Snapshot
 from mfsdp_lint.snapshots.build import Builder
-from mfsdp_lint.snapshots.class_data import ClassData
-from mfsdp_lint.snapshots.functions import upstream_function
+from mfsdp_lint.snapshots.upstream import ClassData, upstream_function
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.framework_configs import Nemo
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 PACKAGE = "megatron"
@@ -54,7 +57,7 @@ def shipped(bridge: str) -> Snapshot | None:
         return None
 
 
-class SnapshotKnowledge:
+class SnapshotKnowledge(Knowledge):
     """The modules of a snapshot, for one evaluation.
 
     `load` gives the snapshot, when something of Megatron is first imported; a module is looked into when it is needed.
@@ -76,15 +79,12 @@ class SnapshotKnowledge:
     # -- what the evaluator asks --------------------------------------------------------------------------------------
 
     def covers(self, name: str) -> bool:
-        """Tell whether a module belongs to the packages that releases are known of."""
         return name.partition(".")[0] == PACKAGE
 
     def anew(self) -> SnapshotKnowledge:
-        """Copy it for another evaluation, in which nothing has been changed yet."""
         return SnapshotKnowledge(lambda: self.snapshot, self._wanted, self._also)
 
     def module(self, interp: Interpreter, name: str) -> Module | None:
-        """Return an upstream module or package by its dotted name; None if the snapshot has none."""
         if not self.covers(name):
             return None
         if name not in self._modules:
@@ -96,12 +96,10 @@ class SnapshotKnowledge:
         return self._modules[name]
 
     def member(self, interp: Interpreter, module_name: str, name: str) -> Object | None:
-        """Return a name of an upstream module, a submodule included; None if the snapshot lacks it."""
         module = self.module(interp, module_name)
         return None if module is None or name not in module.fields else resolve_global(interp, module, name)
 
     def version_of(self, package: str) -> Object | None:
-        """Return the version of an installed package: a text, or a choice of several; None if it is not known."""
         if self._wanted is None:
             return None
         targets = (self._wanted, *self._also)
@@ -109,7 +107,6 @@ class SnapshotKnowledge:
         return None if None in found else found[0] if len(found) == 1 else Choice(found)
 
     def lacks(self, module_name: str, name: str | None = None) -> bool:
-        """Tell whether the release surely has no module of this name, or the module no such name."""
         if self.snapshot is None or not self.covers(module_name):
             return False
         if self.snapshot.bridge not in releases(having(module_name, name)):
@@ -147,16 +144,13 @@ class SnapshotKnowledge:
 
     @property
     def targets(self) -> tuple[Target | None, ...]:
-        """The releases that are asked for; None for the snapshot's own."""
         return (self._wanted, *self._also)
 
     @property
     def is_open(self) -> bool:
-        """Tell whether an answer needed the snapshot so far."""
         return "snapshot" in self.__dict__
 
     def open(self) -> None:
-        """Open the snapshot: an answer of another evaluation needed it."""
         _ = self.snapshot
 
     @cached_property
@@ -166,12 +160,16 @@ class SnapshotKnowledge:
         return self._wanted or resolve_target(self.snapshot.bridge)  # type: ignore[union-attr]
 
     def remarks(self) -> tuple[str, ...]:
-        """Return remarks about the answers that were given so far."""
         opened = self.__dict__.get("snapshot")
         if opened is None or self._wanted is None or self._wanted.bridge == opened.bridge:
             return ()
         mine, theirs = self._wanted.bridge, opened.bridge
         return (f"megatron-bridge {mine}: nothing is known of its own recipes, those of {theirs} were used",)
+
+    def nemo(self) -> Nemo:
+        from mfsdp_lint.readers.framework_configs import nemo  # most files need none
+
+        return nemo(self.target)
 
     def _release(self, path: str) -> str:
         """Name the release that a module (or its file) belongs to."""

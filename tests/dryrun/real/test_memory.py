@@ -11,7 +11,7 @@ import pytest
 from benchmarks import memory as benchmark
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.memory.counting import count_parameters
 from mfsdp_lint.memory.facts import SettingFacts, layout_of, wrappings
 from tests.dryrun.real.running import PYTHON, ROOT

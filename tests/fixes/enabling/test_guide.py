@@ -12,9 +12,9 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.store import read_yaml
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.enabling import SOURCE, Asked, guide
-from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions import Site
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.megatron.versions.releases import RELEASES
-from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.megatron.vocabulary import table
 
 SITE = Site(resolve_target("0.3.1"))

@@ -11,7 +11,7 @@ import pytest
 
 from mfsdp_lint.inputs.detect import Detected, detect
 from mfsdp_lint.inputs.options import Options
-from mfsdp_lint.megatron.versions.target import UnknownVersion
+from mfsdp_lint.megatron.versions import UnknownVersion
 
 PACKAGE_INFO = "MAJOR = {}\nMINOR = {}\nPATCH = {}\nPRE_RELEASE = '{}'\n"
 

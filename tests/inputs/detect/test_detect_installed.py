@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.inputs.detect.places import ProjectFolders
+from mfsdp_lint.inputs.detect.declared import ProjectFolders
 from mfsdp_lint.inputs.detect.present import in_site_packages
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.inputs.detect.declared import in_locks, in_requirements
-from mfsdp_lint.inputs.detect.places import ProjectFolders, version_or_range
-from mfsdp_lint.megatron.versions.target import bridge_versions
+from mfsdp_lint.inputs.detect.declared import ProjectFolders, in_locks, in_requirements, version_or_range
+from mfsdp_lint.megatron.versions import bridge_versions
 
 
 @pytest.mark.parametrize(
@@ -130,6 +129,6 @@ def test_a_locked_package_is_found_with_its_line(
 
 
 def test_a_version_of_thousands_of_digits_is_not_understood() -> None:
-    from mfsdp_lint.inputs.detect.places import version_or_range
+    from mfsdp_lint.inputs.detect.declared import version_or_range
 
     assert version_or_range("^" + "9" * 5000) is None

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.cli import main
-from mfsdp_lint.inputs.detect.declared import in_images
-from mfsdp_lint.inputs.detect.places import ProjectFolders, project_folders
+from mfsdp_lint.inputs.detect.declared import ProjectFolders, in_images, project_folders
 from mfsdp_lint.inputs.detect.present import PROBES, declared, in_tree
 
 SAYS = "MAJOR = 0\nMINOR = {}\nPATCH = {}\nPRE_RELEASE = '{}'\n"

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from mfsdp_lint.megatron.conditions.applicability import ByVersion, Site, parse_applicability
-from mfsdp_lint.megatron.versions.ranges import VersionError
+from mfsdp_lint.megatron.conditions import ByVersion, Site, parse_applicability
+from mfsdp_lint.megatron.versions import VersionError
 from mfsdp_lint.rules.evidenced import bridge_site, core_site
 
 BRIDGE = bridge_site("0.4.2")

@@ -7,9 +7,9 @@ import pytest
 from mfsdp_lint.core.recipe import Setting, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, NotNone, OneOf, Plain, Unknown, Value
-from mfsdp_lint.megatron.conditions.applicability import ByVersion, Site, parse_applicability
+from mfsdp_lint.megatron.conditions import ByVersion, Site, parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, ConditionError, Terms, parse, parse_value
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 
 SITE = Site(resolve_target("0.3.1"))
 FSDP = ByVersion.everywhere(parse("dist.fsdp or ddp.fsdp", {}))

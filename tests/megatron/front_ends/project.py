@@ -12,7 +12,7 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Value
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import Target, resolve_target
+from mfsdp_lint.megatron.versions import Target, resolve_target
 from mfsdp_lint.readers.yaml.document import Files
 from mfsdp_lint.readers.yaml.read import read_yaml
 

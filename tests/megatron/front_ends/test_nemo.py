@@ -7,8 +7,7 @@ import pytest
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import resolve_target
-from mfsdp_lint.readers.framework_configs import nemo
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots.knowledge import load_knowledge
 from tests.megatron.front_ends.project import Project
@@ -57,7 +56,7 @@ TARGET = resolve_target("0.3.1")
 
 
 def recipes(text: str) -> list[Recipe]:
-    read = read_python(["run.py"], Sources({"run.py": text}), load_knowledge(TARGET), nemo=lambda: nemo(TARGET))
+    read = read_python(["run.py"], Sources({"run.py": text}), load_knowledge(TARGET))
     return read.recipes
 
 

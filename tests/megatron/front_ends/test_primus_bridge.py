@@ -6,7 +6,7 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.values import UNKNOWN, Known
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.readers.python.read import PythonRead, read_python
 from mfsdp_lint.readers.yaml.document import Files
 from mfsdp_lint.readers.yaml.read import read_yaml

@@ -10,7 +10,7 @@ from mfsdp_lint.core.recipe import Origin, Setting, Span, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, OneOf, Plain, Value, possible, same
 from mfsdp_lint.megatron.startup.resolve import Resolution, changes_of, differs, resolve
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.rules.judging import variant_of
 
 RELEASES = ("0.2.0", "0.3.1", "0.4.0", "0.4.2", "0.5.1", "0.6.0", "head")

@@ -12,10 +12,10 @@ from mfsdp_lint import checkout
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, OneOf, Plain, Value
 from mfsdp_lint.megatron import startup
-from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.startup import StartupError, StartupStep, nearest
 from mfsdp_lint.megatron.startup.resolve import resolve
-from mfsdp_lint.megatron.versions.target import RELEASES, Target, resolve_target
+from mfsdp_lint.megatron.versions import RELEASES, Target, resolve_target
 from mfsdp_lint.rules.judging import variant_of
 
 TARGETS = [resolve_target(release.bridge) for release in RELEASES]

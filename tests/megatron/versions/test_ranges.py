@@ -2,7 +2,7 @@
 
 import pytest
 
-from mfsdp_lint.megatron.versions.ranges import VersionError, parse_range
+from mfsdp_lint.megatron.versions import VersionError, parse_range
 
 
 @pytest.mark.parametrize(

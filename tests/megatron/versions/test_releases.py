@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mfsdp_lint.megatron.versions.ranges import HEAD, numbers
+from mfsdp_lint.megatron.versions import HEAD, numbers
 from mfsdp_lint.megatron.versions.releases import CONTAINERS, CORE_RELEASES, NEWEST_ON_THE_INDEX, RELEASES, Container
 from mfsdp_lint.rules.evidenced import BRIDGE, CORE
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET, RELEASES, UnknownVersion, resolve_target
+from mfsdp_lint.megatron.versions import DEFAULT_TARGET, RELEASES, UnknownVersion, resolve_target
 
 
 def test_without_a_version_it_is_the_newest_on_the_package_index_and_says_so() -> None:

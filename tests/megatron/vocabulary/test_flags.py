@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
-from mfsdp_lint.megatron.vocabulary.entry import Flag
+from mfsdp_lint.megatron.vocabulary.tables import Flag
 
 FORMATS = ("torch", "torch_dist", "fsdp_dtensor")
 

@@ -11,8 +11,7 @@ from mfsdp_lint import checkout
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
 from mfsdp_lint.megatron.vocabulary import NAMES, SETTINGS, default, table
-from mfsdp_lint.megatron.vocabulary.entry import SettingEntry, VocabularyError, read_entry
-from mfsdp_lint.megatron.vocabulary.tables import Table, opposite, raw_data
+from mfsdp_lint.megatron.vocabulary.tables import SettingEntry, Table, VocabularyError, opposite, raw_data, read_entry
 from tools.vocabulary.generate import DECIDING_FILE, deciding
 
 ENTRIES = table().entries

@@ -16,7 +16,7 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Variant
 from mfsdp_lint.engine.read import Question, read
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import Target, resolve_target
+from mfsdp_lint.megatron.versions import Target, resolve_target
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules
 

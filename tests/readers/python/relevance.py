@@ -12,7 +12,7 @@ from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.engine.read import Question, Read, read
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.readers import shell_files
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.readers.relevance import Relevance

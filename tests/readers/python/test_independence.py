@@ -10,7 +10,7 @@ import pytest
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots.knowledge import load_knowledge
 from tests.readers.python.independence import answers, differences

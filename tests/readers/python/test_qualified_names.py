@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots.knowledge import load_knowledge
 

@@ -6,7 +6,7 @@ import pytest
 
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots.knowledge import load_knowledge
 

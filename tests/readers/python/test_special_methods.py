@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.core.values import Known, OneOf, Value
-from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.versions import resolve_target
 from tests.readers.python.upstream_recipes import values
 
 

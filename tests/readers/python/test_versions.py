@@ -8,7 +8,7 @@ import pytest
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known, Value
-from mfsdp_lint.megatron.versions.target import Target, resolve_target
+from mfsdp_lint.megatron.versions import Target, resolve_target
 from tests.readers.python.upstream_recipes import values
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Value
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import Target, resolve_target
+from mfsdp_lint.megatron.versions import Target, resolve_target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots.knowledge import load_knowledge
 

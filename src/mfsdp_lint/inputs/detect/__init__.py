@@ -8,19 +8,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.inputs.detect.declared import in_images, in_locks, in_requirements
-from mfsdp_lint.inputs.detect.places import NamedVersions, ProjectFolders, project_folders
+from mfsdp_lint.inputs.detect.declared import (
+    NamedVersions,
+    ProjectFolders,
+    in_images,
+    in_locks,
+    in_requirements,
+    project_folders,
+)
 from mfsdp_lint.inputs.detect.present import in_imports, in_site_packages, in_submodules, in_tree
 from mfsdp_lint.inputs.options import Options
-from mfsdp_lint.megatron.versions.ranges import is_version, numbers
-from mfsdp_lint.megatron.versions.target import (
+from mfsdp_lint.megatron.versions import (
     DEFAULT_TARGET,
     Target,
     UnknownVersion,
     bridge_versions,
     core_versions,
     gpu_kind,
+    is_version,
     nearest,
+    numbers,
     release_for_core,
 )
 

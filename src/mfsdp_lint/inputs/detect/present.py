@@ -12,12 +12,10 @@ from itertools import pairwise
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.detect.declared import from_revision
-from mfsdp_lint.inputs.detect.places import NamedVersions, ProjectFolders, from_package, join
+from mfsdp_lint.inputs.detect.declared import NamedVersions, ProjectFolders, from_package, from_revision, join
 from mfsdp_lint.inputs.projects import active_environments, own_packages
-from mfsdp_lint.megatron.public_names import every, having, releases
-from mfsdp_lint.megatron.versions.ranges import VersionError, numbers
-from mfsdp_lint.megatron.versions.releases import CORE_RELEASES
+from mfsdp_lint.megatron.versions import VersionError, numbers
+from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, every, having, releases
 
 BRIDGE = ("src/megatron/bridge/package_info.py", "megatron/bridge/package_info.py")
 CORE = "megatron/core/package_info.py"

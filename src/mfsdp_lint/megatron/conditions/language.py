@@ -33,7 +33,7 @@ from typing import cast
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain, refuse_huge, same
-from mfsdp_lint.megatron.conditions.applicability import ByVersion, Site, Truth
+from mfsdp_lint.megatron.conditions import ByVersion, Site, Truth
 from mfsdp_lint.megatron.conditions.nodes import (
     ARITHMETIC,
     FUNCTIONS,

@@ -25,7 +25,7 @@ from typing import Final, Protocol, TypeGuard
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Plain, possible
-from mfsdp_lint.megatron.conditions.applicability import ByVersion, Site, Truth, agreed, junction
+from mfsdp_lint.megatron.conditions import ByVersion, Site, Truth, agreed, junction
 
 
 class Undefined:

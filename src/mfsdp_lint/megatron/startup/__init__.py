@@ -36,12 +36,11 @@ from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.core.values import UNKNOWN, Known, NotNone, Plain, Value, join, possible
-from mfsdp_lint.megatron.conditions.applicability import Site, parse_applicability
+from mfsdp_lint.megatron.conditions import Site, parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, ConditionError, deferred, parse, parse_value
 from mfsdp_lint.megatron.conditions.nodes import Expression, Undefined
-from mfsdp_lint.megatron.versions.ranges import column_of, numbers
-from mfsdp_lint.megatron.versions.target import Target
-from mfsdp_lint.megatron.versions.target import nearest as release_of
+from mfsdp_lint.megatron.versions import Target, column_of, numbers
+from mfsdp_lint.megatron.versions import nearest as release_of
 
 Phase = Literal["update", "validation", "wrap"]
 """`update`: before start-up validation; `validation`: in it; `wrap`: when the model is wrapped, after start-up."""

@@ -17,7 +17,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, OneOf, Unknown, Value, join, possible, same
 from mfsdp_lint.megatron.startup import OBJECT, Phase, StartupStep, UpstreamLine, rare, startup
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 
 WORLD_SIZE = "run.world_size"
 """The pseudo-setting that holds the number of ranks."""

@@ -1,1 +1,331 @@
-"""Known releases, and the versions that a run is judged against."""
+"""Release numbers, ranges of them (`0.3.1`, `>=0.4,<0.6`), and the versions that a run is judged against.
+
+Ranges are a small part of PEP 440, with three readings that suit rules about behaviour. A range is compared at its own
+precision: `0.4` is the whole 0.4 line, so 0.4.2 is `<=0.4` and not `>0.4`. A pre-release counts as the release it
+leads to, since that is what its code looks like. `head`, the development branch, is newer than every release.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+
+from mfsdp_lint.core.nearest import did_you_mean
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.megatron.versions.releases import (
+    CORE_HEAD,
+    CORE_HEAD_LINE,
+    CORE_RELEASES,
+    HEAD_LINE,
+    NEWEST_ON_THE_INDEX,
+    RELEASES,
+    Release,
+)
+
+Numbers = tuple[float, ...]
+
+HEAD = "head"
+
+# Nothing in it can be read in two ways: what is asked may be anything.
+_NUMBER = r"[0-9]{1,18}"
+_RELEASE = re.compile(rf"v?({_NUMBER}(?:\.{_NUMBER})*)(?:[.-]?(?:a|b|rc|dev|post)(?:\.?[0-9]+)?)*(?:\+[\w.]+)?")
+_BOUND = re.compile(r"(<=|>=|==|!=|<|>)?\s*([^\s,<>=!]+)")
+_COMPARE: dict[str, Callable[[Numbers, Numbers], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+
+
+class VersionError(ValueError):
+    """A text that is no version, or no range of versions."""
+
+
+@lru_cache(maxsize=1024)
+def numbers(version: str) -> Numbers:
+    """Return the numbers of a release, for comparisons; `head` is larger than all. Raises VersionError."""
+    if version == HEAD:
+        return (float("inf"),)
+    match = _RELEASE.fullmatch(version)
+    if match is None:
+        raise VersionError(f"{version!r} is not a version")
+    return tuple(int(part) for part in match[1].split("."))
+
+
+def is_version(text: str) -> bool:
+    """Tell whether a text is a version."""
+    return text == HEAD or _RELEASE.fullmatch(text) is not None
+
+
+Bound = tuple[str, Numbers]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRange:
+    """Alternatives, each a set of bounds that all have to hold. No bounds: every version."""
+
+    text: str
+    alternatives: tuple[tuple[Bound, ...], ...]
+
+    def __contains__(self, version: str) -> bool:
+        found = numbers(version)
+        # Cut, or filled up with zeros, to as many numbers as the bound has.
+        return any(
+            all(_COMPARE[sign]((found + (0,) * len(bound))[: len(bound)], bound) for sign, bound in bounds)
+            for bounds in self.alternatives
+        )
+
+
+@cache
+def parse_range(text: str) -> VersionRange:
+    """Read `"<0.5"`, `">=0.4,<0.6"`, `">=0.3.0 <=0.4.2"`, `"0.2 | >=0.5"`, `"0.4"` (the 0.4 line), `""` (all).
+
+    Raises VersionError.
+    """
+    return VersionRange(text, tuple(_bounds(part, text) for part in text.split("|")))
+
+
+def _bounds(part: str, text: str) -> tuple[Bound, ...]:
+    bounds = []
+    rest = part.strip()
+    if not rest and text.strip():
+        raise VersionError(f"{text!r} is not a range of versions")
+    while rest:
+        match = _BOUND.match(rest)
+        if match is None:
+            raise VersionError(f"{text!r} is not a range of versions")
+        bounds.append((match[1] or "==", numbers(match[2])))
+        rest = rest[match.end() :].lstrip(" ,")
+    return tuple(bounds)
+
+
+def column_of(versions: Sequence[str], version: str) -> int | None:
+    """Find the column of a version.
+
+    The column is its own, else that of the newest version before it in its line, else of the oldest in its line, else
+    of the newest before it. A version newer than every release has the column of the development head. None for a
+    version older than all, and for a text that is no version.
+    """
+    if version in versions:
+        return versions.index(version)
+    try:
+        asked = numbers(version)
+    except VersionError:
+        return None
+    known = [numbers(each) for each in versions]
+    earlier = [place for place, each in enumerate(known) if _filled(each) <= _filled(asked)]
+    line = [place for place, each in enumerate(known) if each[:2] == asked[:2]]
+    in_line = [place for place in earlier if place in line]
+    if in_line or line:
+        return in_line[-1] if in_line else line[0]
+    releases = [place for place, each in enumerate(versions) if each != HEAD]
+    if HEAD in versions and releases and earlier[-1:] == releases[-1:]:
+        return versions.index(HEAD)
+    return earlier[-1] if earlier else None
+
+
+def _filled(version: Numbers) -> Numbers:
+    return (*version, *(0,) * (3 - len(version)))
+
+
+__all__ = ["DEFAULT_TARGET", "RELEASES", "Release", "Target", "UnknownVersion", "resolve_target"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The versions judged against, and why these.
+
+    `assumed` is true when nobody said so and nothing in the project gave it away. `te` (Transformer Engine), `torch`
+    and `gpu` are None where they are not known. `core_alone`: only the core is known, and no Megatron-Bridge release
+    pins its line; what is written for Megatron-Bridge is judged as `bridge` all the same. `older`: the core that the
+    project has itself is older than all that are known, so that nothing is said of what it does. `between`: it is from
+    between two that are known, both of which are targets, and only what holds for both is said.
+    """
+
+    bridge: str
+    core: str
+    reason: str
+    assumed: bool
+    te: str | None = None
+    torch: str | None = None
+    gpu: str | None = None
+    core_alone: bool = False
+    older: bool = False
+    between: bool = False
+
+    @property
+    def name(self) -> str:
+        """`megatron-bridge 0.3.1`: the version that a finding holds for."""
+        return f"megatron-core {self.core}" if self.core_alone else f"megatron-bridge {self.bridge}"
+
+    @property
+    def label(self) -> str:
+        """`megatron-bridge 0.3.1 with megatron-core 0.16.1`."""
+        return self.name if self.core_alone else f"{self.name} with megatron-core {self.core}"
+
+    @property
+    def data(self) -> str:
+        """The release whose shipped data is used for this one."""
+        return nearest(self.bridge).data
+
+    def version_of(self, package: str) -> str | None:
+        """Return the version that an installed package has by its metadata; None if it is not known.
+
+        The development branch has the numbers of the release that it leads to.
+        """
+        found: str | None = None
+        match package.lower().replace("_", "-"):
+            case "megatron-bridge" if not self.core_alone:
+                found = ".".join(map(str, (*HEAD_LINE, 0))) if self.bridge == HEAD else self.bridge
+            case "megatron-core" if not (self.older or self.between):
+                found = ".".join(map(str, (*CORE_HEAD_LINE, 0))) if self.core == CORE_HEAD else self.core
+            case "torch":
+                found = self.torch
+            case "transformer-engine":
+                found = self.te
+        return found
+
+
+GPUS = (
+    *("a100", "a800", "b100", "b200", "b300", "gb10", "gb200", "gb300", "gh200", "h100", "h20", "h200", "h800"),
+    *("l4", "l40", "l40s", "r100", "v100", "vr200"),
+)
+"""The kinds of GPUs that there is Megatron for: those of Megatron-Bridge's scripts/performance (0.2.0 to head), and the
+other ones of NVIDIA's data centres."""
+
+
+class UnknownVersion(ValueError):
+    """A version that the tool cannot judge against."""
+
+
+DEFAULT_TARGET = Target(
+    NEWEST_ON_THE_INDEX,
+    next(release.core for release in RELEASES if release.bridge == NEWEST_ON_THE_INDEX),
+    "the newest on the package index",
+    assumed=True,
+)
+
+
+def resolve_target(bridge: str | None = None, reason: str = "as asked") -> Target:
+    """Return the target for a Megatron-Bridge version as a person writes it; without one, the default.
+
+    Raises UnknownVersion, see `bridge_version`.
+    """
+    if bridge is None:
+        return DEFAULT_TARGET
+    version = bridge_version(bridge)
+    return Target(version, nearest(version).core, reason, assumed=False)
+
+
+def nearest(bridge: str) -> Release:
+    """Return the release itself, else the newest known one of its line. Raises UnknownVersion."""
+    try:
+        asked = numbers(bridge)
+    except VersionError:
+        asked = ()
+    known = [release for release in RELEASES if numbers(release.bridge)[:2] == asked[:2]]
+    if not known:
+        raise _unknown("Megatron-Bridge", bridge, (release.bridge for release in RELEASES)) from None
+    return next((release for release in known if numbers(release.bridge) == asked), known[-1])
+
+
+def is_known(bridge: str) -> bool:
+    """Tell whether the tool knows this very release, and does not judge it by its neighbour."""
+    return nearest(bridge).bridge == bridge
+
+
+def bridge_version(text: str) -> str:
+    """Read one Megatron-Bridge version, in the tool's spelling.
+
+    A line ("0.4") means its newest release; a release that is newer than the tool ("0.5.3") keeps its number, and is
+    judged with the data of the newest known release of its line; 0.7.0 is the development branch. Raises
+    UnknownVersion.
+    """
+    known = [release.bridge for release in RELEASES]
+    return _version("Megatron-Bridge", text, known, HEAD, HEAD_LINE)
+
+
+def core_version(text: str) -> str:
+    """Read one megatron-core version, likewise; 0.20 is the development branch. Raises UnknownVersion."""
+    known = [release.core for release in CORE_RELEASES]
+    return _version("megatron-core", text, known, CORE_HEAD, CORE_HEAD_LINE)
+
+
+def gpu_kind(text: str) -> str:
+    """Read a kind of GPU, in the tool's spelling. Raises UnknownVersion."""
+    kind = text.strip().lower()
+    if kind not in GPUS:
+        raise UnknownVersion(f"unknown kind of GPU {text!r} (known: {', '.join(GPUS)}){did_you_mean(kind, GPUS)}")
+    return kind
+
+
+def bridge_versions(text: str) -> tuple[str, ...]:
+    """Read the versions in a text, oldest first: a version, or every known release in a range (">=0.4,<0.6").
+
+    A range is one of releases: the development branch is in it only if it is named ("0.6 | head"). Raises
+    UnknownVersion.
+    """
+    if not is_range(text):
+        return (bridge_version(text),)
+    return _in_range("Megatron-Bridge", text, [release.bridge for release in RELEASES], HEAD)
+
+
+def core_versions(text: str) -> tuple[str, ...]:
+    """Read the versions of megatron-core in a text, like `bridge_versions`. Raises UnknownVersion."""
+    if not is_range(text):
+        return (core_version(text),)
+    return _in_range("megatron-core", text, [release.core for release in CORE_RELEASES], CORE_HEAD)
+
+
+def is_range(text: str) -> bool:
+    """Tell whether a text is a range of versions, and not one version."""
+    return re.search(r"[<>=!|,*]", text) is not None
+
+
+def release_for_core(core: str) -> Release | None:
+    """Find the newest Megatron-Bridge release that pins this megatron-core, else one of its line."""
+    line = numbers(core)[:2]
+    found = [release for release in RELEASES if numbers(release.core)[:2] == line]
+    exact = [release for release in found if numbers(release.core) == numbers(core)]
+    return (exact or found)[-1] if found else None
+
+
+def _version(package: str, text: str, known: list[str], head: str, head_line: Numbers) -> str:
+    name = text.strip()
+    if name.lower() == HEAD:
+        return head
+    try:
+        asked = numbers(name)
+    except VersionError:
+        raise _unknown(package, text, known) from None
+    line = asked[:2]
+    if line == head_line and not any(asked[2:]):
+        return head
+    of_line = [version for version in known if version != head and numbers(version)[:2] == line]
+    if not of_line or len(asked) > 3:
+        raise _unknown(package, text, known)
+    if len(asked) == 2:
+        return of_line[-1]
+    exact = next((version for version in of_line if numbers(version) == asked), None)
+    return exact or ".".join(str(part) for part in asked)
+
+
+def _in_range(package: str, text: str, known: list[str], head: str) -> tuple[str, ...]:
+    try:
+        wanted = parse_range(text.replace(".*", ""))
+    except VersionError as error:
+        raise UnknownVersion(str(error)) from None
+    named = any(bound == numbers(HEAD) for bounds in wanted.alternatives for _, bound in bounds)
+    found = tuple(v for v in known if (HEAD in wanted and named if v == head else v in wanted))
+    if not found:
+        raise UnknownVersion(f"no known {package} version is in {text!r} (known: {', '.join(known)})")
+    return found
+
+
+def _unknown(package: str, text: str, known: Iterable[str]) -> UnknownVersion:
+    return UnknownVersion(f"unknown {package} version {text!r} (known: {', '.join(known)})")

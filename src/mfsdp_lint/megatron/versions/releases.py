@@ -1,14 +1,24 @@
-"""The releases of Megatron-Bridge, megatron-core and the NeMo Framework's containers that the tool knows.
+"""Releases of Megatron-Bridge, megatron-core and the NeMo Framework's containers, and the public names of the former.
 
 Facts, from the tags of both repositories. Sources of the containers, both in Megatron-Bridge's repository at 067f987:
 `docs/versions1.json` pairs every release with its container, `docs/releases/software-versions.md` lists the components
 of the first container of every line. A container in neither (a release candidate, a build for one model) is not here.
 25.07 is older than both: it is NeMo 2.4.0 (NeMo's CHANGELOG.md:303 at 8cfedd72), which pins Megatron-LM 03f7793, two
 commits past core_v0.13.0rc0 (requirements/manifest.json:14 at v2.4.0).
+
+The index of names (megatron/data/modules.json, made by scripts/index_modules.py) lists for every public module the
+releases that have it, of its names those that some of these releases lack, and all other names that it may bind (null
+if these are not known). A set of releases is a mask with a bit for each.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from mfsdp_lint.core.files import PACKAGE, read
 from mfsdp_lint.core.records import dataclass
 
 
@@ -119,3 +129,48 @@ CONTAINERS = (
 TORCH_IN_NGC = {"25.06": "2.8.0a0", "26.02": "2.11.0a0", "26.04": "2.12.0a0"}
 """PyTorch in `nvcr.io/nvidia/pytorch:TAG-py3`, as far as the same page says on which of them a container was built.
 (It says 25.06 of the containers 25.11 and 26.02 as well, whose PyTorch is another: only the first counts.)"""
+
+
+INDEX = os.path.join(PACKAGE, "megatron", "data", "modules.json")
+
+
+def every() -> int:
+    """Return the mask of all releases."""
+    return (1 << len(_index()["releases"])) - 1
+
+
+def having(module: str, name: str | None) -> int:
+    """Return the mask of the releases that have a module, or a name of it."""
+    modules = _index()["modules"]
+    mask, names, _ = modules.get(module, (every(), {}, None))
+    if name is None:
+        return int(mask)
+    if name in names:
+        return int(names[name])
+    submodule = modules.get(f"{module}.{name}")
+    return int(mask & submodule[0] if submodule else mask)
+
+
+def in_none(module: str, name: str | None = None) -> bool:
+    """Tell whether surely no release has a module, or a name of a module that some have."""
+    modules = _index()["modules"]
+    if any(part.startswith("_") for part in (*module.split("."), name or "")):
+        return False
+    if name is None:
+        return module.startswith("megatron.bridge.") and module not in modules
+    if module not in modules or f"{module}.{name}" in modules:
+        return False
+    _, differing, others = modules[module]
+    return others is not None and name not in differing and name not in others.split()
+
+
+def releases(mask: int) -> Sequence[str]:
+    """Name the releases of a mask."""
+    return [release for bit, release in enumerate(_index()["releases"]) if mask >> bit & 1]
+
+
+@cache
+def _index() -> Any:
+    import json  # rarely needed, and start-up time counts
+
+    return json.loads(read(INDEX))

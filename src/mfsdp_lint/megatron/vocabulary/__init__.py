@@ -14,8 +14,7 @@ from mfsdp_lint.megatron.vocabulary.deciding import BY_SECTION
 if TYPE_CHECKING:
     from mfsdp_lint.core.front_ends import FrontEnd
     from mfsdp_lint.core.values import Value
-    from mfsdp_lint.megatron.vocabulary.entry import Versions
-    from mfsdp_lint.megatron.vocabulary.tables import Table
+    from mfsdp_lint.megatron.vocabulary.tables import Table, Versions
 
 
 SETTINGS: tuple[str, ...] = tuple(f"{section}.{name}" for section, names in BY_SECTION.items() for name in names)

@@ -14,7 +14,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.sources import Sources, Unreadable
-from mfsdp_lint.megatron.vocabulary.entry import Versions
+from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.paths import beside
 from mfsdp_lint.readers.python.entries.addressed import Programs

@@ -45,7 +45,7 @@ def commands(path: str, programs: Programs) -> Sequence[Held | HeldCommand]:
     finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
     finder.spell(asked.every)
     finder.ask_for([path])
-    interp = _Watching(finder, asked.knowledge(), nemo=programs.nemo, outside=asked.environment)
+    interp = _Watching(finder, asked.knowledge(), outside=asked.environment)
     interp.patience = LONG_PATIENCE
     with without_collection():
         return with_room(lambda: _commands(interp, path, programs))

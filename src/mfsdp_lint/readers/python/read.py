@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe, Setting, Unfollowed
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -24,6 +23,7 @@ from mfsdp_lint.readers.python.entries.interpreters import Interpreters
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
 from mfsdp_lint.readers.python.entries.touched import Key
 from mfsdp_lint.readers.python.export.origins import Spans
+from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
 from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE, OutOfSteps, Raised, with_room
@@ -54,14 +54,13 @@ class PythonRead:
 def read_python(
     paths: Sequence[str],
     sources: Sources,
-    knowledge: Any = None,
+    knowledge: Knowledge = NOTHING,
     search_path: Sequence[str] = (),
     *,
     addresses: Sequence[Address] = (),
     beside: Sequence[str] = (),
     tracing: bool = False,
     before: Before | None = None,
-    nemo: Any = None,
     relevance: Relevance | None = None,
     environment: Sequence[Setting] = (),
 ) -> PythonRead:
@@ -72,17 +71,15 @@ def read_python(
     `knowledge` describes upstream packages whose source is not at hand; `search_path` are folders with such source. A
     file that cannot be read or parsed is listed and does not stop the others. With `tracing`, origins know the calls
     that led to them. `before` is an earlier reading of the same files, with the same knowledge: recipes that no change
-    of texts since then can reach are taken over. `nemo` gives the reader of settings of NeMo's runs
-    (readers/framework_configs.py).
-    `relevance` is that of the same texts, where it is at hand; `environment` are the variables that every program is
-    started with.
+    of texts since then can reach are taken over. `relevance` is that of the same texts, where it is at hand;
+    `environment` are the variables that every program is started with.
     """
 
     def interp() -> Interpreter:
         finder = ModuleFinder(sources, search_path, relevance)
         finder.spell(beside)
         finder.ask_for([*paths, *(address.path for address in addresses)])
-        return Interpreter(finder, None if knowledge is None else knowledge.anew(), tracing, nemo, environment)
+        return Interpreter(finder, knowledge.anew(), tracing, environment)
 
     with without_collection():
         if before is not None and not addresses:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from mfsdp_lint.core.recipe import Notice, Recipe, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import is_known_as
-from mfsdp_lint.megatron.versions.ranges import VersionRange, parse_range
+from mfsdp_lint.megatron.versions import VersionRange, parse_range
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch
 from mfsdp_lint.readers.shell.run import Runner

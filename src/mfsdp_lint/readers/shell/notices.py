@@ -21,8 +21,7 @@ from mfsdp_lint.core.recipe import Notice, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, Plain, spell
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.megatron.vocabulary.entry import Versions
-from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.megatron_lm_flags import settings_of_flag
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, path_of
 from mfsdp_lint.readers.shell.run import Runner

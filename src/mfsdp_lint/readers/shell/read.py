@@ -31,10 +31,9 @@ from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.megatron.front_ends import Pinned, profiles
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
-from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
+from mfsdp_lint.megatron.versions import DEFAULT_TARGET
 from mfsdp_lint.megatron.vocabulary import SWITCHES
-from mfsdp_lint.megatron.vocabulary.entry import Versions
-from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, conversions, loadings_of, with_notices
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of

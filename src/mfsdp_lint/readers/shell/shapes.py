@@ -17,7 +17,7 @@ from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.front_ends import Pinned, Profile, profiles
 from mfsdp_lint.megatron.vocabulary import SECTIONS, table
-from mfsdp_lint.megatron.vocabulary.entry import Versions
+from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.framework_configs import settings_at
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.hydra_overrides import Element, NoOverride, read_element, settings_in, split_override

@@ -31,10 +31,9 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import profiles
-from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
+from mfsdp_lint.megatron.versions import DEFAULT_TARGET
 from mfsdp_lint.megatron.vocabulary import SECTIONS, table
-from mfsdp_lint.megatron.vocabulary.entry import Flag, Versions
-from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Flag, Versions
 from mfsdp_lint.readers.framework_configs import recipes_of
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.overrides import of_bridge

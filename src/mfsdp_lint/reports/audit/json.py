@@ -9,7 +9,7 @@ from typing import Any
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Unfollowed
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.megatron.startup.resolve import differs, will_run
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.memory.estimate import LEFT_OUT, Memory, MemoryOf, sources_of
 from mfsdp_lint.reports.audit.columns import chosen

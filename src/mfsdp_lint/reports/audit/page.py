@@ -26,7 +26,7 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN, Value, describe
 from mfsdp_lint.megatron.startup.resolve import differs, resolve
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.memory.estimate import Memory, MemoryOf
 from mfsdp_lint.readers.overrides import COMMAND_LINE

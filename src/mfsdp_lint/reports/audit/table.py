@@ -11,7 +11,7 @@ from itertools import groupby
 from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe
 from mfsdp_lint.core.values import Known, OneOf, Value, possible
 from mfsdp_lint.megatron.startup.resolve import will_run
-from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.memory.estimate import Amount, Footprint, Memory, MemoryOf
 from mfsdp_lint.reports.audit.columns import CHANGEABLE, COLUMNS, NOT_KNOWN, OFF, RUNS, Column, chosen, plain_column
 from mfsdp_lint.reports.json import json_value

@@ -9,7 +9,7 @@ from typing import Any
 
 from mfsdp_lint.core.files import text
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.versions.target import RELEASES
+from mfsdp_lint.megatron.versions import RELEASES
 from mfsdp_lint.readers.python.eval import huggingface
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.huggingface import ARCHITECTURES
@@ -29,9 +29,8 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 from mfsdp_lint.snapshots import PROVIDERS, Contents, dump
 from mfsdp_lint.snapshots.making.bounds import ChangeBounds
-from mfsdp_lint.snapshots.making.classes import class_entry
 from mfsdp_lint.snapshots.making.encode import Encoder, PlaceNumbers
-from mfsdp_lint.snapshots.making.functions import Upstream, function_entry
+from mfsdp_lint.snapshots.making.entries import Upstream, class_entry, function_entry
 from mfsdp_lint.snapshots.making.meaning import global_of
 from mfsdp_lint.snapshots.making.summarise import Watching
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from mfsdp_lint.core import files
 from mfsdp_lint.core.nearest import did_you_mean, nearest
@@ -18,7 +17,7 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
-from mfsdp_lint.megatron.versions.ranges import is_version, numbers
+from mfsdp_lint.megatron.versions import is_version, numbers
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.launch_memory import Ran
@@ -164,12 +163,11 @@ NOTHING = Started(())
 class Programs:
     """The Python scripts of a tree. Those that are started in the same environment share what they import.
 
-    `nemo` is as for `read_python`. `ran` receives the functions that run and the files that are read.
+    `ran` receives the functions that run and the files that are read.
     """
 
-    def __init__(self, asked: ToRead, nemo: Any = None, ran: Ran | None = None) -> None:
+    def __init__(self, asked: ToRead, ran: Ran | None = None) -> None:
         self.asked = asked
-        self.nemo = nemo
         self.ran = Ran() if ran is None else ran
         self.interpreters: dict[object, Interpreter] = {}
 
@@ -236,7 +234,6 @@ class Programs:
             finder = ModuleFinder(self.asked.sources, self.asked.search_path, self.asked.relevance)
             finder.spell(self.asked.every)
             finder.ask_for([each for each in self.asked.every if each.endswith(".py")])
-            self.interpreters[key] = Interpreter(
-                finder, self.asked.knowledge(), self.asked.tracing, self.nemo, self.asked.environment
-            )
+            asked = self.asked
+            self.interpreters[key] = Interpreter(finder, asked.knowledge(), asked.tracing, asked.environment)
         return self.interpreters[key]

@@ -9,6 +9,7 @@ import ast
 import copy
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Setting, Settings, Variant
@@ -30,6 +31,9 @@ from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, Function, Instance, Object, SetObject
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.framework_configs import Nemo
 
 UPSTREAM = "megatron."
 CONTAINER, SECTION = "validate", "finalize"
@@ -200,20 +204,21 @@ def _variant(
 ) -> Variant:
     root = started_by_itself(interp, root)
     settings: Settings = TreeSettings(interp, root, environment, spans)
-    if _is_nemo(interp, root):
+    if nemo := _nemo(interp, root):
         written = (settings.get(path) for path in settings if path.startswith(ENVIRONMENT))
         variables = {each.path: each for each in written if each is not None}
-        settings = WrittenSettings({**interp.nemo().settings(tree_of_run(spans, root)), **variables})
+        settings = WrittenSettings({**nemo.settings(tree_of_run(spans, root)), **variables})
     return Variant(settings, when)
 
 
-def _is_nemo(interp: Interpreter, root: Object) -> bool:
-    return interp.nemo is not None and configures_run(root)
+def _nemo(interp: Interpreter, root: Object) -> Nemo | None:
+    """Return the reader of NeMo's runs; None where the configuration is none of NeMo."""
+    return interp.knowledge.nemo() if configures_run(root) else None
 
 
 def _front_end(interp: Interpreter, root: Object) -> FrontEnd:
-    found: FrontEnd = interp.nemo().front_end if _is_nemo(interp, root) else BRIDGE
-    return found
+    nemo = _nemo(interp, root)
+    return BRIDGE if nemo is None else nemo.front_end
 
 
 def without_repeats(found: Sequence[Yield]) -> list[Yield]:

@@ -460,7 +460,7 @@ def _module_has(interp: Interpreter, module: Module, name: str, found: Object) -
         return False
     if name in module.fields or type(found) is not External:
         return True
-    if module.upstream is not None and interp.knowledge is not None and interp.knowledge.lacks(module.name, name):
+    if module.upstream is not None and interp.knowledge.lacks(module.name, name):
         return False
     return None
 

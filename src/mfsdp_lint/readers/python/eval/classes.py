@@ -206,7 +206,7 @@ def _may_be(base: Object, other: ClassObject) -> bool:
 def is_dataclass(interp: Interpreter, cls: ClassObject) -> bool:
     """Tell whether the class itself is decorated as a dataclass."""
     if cls.data is not None:
-        return bool(cls.data.is_dataclass)
+        return cls.data.is_dataclass
     assert cls.node is not None
     return _dataclass_decorator(interp, cls) is not None
 
@@ -289,8 +289,7 @@ def fields_by_name(interp: Interpreter, cls: ClassObject) -> dict[str, FieldSpec
 def own_fields(interp: Interpreter, cls: ClassObject) -> list[FieldSpec]:
     """Return the fields that the class itself declares."""
     if cls.data is not None:
-        found: list[FieldSpec] = cls.data.field_specs(interp, cls)
-        return found
+        return cls.data.field_specs(interp, cls)
     assert cls.node is not None
     decorator = _dataclass_decorator(interp, cls)
     keyword_only = isinstance(decorator, ast.Call) and any(

@@ -242,7 +242,7 @@ def import_module(interp: Interpreter, name: str, importer: Module, full: str | 
     found = interp.finder.resolve(name, importer.path)
     if found is not None:
         return found
-    known: Module | None = interp.knowledge.module(interp, name) if interp.knowledge is not None else None
+    known = interp.knowledge.module(interp, name)
     if known is not None:
         return known
     return Namespace(interp, name, importer) if full and interp.finder.find(full, importer.path) else External(name)
@@ -306,17 +306,14 @@ def _from_import(interp: Interpreter, node: ast.ImportFrom, name: str, module: M
             member = interp.finder.resolve(f"{source_name}.{name}", module.path)
         if member is not None:
             return member
-    if interp.knowledge is not None:
-        known: Object = interp.knowledge.member(interp, source_name, name)
-        if known is not None:
-            return known
-    return outside(interp, source_name, name)
+    known = interp.knowledge.member(interp, source_name, name)
+    return outside(interp, source_name, name) if known is None else known
 
 
 def outside(interp: Interpreter, module: str, name: str) -> Object:
     """Return a name of a module that is out of sight; the target gives the version of some packages."""
-    if name == "__version__" and module == "transformer_engine" and interp.knowledge is not None:
-        version: Object = interp.knowledge.version_of("transformer-engine")
+    if name == "__version__" and module == "transformer_engine":
+        version = interp.knowledge.version_of("transformer-engine")
         if version is not None:
             return version
     found = getattr(_WITH_VALUES.get(module), name, None)
@@ -331,7 +328,7 @@ def _bind_star(interp: Interpreter, node: ast.ImportFrom, frame: Frame) -> None:
     source, name = _source(interp, node, frame.module)
     star: Any = source
     if source is None:
-        star = interp.knowledge.module(interp, name) if interp.knowledge is not None else None
+        star = interp.knowledge.module(interp, name)
     frame.module.stars.append(star if star is not None else StarOut(name))
 
 
@@ -377,7 +374,7 @@ def is_there(interp: Interpreter, name: str, module: Module) -> bool | None:
     top = name.partition(".")[0]
     if top in STDLIB or top in INSTALLED or interp.finder.find(name, module.path) is not None:
         return True
-    if top != "megatron" or interp.knowledge is None:
+    if not interp.knowledge.covers(name):
         return True if top == "megatron" else None
     if interp.knowledge.module(interp, name) is not None:
         return True
@@ -398,11 +395,11 @@ def _has_name(interp: Interpreter, node: ast.ImportFrom, name: str, module: Modu
         return _module_has(interp, source, name) or interp.finder.find(f"{full}.{name}", module.path) is not None
     if interp.finder.find(f"{full}.{name}", module.path) is not None:
         return True
-    if interp.knowledge is not None and interp.knowledge.lacks(full, None if name == "*" else name):
+    if interp.knowledge.lacks(full, None if name == "*" else name):
         return False
     if f"{full}.{name}" in LIBRARY:
         return True
-    if full.partition(".")[0] != "megatron" or interp.knowledge is None:
+    if not interp.knowledge.covers(full):
         return is_there(interp, full, module)
     # A release may have names that nothing is known of.
     return True if interp.knowledge.member(interp, full, name) is not None else None

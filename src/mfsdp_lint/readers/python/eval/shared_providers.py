@@ -76,8 +76,7 @@ def shared_provider(interp: Interpreter, method: Function, wanted: str | None, w
     if interp.followed or interp.within_functions or interp.patches_upstream or interp.module_level:
         return work(interp, method)
     finder = interp.finder
-    release = None if interp.knowledge is None else interp.knowledge.targets
-    options = (release, interp.tracing, interp.followed is None, tuple(finder.search_path))
+    options = (interp.knowledge.targets, interp.tracing, interp.followed is None, tuple(finder.search_path))
     variables: dict[str, Object] = {}
     for _ in range(_MOST_ENVIRONMENTS):
         key = ("upstream by itself", *options, tuple(sorted(variables.items())))
@@ -160,7 +159,7 @@ def _worked_out(alone: Interpreter, method: Function, work: Work) -> _Provider:
         frozenset(alone.called | alone.called_aside),
         files,
         alone.finder.asked_among(files),
-        alone.knowledge is not None and alone.knowledge.is_open,
+        alone.knowledge.is_open,
         frozenset(alone.asked_names),
         alone.asked_for,
     )
@@ -246,7 +245,7 @@ class _Rebuilding:
         if there.upstream is None:
             module = interp.finder.load_for(self.importer, there.path)
         else:
-            module = None if interp.knowledge is None else interp.knowledge.module(interp, there.name)
+            module = interp.knowledge.module(interp, there.name)
         found = None if module is None else resolve_global(interp, module, name)
         if not isinstance(found, kind):
             raise NotPortable

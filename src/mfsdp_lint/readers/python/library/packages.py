@@ -253,7 +253,7 @@ def _version(interp: Interpreter, call: Call) -> Object:
 def version_of(interp: Interpreter, package: Object) -> Object:
     """Return the version of an installed package, as a text; unknown where the target does not say it."""
     package = package if isinstance(package, str) else "a package"
-    found = interp.knowledge.version_of(package) if interp.knowledge is not None else None
+    found = interp.knowledge.version_of(package)
     return interp.unknown(f"the version of {package}", not_none=True) if found is None else found
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Setting
 from mfsdp_lint.readers.given_words import Given, GivenWord
+from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, Programs
 from mfsdp_lint.readers.python.state.paths import PATIENCE, Command, ExecutionPath, Facts, OutOfSteps, Place
 from mfsdp_lint.readers.python.state.started import environment
@@ -53,7 +54,7 @@ _write: Callable[[type[Write], tuple[Any, ...]], Write] = tuple.__new__
 class Interpreter:
     """Knowledge at one moment of an evaluation; `path` is the execution path that the evaluation is on.
 
-    `nemo` returns the maker of settings for a run of NeMo (readers/framework_configs.py).
+    `knowledge` has the facts of upstream's packages whose source is not at hand.
     `memo` holds results that were worked out once for all paths. `called` are the functions that ran.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
     `variables` are the variables of the process environment that programs asked for (`asked_environment` times, by
@@ -86,14 +87,12 @@ class Interpreter:
     def __init__(
         self,
         finder: ModuleFinder,
-        knowledge: Any = None,
+        knowledge: Knowledge = NOTHING,
         tracing: bool = False,
-        nemo: Any = None,
         outside: Sequence[Setting] = (),
     ) -> None:
         self.finder = finder
         self.knowledge = knowledge
-        self.nemo = nemo
         self.tracing = tracing
         self.outside = tuple(outside)
         self.memo: dict[Any, Any] = {}
@@ -251,15 +250,13 @@ class Interpreter:
 
     def anew(self) -> Interpreter:
         """Return an interpreter of the same texts in which nothing was imported yet, and that nobody gives anything."""
-        knowledge = None if self.knowledge is None else self.knowledge.anew()
-        return Interpreter(self.finder.anew(), knowledge, self.tracing, self.nemo)
+        return Interpreter(self.finder.anew(), self.knowledge.anew(), self.tracing)
 
     # -- programs -------------------------------------------------------------------------------------------------
 
     def is_upstream(self, name: str) -> bool:
         """Tell whether a module, by its dotted name, belongs to a release that is known without its source."""
-        covers: Callable[[str], bool] | None = getattr(self.knowledge, "covers", None)
-        return covers is not None and covers(name)
+        return self.knowledge.covers(name)
 
     def program(self) -> tuple[str, ...]:
         """Return the files of the program that is evaluated."""

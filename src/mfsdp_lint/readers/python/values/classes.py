@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, EnumMember, External, Function, Instance, Object
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.knowledge import ClassKnowledge
 
 PLAIN_BASES = {
     "object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "typing.NamedTuple",
@@ -33,6 +36,7 @@ class ClassObject:
 
     `order` is its method resolution order, `declared` its dataclass fields; both are worked out when first asked for.
     `plain` are the attributes that are known to be stored by Python itself, with no `__setattr__` or property.
+    `data` has the facts of a class whose body is not at hand.
     `said` is what its body assigns to its names, as it is written.
     `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
     """
@@ -70,7 +74,7 @@ class ClassObject:
         self.writes: dict[Any, Any] = {}
         self.bases_of: list[Object] | None = None
         self.members: dict[str, EnumMember] | None = None
-        self.data: Any = None
+        self.data: ClassKnowledge | None = None
         self.ran = False
         self.order: list[Object] | None = None
         self.declared: dict[str, FieldSpec] | None = None

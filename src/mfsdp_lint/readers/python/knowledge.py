@@ -1,0 +1,127 @@
+"""Facts of a release of Megatron that are known without its source: all that the evaluator asks about upstream.
+
+`snapshots` answers it; where nothing is known, `NOTHING` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.framework_configs import Nemo
+    from mfsdp_lint.readers.python.state.interpreter import Interpreter
+    from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec
+    from mfsdp_lint.readers.python.values.modules import Module
+    from mfsdp_lint.readers.python.values.objects import Object
+
+
+class Knowledge(Protocol):
+    """Facts of the releases that are judged against, for one evaluation.
+
+    Modules are made for the interpreter that asks first, and belong to it. Names of modules are dotted
+    ("megatron.bridge.recipes"), names of packages those of distributions ("megatron-core").
+    """
+
+    @property
+    def targets(self) -> Hashable:
+        """The releases that the answers are about: of two evaluations with equal ones, all answers are the same."""
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether an answer needed the facts of the release so far, so that `remarks` may speak of them."""
+
+    def open(self) -> None:
+        """Take the facts as needed: an answer that another evaluation got from them is used in this one."""
+
+    def anew(self) -> Knowledge:
+        """Return the same facts for another evaluation, in which no module has been made or changed yet."""
+
+    def remarks(self) -> Iterable[str]:
+        """Return remarks worth printing about the answers that were given so far."""
+
+    def covers(self, name: str) -> bool:
+        """Tell whether a module, known or not, belongs to the packages that the facts are about."""
+
+    def module(self, interp: Interpreter, name: str) -> Module | None:
+        """Return a module or package; None where the release has none of this name, or nothing is known of it."""
+
+    def member(self, interp: Interpreter, module_name: str, name: str) -> Object | None:
+        """Return a name of a module, which may be a submodule; None where nothing is known of it.
+
+        Raises Raised where working out its value does.
+        """
+
+    def lacks(self, module_name: str, name: str | None = None) -> bool:
+        """Tell whether the release surely has no such module, or the module surely no such name."""
+
+    def version_of(self, package: str) -> Object | None:
+        """Return the version of an installed package: a text, or a choice of several; None where it is not known."""
+
+    def nemo(self) -> Nemo | None:
+        """Return the reader of the settings of NeMo's runs; None where runs of NeMo are not read."""
+
+
+class ClassKnowledge(Protocol):
+    """Facts of one of upstream's classes, in place of its body.
+
+    Instances of an `opaque` class may have unknown attributes; fields of one that
+    `is_frozen` cannot be assigned.
+    """
+
+    is_dataclass: bool
+    is_frozen: bool
+    opaque: bool
+
+    def fill(self, interp: Interpreter, cls: ClassObject) -> None:
+        """Add the attributes that the class body defines."""
+
+    def field_specs(self, interp: Interpreter, cls: ClassObject) -> list[FieldSpec]:
+        """Return the dataclass fields that the class itself declares."""
+
+    def also_set(self, name: str) -> Sequence[str]:
+        """Return the other attributes that take the value when an attribute is assigned."""
+
+    def provider(self, interp: Interpreter, method: str, architecture: str | None) -> Object:
+        """Return the model provider that a method of AutoBridge makes for a Hugging Face architecture (None: for any).
+
+        None where none is known. Only the class AutoBridge is asked.
+        """
+
+
+class _Nothing(Knowledge):
+    """Knowledge of no release."""
+
+    targets = None
+    is_open = False
+
+    def open(self) -> None:
+        pass
+
+    def anew(self) -> Knowledge:
+        return self
+
+    def remarks(self) -> Iterable[str]:
+        return ()
+
+    def covers(self, name: str) -> bool:
+        return False
+
+    def module(self, interp: Interpreter, name: str) -> Module | None:
+        return None
+
+    def member(self, interp: Interpreter, module_name: str, name: str) -> Object | None:
+        return None
+
+    def lacks(self, module_name: str, name: str | None = None) -> bool:
+        return False
+
+    def version_of(self, package: str) -> Object | None:
+        return None
+
+    def nemo(self) -> Nemo | None:
+        return None
+
+
+NOTHING: Knowledge = _Nothing()
+"""The answers where nothing is known of upstream."""
