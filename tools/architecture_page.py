@@ -32,21 +32,22 @@ FOOT = """
 `engine/cache` for a run, and `engine/run` makes one. `engine/judge` has the files read (`engine/read`,
 `readers/python_files`, `readers/python/read`). `readers/python/entries` finds the functions that configure a run
 and calls each on all its paths; the assignment is evaluated in `readers/python/eval` and written through
-`Machine.put` of `readers/python/state`. `readers/python/export` gives the finished configuration as a
+`Interpreter.put` of `readers/python/state`. `readers/python/export` gives the finished configuration as a
 `core/recipe.Recipe`. `megatron/startup` works out what start-up makes of it, `rules/check` asks the rules,
 `rules/findings` joins what has one cause, and `reports/forges` prints.
 
 **A flag in a launch script becomes an annotation.** `readers/shell_files` looks for scripts that may start a run.
 `readers/shell/run` follows one (words, variables, branches), `readers/shell/shapes` recognises what is started,
 and `readers/megatron_lm_flags` turns the flag into a setting. A program of the tree goes to
-`readers/python/entries/started`. From the recipe on, everything is as above.
+`readers/python/entries/addressed`. From the recipe on, everything is as above.
 
 **A rule becomes a patch.** A rule's YAML file is read by `rules/load`; its `fix:` says what to set.
 `engine/repair` turns findings into requests, `fixes/plan` finds the places where each could be written, and
-`fixes/prove` tries them: texts are changed in memory, read and judged again by the same `engine/judge`, and
-`fixes/blame` compares every recipe with what it was, also those of files that only use the edited ones. Entry
-points and launch scripts that no change reaches keep their results (`readers/python/entries/incremental`,
-`readers/launch_memory`). `engine/write` writes, or `reports` prints the patch.
+`fixes/prove` tries them: texts are changed in memory, read and judged again by the same `engine/judge`, and every
+recipe is compared with what it was, also those of files that only use the edited ones. Entry points and launch
+scripts that no change reaches keep their results (`readers/python/entries/incremental`, `readers/launch_memory`), and
+what depends on upstream's source alone is worked out once (`readers/python/eval/shared_providers`). `engine/write`
+writes, or `reports` prints the patch.
 
 `python benchmarks/walks.py` counts the modules that each of them passes.
 

@@ -48,7 +48,7 @@ EQUAL: Final = Marker("equal")
 ALIKE: Final = Marker("alike")
 """The answer to `subject == 0` or `== 1`: the subject, and the constant's truth, which is all that is learnt."""
 FORMER: Final = Marker("former")
-"""A part of an unknown object that code out of sight may have changed: what it was (see state/unseen.py)."""
+"""A part of an unknown object that code out of sight may have changed: what it was (see state/forgetting.py)."""
 CONFIGURATION: Final = Marker("configuration")
 """A result of code out of sight that was given a configuration: where it is launched, it is one."""
 METHOD_OF: Final = Marker("method of")
