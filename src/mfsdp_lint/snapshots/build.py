@@ -45,6 +45,12 @@ if TYPE_CHECKING:
     from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
 
 
+def forget_within(interp: Interpreter, value: Object, bound: Any) -> None:
+    """Forget what a call may change of a value: what its bound names, else all that the value leads to."""
+    if bound is None or not forget_names(interp, [value], bound[0], bound[1]):
+        forget_reachable(interp, value)
+
+
 def forget_names(interp: Interpreter, values: Iterable[Object], names: Sequence[str], contents: bool) -> bool:
     """Make the attributes of these names unknown in all that the values lead to; False where that is not enough.
 
@@ -56,8 +62,11 @@ def forget_names(interp: Interpreter, values: Iterable[Object], names: Sequence[
         return False
     for value in found:
         if isinstance(value, (Instance, Unknown)):
-            for name in _written(value, names):
-                _forget(interp, value, name)
+            known = value.cls.data if isinstance(value, Instance) and isinstance(value.cls, ClassObject) else None
+            also = () if known is None else [other for name in names for other in known.also_set(name)]
+            for name in (*names, *also):
+                if name in value.fields:
+                    _forget(interp, value, name)
         elif contents and isinstance(value, ListObject):
             interp.put(value, "items", None)
         elif contents and isinstance(value, DictObject):
@@ -65,7 +74,11 @@ def forget_names(interp: Interpreter, values: Iterable[Object], names: Sequence[
             for key in list(value.fields):
                 _forget(interp, value, key)
     for value in values:
-        _add(interp, value, names)
+        if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
+            for name in names:
+                # The passed object may have gained them.
+                if name not in value.fields and lookup(interp, value.cls, name)[0] is MISSING:
+                    interp.put(value, name, Choice((MISSING, interp.unknown(name))))
     return True
 
 
@@ -109,25 +122,14 @@ def _is_known(interp: Interpreter, value: Object) -> bool:
     """Tell whether the code that an object brings along is upstream's, which the bounds cover."""
     if isinstance(value, Function):
         return value.module.upstream is not None
-    if not isinstance(value, Instance):
-        return True
-    return all(_has_known_code(interp, cls) for cls in classes_of(value) if isinstance(cls, ClassObject))
-
-
-def _has_known_code(interp: Interpreter, cls: ClassObject) -> bool:
-    if not has_fields(interp, cls):
-        return False
-    own = [base for base in mro(interp, cls) if isinstance(base, ClassObject) and base.data is None]
-    return not any(
-        isinstance(value, (Function, Descriptor)) for base in own for value in namespace(interp, base).values()
-    )
-
-
-def _written(value: Instance | Unknown, names: Sequence[str]) -> list[str]:
-    """Return those of the names that the object has, and the names that its `__setattr__` writes for them."""
-    data = value.cls.data if isinstance(value, Instance) and isinstance(value.cls, ClassObject) else None
-    also = [] if data is None else [other for name in names for other in data.also_set(name)]
-    return [name for name in (*names, *also) if name in value.fields]
+    for cls in classes_of(value) if isinstance(value, Instance) else ():
+        if isinstance(cls, ClassObject):
+            own = (base for base in mro(interp, cls) if isinstance(base, ClassObject) and base.data is None)
+            if not has_fields(interp, cls) or any(
+                isinstance(value, (Function, Descriptor)) for base in own for value in namespace(interp, base).values()
+            ):
+                return False
+    return True
 
 
 def _forget(interp: Interpreter, value: Instance | Unknown | DictObject, name: object) -> None:
@@ -135,14 +137,6 @@ def _forget(interp: Interpreter, value: Instance | Unknown | DictObject, name: o
     interp.put(value, name, interp.unknown(str(name)))
     if interp.suspect is not None:
         interp.record(value, name, interp.suspect._replace(earlier=before, value=value.fields[name]))
-
-
-def _add(interp: Interpreter, value: Object, names: Sequence[str]) -> None:
-    """Add attributes of these names that may exist: the passed object may have gained them."""
-    if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
-        for name in names:
-            if name not in value.fields and lookup(interp, value.cls, name)[0] is MISSING:
-                interp.put(value, name, Choice((MISSING, interp.unknown(name))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,9 +379,7 @@ def _carry_out(builder: Builder, outcome: Any, bound: Any) -> Object:
     variables = [(name, number, builder.build(node)) for name, number, node in outcome.get("environment", ())]
     for path in outcome.get("forgets", ()):
         if path[0] in passed:
-            forgotten = builder.build(["arg", *path])
-            if bound is None or not forget_names(interp, [forgotten], bound[0], bound[1]):
-                forget_reachable(interp, forgotten)
+            forget_within(interp, builder.build(["arg", *path]), bound)
     if bound is not None and bound[1] and not forget_names(interp, list(passed.values()), (), contents=True):
         for value in passed.values():
             forget_reachable(interp, value)
