@@ -175,17 +175,48 @@ class Builder:
         if not isinstance(node, list):
             constant: Object = node
             return constant
-        built: Object = getattr(self, f"_{_METHODS[node[0]]}")(*node[1:])
-        return built
-
-    def _list(self, *items: Node) -> Object:
-        return ListObject([self.build(item) for item in items], self.interp.tick())
-
-    def _set(self, *items: Node) -> Object:
-        return SetObject([self.build(item) for item in items], self.interp.tick())
-
-    def _tuple(self, *items: Node) -> Object:
-        return tuple(self.build(item) for item in items)
+        match node[0]:
+            case "obj":
+                return self._object(*node[1:])
+            case "list":
+                return ListObject([self.build(item) for item in node[1:]], self.interp.tick())
+            case "ref":
+                return self.knowledge.reference(self.interp, node[1], node[2])
+            case "ext":
+                return External(node[1])
+            case "enum":
+                return self._enum(*node[1:])
+            case "arg":
+                return self._argument(*node[1:])
+            case "pass":
+                return self._argument(node[1]) if node[1] in self.arguments.given else self.build(node[2])
+            case "dep":
+                return self._depending(*node[1:])
+            case "default" | "missing":
+                return MISSING
+            case "?":
+                unknown = self.interp.unknown(node[2], node[1])
+                self._fill(unknown, node[3])
+                return unknown
+            case "or":
+                return Choice(tuple(self.build(option) for option in node[1:]))
+            case "def":
+                self.repeated[node[1]] = made = self.build(node[2])
+                return made
+            case "same":
+                found = self.repeated.get(node[1], MISSING)
+                return self.interp.unknown("", not_none=True) if found is MISSING else found
+            case "dict":
+                return self._dict(*node[1:])
+            case "tuple":
+                return tuple(self.build(item) for item in node[1:])
+            case "set":
+                return SetObject([self.build(item) for item in node[1:]], self.interp.tick())
+            case "partial":
+                _, function, arguments, keywords = node
+                given = {name: self.build(item) for name, item in keywords.items()}
+                return Partial(self.build(function), [self.build(item) for item in arguments], given)
+        raise ValueError(f"no node: {node[0]}")
 
     def _dict(self, *entries: Any) -> Object:
         made = DictObject({}, self.interp.tick())
@@ -196,12 +227,6 @@ class Builder:
                 made.writes[known] = self._write(number[0], made.fields[known])
         return made
 
-    def _external(self, name: str) -> Object:
-        return External(name)
-
-    def _reference(self, module: str, name: str) -> Object:
-        return self.knowledge.reference(self.interp, module, name)
-
     def _enum(self, cls: Node, name: str) -> Object:
         owner = self.build(cls)
         if isinstance(owner, ClassObject) and is_enum(self.interp, owner):
@@ -209,21 +234,6 @@ class Builder:
             if found is not None:
                 return found
         return External(f"{getattr(owner, 'name', '?')}.{name}")
-
-    def _partial(self, function: Node, arguments: list[Node], keywords: Mapping[str, Node]) -> Object:
-        given = {name: self.build(item) for name, item in keywords.items()}
-        return Partial(self.build(function), [self.build(item) for item in arguments], given)
-
-    def _unknown(self, not_none: bool, text: str, fields: Mapping[str, Any]) -> Object:
-        made = self.interp.unknown(text, not_none)
-        self._fill(made, fields)
-        return made
-
-    def _choice(self, *options: Node) -> Object:
-        return Choice(tuple(self.build(option) for option in options))
-
-    def _missing(self) -> Object:
-        return MISSING
 
     def _argument(self, name: str, *attributes: str) -> Object:
         value = self.arguments.values.get(name, MISSING)
@@ -234,45 +244,28 @@ class Builder:
             value = MISSING
         return self.interp.unknown(name) if value is MISSING else value
 
-    def _passed(self, name: str, node: Node) -> Object:
-        return self._argument(name) if name in self.arguments.given else self.build(node)
-
     def _depending(self, alone: list[str] | str, node: Node, together: list[str] | str | None = None) -> Object:
         given = self.arguments.given
         decisive = alone if together is None or len(given) == 1 else together
         hit = bool(given) if decisive == "*" else not given.isdisjoint(decisive)
         return self.interp.unknown() if hit else self.build(node)
 
-    def _define(self, number: int, node: Node) -> Object:
-        made = self.build(node)
-        self.repeated[number] = made
-        return made
-
-    def _same(self, number: int) -> Object:
-        found = self.repeated.get(number, MISSING)
-        return self.interp.unknown("", not_none=True) if found is MISSING else found
-
     def _object(self, base: Node, made: int | None, fields: Mapping[str, Any], hazy: bool = False) -> Object:
-        instance = self._base(base, made)
-        self._fill(instance, fields)
-        if hazy:
-            instance.writes[MAY_HAVE_CHANGED] = True
-        return instance
-
-    def _base(self, base: Node, made: int | None) -> Instance:
         self.interp.found_configuration()
         if base[0] == "hf":
             template = self.knowledge.provider(self.interp, base[1], base[2] or None)
             instance = deep_copy(self.interp, template)
             assert isinstance(instance, Instance)
             instance.made = self._write(made, None)
-            return instance
-        known = self.build(base)
-        cls = known if isinstance(known, (ClassObject, Choice, External)) else External(qualified(known))
-        instance = Instance(cls, self.interp.tick(), self._write(made, None))
-        if isinstance(cls, ClassObject):
-            for spec in fields_of(self.interp, cls):
+        else:
+            known = self.build(base)
+            cls = known if isinstance(known, (ClassObject, Choice, External)) else External(qualified(known))
+            instance = Instance(cls, self.interp.tick(), self._write(made, None))
+            for spec in fields_of(self.interp, cls) if isinstance(cls, ClassObject) else ():
                 instance.fields[spec.name] = self._field_default(spec, instance.made)
+        self._fill(instance, fields)
+        if hazy:
+            instance.writes[MAY_HAVE_CHANGED] = True
         return instance
 
     def _field_default(self, spec: FieldSpec, made: Write | None) -> Object:
@@ -305,13 +298,6 @@ class Builder:
             return self.interp.note(self.site, self.frame, None, "default", value, None)
         origin = self.origin(number)
         return self.interp.note(origin, self.frame, None, origin.how, value, None)
-
-
-_METHODS = {
-    "?": "unknown", "arg": "argument", "def": "define", "default": "missing", "dep": "depending", "dict": "dict",
-    "enum": "enum", "ext": "external", "list": "list", "missing": "missing", "obj": "object", "or": "choice",
-    "partial": "partial", "pass": "passed", "ref": "reference", "same": "same", "set": "set", "tuple": "tuple",
-}  # fmt: skip
 
 
 # -- calls ----------------------------------------------------------------------------------------------------
