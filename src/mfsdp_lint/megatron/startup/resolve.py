@@ -218,10 +218,10 @@ class _StartupRun:
             self.begin(step.phase)
         if len(step.writes) == 1:
             ((path, source),) = step.writes
-            self.write(step, path, source.at(self.value), maybe)
+            self.write(step, path, source(self.value), maybe)
         elif step.writes:
             # What is written at once is read at once: a row is looked up by the name that it replaces.
-            for path, after in [(path, source.at(self.value)) for path, source in step.writes]:
+            for path, after in [(path, source(self.value)) for path, source in step.writes]:
                 self.write(step, path, after, maybe)
         for path, other in step.copies:
             self.copy(step, path, other, maybe)
