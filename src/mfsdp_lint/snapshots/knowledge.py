@@ -147,10 +147,10 @@ class SnapshotKnowledge(Knowledge):
         return (self._wanted, *self._also)
 
     @property
-    def is_open(self) -> bool:
+    def is_used(self) -> bool:
         return "snapshot" in self.__dict__
 
-    def open(self) -> None:
+    def use(self) -> None:
         _ = self.snapshot
 
     @cached_property
