@@ -72,11 +72,9 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, TypeVar
+from typing import Any, AnyStr
 
 from mfsdp_lint.core.records import dataclass
-
-Text = TypeVar("Text", str, bytes)
 
 BLOCK = 512 * 1024
 """Bytes of text in a block, before compression. Larger blocks take less room; the first text of one takes longer.
@@ -126,9 +124,9 @@ def pack(texts: Sequence[str]) -> bytes:
     return b"".join([len(described).to_bytes(4, "big"), described, *blocks])
 
 
-def grouped(texts: Iterable[Text], most: int) -> Iterator[list[Text]]:
+def grouped(texts: Iterable[AnyStr], most: int) -> Iterator[list[AnyStr]]:
     """Yield the texts in groups, each of which ends where its length reaches `most`."""
-    here: list[Text] = []
+    here: list[AnyStr] = []
     size = 0
     for text in texts:
         here.append(text)

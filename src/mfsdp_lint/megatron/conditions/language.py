@@ -12,7 +12,7 @@ Python's own parser reads it, what is not on this list is refused, and nothing i
                 value == value, !=, <, <=, >, >=        numbers have an order; None, text and flags have none
                 value is None | value is not None
                 value in ["a", "b"] | value not in …    one of these literals
-                "a" in value | "a" not in value         the value is a list with this element (see expressions.as_list)
+                "a" in value | "a" not in value         the value is a list with this element (see nodes.as_list)
                 mentions(value, "a")                    the value is a text with this part
                 always | never                          as the whole condition
     value       setting | literal | term | v + v, -, *, //, %

@@ -269,7 +269,7 @@ class ConfigSection:
 
 
 class Table:
-    """`raw` is what `load.raw_data` gives. Nothing is worked out before it is asked for."""
+    """The vocabulary, made of what `raw_data` gives. Nothing is worked out before it is asked for."""
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self._raw = raw
