@@ -159,7 +159,7 @@ def test_a_name_that_is_no_field_stays_one_under_overrides() -> None:
     read = Recipe("r", "r", "recipe.py", 1, "function", (Variant(Read()),))
 
     def undeclared_under(*settings: str) -> tuple[Undeclared, ...]:
-        return override(read, parse_command_line(settings, []).overrides).variants[0].undeclared()
+        return override(read, parse_command_line(settings, []).overrides).variants[0].settings.undeclared()
 
     assert undeclared_under("train.x=1") == (misspelt,)
     assert undeclared_under("ddp=null") == ()

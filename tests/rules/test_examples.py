@@ -80,5 +80,7 @@ def test_what_an_example_writes_in_python_exists(rule: Rule, example: Example, t
     path = tmp_path / "example.py"
     path.write_text(example.python)
     read = read_python([str(path)], Sources(), load_knowledge(site.target))
-    undeclared = [each.path for recipe in read.recipes for variant in recipe.variants for each in variant.undeclared()]
+    undeclared = [
+        each.path for recipe in read.recipes for variant in recipe.variants for each in variant.settings.undeclared()
+    ]
     assert undeclared == []

@@ -18,7 +18,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import SIZE_LIMIT, reason
 from mfsdp_lint.megatron.front_ends import every_front_end
-from mfsdp_lint.megatron.versions import UnknownVersion, VersionError, core_version, gpu_kind, numbers, resolve_target
+from mfsdp_lint.megatron.versions import MEGATRON_CORE, UnknownVersion, VersionError, gpu_kind, numbers, resolve_target
 from mfsdp_lint.reports.json import finding_document, json_value
 from mfsdp_lint.rules.judging import Verdict, bench, variant_of
 
@@ -65,7 +65,7 @@ def main(arguments: argparse.Namespace) -> int:
     """
     try:
         target = resolve_target(arguments.target_bridge)
-        core = core_version(arguments.target_core) if arguments.target_core else target.core
+        core = MEGATRON_CORE.version(arguments.target_core) if arguments.target_core else target.core
         for version in filter(None, (arguments.target_te, arguments.target_torch)):
             numbers(version)
         gpu = gpu_kind(arguments.target_gpu) if arguments.target_gpu else None

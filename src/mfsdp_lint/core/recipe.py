@@ -246,14 +246,6 @@ class Variant:
         """Return the value of one setting; unknown when nothing is known of it."""
         return self.settings.value(path)
 
-    def undeclared(self) -> tuple[Undeclared, ...]:
-        """Return the writes to names that are no fields, as far as the reader knows the classes."""
-        return self.settings.undeclared()
-
-    def named(self) -> tuple[NamedWrite, ...]:
-        """Return the writes that meet classes which the reader does not know."""
-        return self.settings.named()
-
     def origin(self, path: str) -> Origin | None:
         """Return the place where the value of one setting was written, or None."""
         return self.settings.origin(path)

@@ -26,7 +26,7 @@ from mfsdp_lint.inputs.detect import with_core
 from mfsdp_lint.inputs.detect.declared import ProjectFolders
 from mfsdp_lint.inputs.detect.present import CORE, core_at
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.megatron.versions import Target, UnknownVersion, core_version, nearest
+from mfsdp_lint.megatron.versions import MEGATRON_CORE, Target, UnknownVersion, nearest
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
 from mfsdp_lint.rules.check import Violation
@@ -144,7 +144,7 @@ def tree_at(directory: str, torch: str | None = None) -> Tree:
         raise UsageError(f"--megatron-lm: {directory} has no {ARGUMENTS}: name a checkout of Megatron-LM")
     found = core_at(ProjectFolders(()), os.path.join(directory, CORE))
     try:
-        core = core_version(found.older or found.core or "") if found else ""
+        core = MEGATRON_CORE.version(found.older or found.core or "") if found else ""
     except UnknownVersion as error:
         raise UsageError(f"--megatron-lm: {directory}: {error}") from None
     if not core:

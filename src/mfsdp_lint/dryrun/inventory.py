@@ -16,7 +16,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.containment import WORKER, contained
 from mfsdp_lint.dryrun.introspection import NoAnswer, validator
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.megatron.versions import Target, UnknownVersion, bridge_version, core_version, resolve_target
+from mfsdp_lint.megatron.versions import MEGATRON_CORE, Target, UnknownVersion, resolve_target
 from mfsdp_lint.megatron.versions.releases import NEWEST_ON_THE_INDEX
 
 _CORE_NEEDS = ("torch", "megatron-core", "numpy", "einops", "psutil", "packaging")
@@ -103,9 +103,9 @@ class Installed:
         if not bridge or not core:
             return None
         try:
-            known = resolve_target(bridge_version(bridge), "installed")
+            known = resolve_target(bridge, "installed")
             torch = (self.packages.get("torch") or "").partition("+")[0] or None
-            return replace(known, core=core_version(core), torch=torch)
+            return replace(known, core=MEGATRON_CORE.version(core), torch=torch)
         except UnknownVersion:
             return None
 

@@ -161,8 +161,8 @@ class EditPlacer:
         """Return the edits that correct the name of an undeclared field wherever it is written. None if one of the
         places cannot be edited.
         """
-        writes = [(each.written, each.origin) for each in variant.undeclared()]
-        writes += [(each.path, each.origin) for each in variant.named()]
+        writes = [(each.written, each.origin) for each in variant.settings.undeclared()]
+        writes += [(each.path, each.origin) for each in variant.settings.named()]
         edits: list[Edit] = []
         for origin in (origin for written, origin in writes if written == path):
             file = self._file(origin.span.path) if self._editable(origin) else None

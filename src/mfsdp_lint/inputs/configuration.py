@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from mfsdp_lint import __version__
@@ -98,11 +98,8 @@ def read_configuration(file: str | None = None) -> dict[str, Any]:
     """
     if file is not None:
         return _read(file, ())
-    for candidate in _candidates():
-        table = _table(candidate)
-        if table is not None:
-            return _put_together(table, candidate, ())
-    return {}
+    found = next(((table, each) for each in _candidates() if (table := _table(each)) is not None), None)
+    return {} if found is None else _merged(*found, ())
 
 
 def configuration_file() -> str | None:
@@ -125,15 +122,16 @@ def _read(file: str, extended_by: tuple[str, ...]) -> dict[str, Any]:
     table = _table(file)
     if table is None:
         raise UsageError(f"{file}: has no [{TABLE}] table")
-    return _put_together(table, file, extended_by)
+    return _merged(table, file, extended_by)
 
 
-def _put_together(table: object, file: str, extended_by: tuple[str, ...]) -> dict[str, Any]:
+def _merged(table: object, file: str, extended_by: tuple[str, ...]) -> dict[str, Any]:
     """Merge the keys of a file over those of the file that it extends. Raises UsageError."""
     if not isinstance(table, dict):
         raise UsageError(f"{file}: [{TABLE}] must be a table")
     said = {key: _checked(key, value, file) for key, value in table.items()}
-    _check_version(said.pop(REQUIRED_VERSION.name, None), file)
+    if (required := said.pop(REQUIRED_VERSION.name, None)) is not None:
+        _check_version(required, file)
     base = said.pop(EXTEND.name, None)
     own = {BY_NAME[name].field: value for name, value in said.items()}
     if any(name in own for name in TARGETS):
@@ -157,8 +155,12 @@ def _table(file: str) -> object | None:
     own = os.path.basename(file) == OWN_FILE
     if not own and b"mfsdp" not in content:  # spares the parser, and whoever has a broken file without our table
         return None
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
     try:
-        document = _parse_toml(content.decode("utf-8"))
+        document: dict[str, Any] = tomllib.loads(content.decode("utf-8"))
     except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
         if own or b"mfsdp-lint" in content:
             raise UsageError(f"{file}: {error}") from None
@@ -174,18 +176,7 @@ def _table(file: str) -> object | None:
     return tool.get("mfsdp-lint")
 
 
-def _parse_toml(text: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    document: dict[str, Any] = tomllib.loads(text)
-    return document
-
-
-def _check_version(required: str | None, file: str) -> None:
-    if required is None:
-        return
+def _check_version(required: str, file: str) -> None:
     from mfsdp_lint.megatron.versions import VersionError, parse_range
 
     where = _where(file, REQUIRED_VERSION.name)
@@ -224,7 +215,9 @@ def _checked(name: str, value: object, file: str) -> Any:
         case "folders":
             return tuple(_path_beside(file, path) for path in _texts(value, where))
         case "outputs":
-            return _outputs(value, file, where)
+            texts = (value,) if isinstance(value, str) else _texts(value, where)
+            named = ((_one_of(key, name, where), target) for name, target in map(output_of, texts))
+            return tuple(f"{name}={_path_beside(file, target)}" if target else name for name, target in named)
         case "codes by glob":
             table = _of_type(dict, "a table", value, where)
             return tuple((beside(file, glob), _texts(codes, f"{where}.{glob}")) for glob, codes in table.items())
@@ -235,16 +228,6 @@ def _checked(name: str, value: object, file: str) -> Any:
                 for code, level in table.items()
                 for at in (f"{where}.{code}",)
             )
-
-
-def _outputs(value: object, file: str, where: str) -> tuple[str, ...]:
-    outputs = (value,) if isinstance(value, str) else _texts(value, where)
-    checked = []
-    for each in outputs:
-        name, target = output_of(each)
-        _one_of(BY_NAME["output-format"], name, where)
-        checked.append(f"{name}={_path_beside(file, target)}" if target else name)
-    return tuple(checked)
 
 
 def _of_type(kind: type, called: str, value: object, where: str) -> Any:
@@ -274,8 +257,3 @@ def _spell(value: object) -> str:
 
 def _path_beside(file: str, path: str) -> str:
     return os.path.normpath(os.path.join(os.path.dirname(file), path))
-
-
-def settings_of(configured: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield every key that a configuration sets, and its value, in the order of the table of keys."""
-    return ((key.name, configured[key.field]) for key in BY_NAME.values() if key.field in configured)

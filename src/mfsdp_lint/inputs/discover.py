@@ -10,6 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
@@ -135,17 +136,12 @@ def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
         try:
             return GitIgnoreSpec.from_lines(quick)
         except _NO_PATTERN:
-            return GitIgnoreSpec.from_lines(line for line in quick if _is_pattern(line))
-
-
-def _is_pattern(line: str) -> bool:
-    from pathspec import GitIgnoreSpec
-
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except _NO_PATTERN:
-        return False
-    return True
+            patterns = []
+            for line in quick:
+                with suppress(*_NO_PATTERN):
+                    GitIgnoreSpec.from_lines([line])
+                    patterns.append(line)
+            return GitIgnoreSpec.from_lines(patterns)
 
 
 def _is_ignored(path: str, is_directory: bool, patterns: Sequence[Patterns]) -> bool:
@@ -240,9 +236,8 @@ class _Walk:
             mode = disk.mode(path)
         except (OSError, ValueError) as error:
             dangling = isinstance(error, OSError) and disk.is_link(path)
-            kind: Literal["usage", "unreadable"] = "usage"
-            if dangling or isinstance(error, PermissionError):
-                kind = "unreadable"
+            closed = dangling or isinstance(error, PermissionError)
+            kind: Literal["usage", "unreadable"] = "unreadable" if closed else "usage"
             hint = _nearest_name(path) if isinstance(error, FileNotFoundError) and not dangling else ""
             self.problems.add(Problem(shown, 1, 1, reason(path, error) + hint, kind))
             return
@@ -328,13 +323,12 @@ class _Walk:
         A link that ends nowhere is reported elsewhere.
         """
         there = disk.real(link)
-        if there in self.roots or not disk.exists(there):
+        if there not in self.roots and not disk.exists(there):
             return False
-        above = os.path.dirname(there)
-        while above not in self.roots:
-            if above == os.path.dirname(above):
+        while there not in self.roots:
+            if there == os.path.dirname(there):
                 return True
-            above = os.path.dirname(above)
+            there = os.path.dirname(there)
         return False
 
 

@@ -69,20 +69,16 @@ def as_python(lines: Sequence[str]) -> list[str]:
 
 def _line(line: str) -> str:
     if magic := _MAGIC.match(line):
-        return magic["indent"] + _magic(magic["name"], magic["rest"], len(magic["said"]))
+        name, rest = magic["name"], magic["rest"]
+        if name in _TIMED and rest:
+            return magic["indent"] + "pass;".ljust(len(magic["said"]) - len(rest)) + rest
+        if name in ("env", "set_env"):
+            return magic["indent"] + _environment(rest)
+        return magic["indent"] + ("pass" if name in _HARMLESS or name in _TIMED else _ANYTHING)
     if command := _COMMAND.match(line):
         return f"{command['indent']}pass"
-    if assigned := _ASSIGNED.match(line):
-        return assigned["target"] + _UNKNOWN
-    return line
-
-
-def _magic(name: str, rest: str, width: int) -> str:
-    if name in _TIMED and rest:
-        return "pass;".ljust(width - len(rest)) + rest
-    if name in ("env", "set_env"):
-        return _environment(rest)
-    return "pass" if name in _HARMLESS or name in _TIMED else _ANYTHING
+    assigned = _ASSIGNED.match(line)
+    return assigned["target"] + _UNKNOWN if assigned else line
 
 
 def _environment(said: str) -> str:
@@ -313,14 +309,10 @@ def _rows(text: str, strings: Sequence[_Held]) -> Iterator[CellLine]:
                 pieces.append((len(spelled), line.start()))
                 spelled += line["spelled"]
             if line["end"]:
-                yield _row(spelled, pieces)
+                yield CellLine(json.loads(f'"{spelled}"'), spelled, tuple(pieces))
                 spelled, pieces = "", []
     if pieces:
-        yield _row(spelled, pieces)
-
-
-def _row(spelled: str, pieces: Sequence[tuple[int, int]]) -> CellLine:
-    return CellLine(json.loads(f'"{spelled}"'), spelled, tuple(pieces))
+        yield CellLine(json.loads(f'"{spelled}"'), spelled, tuple(pieces))
 
 
 def _members(text: str, start: int) -> Mapping[str, _Held]:

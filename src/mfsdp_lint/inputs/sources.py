@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Generic, Literal, TypeVar
 
 from mfsdp_lint.core.lines import Lines
@@ -99,9 +99,6 @@ class Shared(Generic[Result]):
     texts: dict[str, str | None]
 
 
-_Cache = dict[str, "_Decoded | Unreadable"]
-
-
 class Sources:
     """Reads files once and remembers them.
 
@@ -110,7 +107,7 @@ class Sources:
     """
 
     def __init__(self, overlay: Mapping[str, str] | None = None) -> None:
-        self._cache: _Cache = {}
+        self._cache: dict[str, _Decoded | Unreadable] = {}
         self._keys: dict[str, str] = {}
         self._folders: dict[str, str] = {}
         self._recordings: list[set[str]] = []
@@ -128,40 +125,32 @@ class Sources:
     def as_it_is(self, path: str) -> str:
         """Return the text of a file; of a notebook, all that it holds and not only the code. Raises Unreadable."""
         key = self.key(path)
-        for recording in self._recordings:
-            recording.add(key)
+        self.note([key])
         changed = self._overlay.get(key)
         return self._decoded(path).text if changed is None else changed
 
     def text_or_none(self, path: str) -> str | None:
         """Return the text of a file; None where it cannot be read."""
-        try:
+        with suppress(Unreadable):
             return self.text(path)
-        except Unreadable:
-            return None
+        return None
 
     def as_it_is_or_none(self, path: str) -> str | None:
         """Return the text that `as_it_is` returns; None where it cannot be read."""
-        try:
+        with suppress(Unreadable):
             return self.as_it_is(path)
-        except Unreadable:
-            return None
+        return None
 
     def has_bom(self, path: str) -> bool:
         """Tell whether a file begins with a byte order mark; False where it cannot be read."""
-        try:
+        with suppress(Unreadable):
             return bool(self._decoded(path).bom)
-        except Unreadable:
-            return False
+        return False
 
     def with_texts(self, texts: Mapping[str, str]) -> Sources:
         """Return sources with (more) texts in front of the files."""
         other = Sources.__new__(Sources)
-        other._cache = self._cache
-        other._keys = self._keys
-        other._folders = self._folders
-        other._recordings = self._recordings
-        other._shared = self._shared
+        vars(other).update(vars(self))
         other._overlay = self._overlay | {self.key(path): text for path, text in texts.items()}
         return other
 
@@ -225,21 +214,15 @@ class Sources:
 
     def still_on_disk(self, path: str) -> bool:
         """Tell whether a file is there as it was read."""
-        now = Sources()
-        key = self.key(path)
-        read = self._cache.get(key)
-        if not isinstance(read, _Decoded):
-            return False
-        try:
-            return now._decoded(path) == read
-        except Unreadable:
-            return False
+        read = self._cache.get(self.key(path))
+        with suppress(Unreadable):
+            return isinstance(read, _Decoded) and Sources()._decoded(path) == read
+        return False
 
     def exists(self, path: str) -> bool:
         """Tell whether there is such a file (not a directory), readable or not."""
         key = self.key(path)
-        for recording in self._recordings:
-            recording.add(key)
+        self.note([key])
         return key in self._overlay or disk.is_file(path)
 
     def key(self, path: str) -> str:
@@ -263,7 +246,12 @@ class Sources:
         found = self._cache.get(key)
         if found is None:
             try:
-                found = _decode(path, _read(path))
+                data = _read(path)
+                try:
+                    found = _decode(path, data)
+                except Unreadable as error:
+                    error.about = _about(data)
+                    raise
             except Unreadable as error:
                 found = error
             self._cache[key] = found
@@ -320,14 +308,6 @@ def _end_of(text: str) -> tuple[int, int]:
 
 
 def _decode(path: str, data: bytes) -> _Decoded:
-    try:
-        return _decode_all(path, data)
-    except Unreadable as error:
-        error.about = _about(data)
-        raise
-
-
-def _decode_all(path: str, data: bytes) -> _Decoded:
     if b"\0" in data:
         line, column = _end_of(data[: data.index(b"\0")].decode("utf-8", "replace"))
         raise Unreadable(path, line, column, "contains NUL bytes: not text, or not UTF-8")

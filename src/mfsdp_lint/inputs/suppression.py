@@ -86,14 +86,14 @@ def comments(path: str, text: str, find: FindComments) -> tuple[list[Comment], l
         span = Span(path, place.line, column, place.line, column + length)
         parsed = _parse(match["body"].strip())
         if len(read) == MOST:
-            problems.append(
-                Problem(path, place.line, column, f"more than {MOST} in a file: from here on none counts", "comment")
-            )
+            message = f"more than {MOST} in a file: from here on none counts"
+            problems.append(Problem(path, place.line, column, message, "comment"))
             break
         if isinstance(parsed, str):
             problems.append(Problem(path, place.line, column, parsed, "comment"))
         else:
-            read.append(Comment(span, parsed.codes, parsed.reason, whole if parsed.whole_file else place.covers))
+            codes, reason, whole_file = parsed
+            read.append(Comment(span, codes, reason, whole if whole_file else place.covers))
     return read, problems
 
 
@@ -120,26 +120,17 @@ def suppress(findings: Iterable[Finding], by_path: Mapping[str, Sequence[Comment
             used.add((span, code))
             finding = replace(finding, suppressed=Suppression(span, comment.reason))
         results.append(finding)
-    unused = []
-    for path in sorted(by_path):
-        for comment in by_path[path]:
-            idle = tuple(code for code in comment.codes or ("",) if (comment.span, code) not in used)
-            if idle:
-                unused.append(replace(comment, codes=idle if comment.codes else ()))
+    unused = [
+        replace(comment, codes=idle if comment.codes else ())
+        for path in sorted(by_path)
+        for comment in by_path[path]
+        if (idle := tuple(code for code in comment.codes or ("",) if (comment.span, code) not in used))
+    ]
     return Suppressed(results, unused)
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """The parsed text of a comment."""
-
-    codes: tuple[str, ...]
-    reason: str
-    whole_file: bool
-
-
-def _parse(body: str) -> _Said | str:
-    """Parse the text behind `mfsdp:`; return an error message where it is malformed."""
+def _parse(body: str) -> tuple[tuple[str, ...], str, bool] | str:
+    """Return the codes and the reason behind `mfsdp:`, and whether they are for the whole file; a text: the error."""
     match = _BODY.fullmatch(body)
     word = match["word"] if match else ""
     if match is None or word not in _WORDS:
@@ -155,14 +146,13 @@ def _parse(body: str) -> _Said | str:
         codes = tuple(dict.fromkeys(code.strip() for code in match["codes"].split(",") if code.strip()))
         if not codes:
             return f'no code in the brackets: name one, or write "# mfsdp: {word} reason" for all'
-        for code in codes:
-            if not _CODE.fullmatch(code):
-                return f'"{code}" is not a code'
+        if (wrong := next((code for code in codes if not _CODE.fullmatch(code)), None)) is not None:
+            return f'"{wrong}" is not a code'
     reason = rest.strip().lstrip(":-–— ").strip()
     if not reason:
         bracketed = f"[{', '.join(codes)}]" if codes else ""
         return f'it does not say why: write "# mfsdp: {word}{bracketed} reason"'
-    return _Said(codes, reason, whole_file=word == _FILE)
+    return codes, reason, word == _FILE
 
 
 def comment_places(

@@ -132,7 +132,7 @@ class Assignment:
 def assignments(views: SettingsViews, kind: Written, is_linted: IsLinted) -> Iterator[Assignment]:
     """Yield the assignments of one kind in a variant, as far as they are in the user's own files."""
     if kind != "replaced":
-        known, presumed = views.written.undeclared(), no_fields(views.written.settings, views.site.target)
+        known, presumed = views.written.settings.undeclared(), no_fields(views.written.settings, views.site.target)
         for sure, every in ((True, known), (False, presumed)):
             for each in every:
                 if each.refused == (kind == "refused") and _is_own(each.origin, is_linted):

@@ -70,9 +70,9 @@ import json
 import zlib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, AnyStr
 
 from mfsdp_lint.core.records import dataclass
 
@@ -116,7 +116,7 @@ def pack(texts: Sequence[str]) -> bytes:
 
     blocks = []
     lengths = []
-    for block in _in_blocks([text.encode() for text in texts]):
+    for block in grouped([text.encode() for text in texts], BLOCK):
         blocks.append(lzma.compress(b"".join(block), check=lzma.CHECK_NONE, preset=9 | lzma.PRESET_EXTREME))
         lengths.append([len(text) for text in block])
     header = {"blocks": [len(block) for block in blocks], "texts": lengths}
@@ -124,13 +124,14 @@ def pack(texts: Sequence[str]) -> bytes:
     return b"".join([len(described).to_bytes(4, "big"), described, *blocks])
 
 
-def _in_blocks(texts: Sequence[bytes]) -> Iterator[list[bytes]]:
-    here: list[bytes] = []
+def grouped(texts: Iterable[AnyStr], most: int) -> Iterator[list[AnyStr]]:
+    """Yield the texts in groups, each of which ends where its length reaches `most`."""
+    here: list[AnyStr] = []
     size = 0
     for text in texts:
         here.append(text)
         size += len(text)
-        if size >= BLOCK:
+        if size >= most:
             yield here
             here, size = [], 0
     if here:
@@ -199,22 +200,19 @@ class Sharing:
                 return f"[{','.join(map(self.write, children))}]"
             case ("dict", names, *children):
                 pairs = zip(names, children, strict=True)
-                return f"{{{','.join(f'{_plain(name)}:{self.write(child)}' for name, child in pairs)}}}"
+                return f"{{{','.join(f'{_compact(name)}:{self.write(child)}' for name, child in pairs)}}}"
             case value:
-                return _plain(value)
+                return _compact(value)
 
 
-def _plain(value: Any) -> str:
+def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def read(text: str, part: Callable[[int], Any]) -> Any:
     """Read the value of a text. `part` returns the shared parts by number; its results must not be changed."""
 
-    def resolved(found: dict[str, Any]) -> Any:
-        return part(found[REFERENCE]) if REFERENCE in found else found
-
-    return json.loads(text, object_hook=resolved)
+    return json.loads(text, object_hook=lambda found: part(found[REFERENCE]) if REFERENCE in found else found)
 
 
 MAGIC = b"mfsdp-lint snapshot 3\n"
@@ -327,12 +325,13 @@ def dump(contents: Contents) -> bytes:
         for module, names in sorted(contents.modules.items())
     }
     modules = [_lines({name: sharing.write(number) for name, number in names.items()}) for names in counted.values()]
-    first, parts = _together(sharing.parts)
+    parts = list(grouped(sharing.parts, PARTS_TOGETHER))
+    first = [0, *accumulate(map(len, parts))][:-1]
     starts = range(0, len(contents.places), PLACES_TOGETHER)
     places = [_folded(contents.places[start : start + PLACES_TOGETHER]) for start in starts]
     header = {"bridge": contents.bridge, "core": contents.core, "modules": list(counted), "parts": first}
     described = zlib.compress(_compact(header).encode(), 9)
-    return b"".join([MAGIC, b"%08d" % len(described), described, pack([*modules, *parts, *places])])
+    return b"".join([MAGIC, b"%08d" % len(described), described, pack([*modules, *map("\n".join, parts), *places])])
 
 
 def _lines(entries: Mapping[str, str]) -> str:
@@ -341,21 +340,6 @@ def _lines(entries: Mapping[str, str]) -> str:
     numbers = {text: str(number) for number, text in enumerate(long)}
     first = ",".join(f"{json.dumps(name)}:{numbers.get(text, text)}" for name, text in entries.items())
     return "\n".join([f"{{{first}}}", *long])
-
-
-def _together(parts: Sequence[str]) -> tuple[list[int], list[str]]:
-    """Group the parts: return the number of the first of each group, and the groups."""
-    first: list[int] = []
-    groups: list[list[str]] = []
-    size = PARTS_TOGETHER
-    for number, part in enumerate(parts):
-        if size >= PARTS_TOGETHER:
-            first.append(number)
-            groups.append([])
-            size = 0
-        groups[-1].append(part)
-        size += len(part)
-    return first, ["\n".join(group) for group in groups]
 
 
 def _folded(places: Sequence[Place]) -> str:
@@ -374,7 +358,3 @@ def _unfolded(texts: Sequence[str], *columns: Sequence[int]) -> list[Place]:
         (texts[file], line, line + more, texts[function], texts[how])
         for file, line, more, function, how in zip(*columns, strict=True)
     ]
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

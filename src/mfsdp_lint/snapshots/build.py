@@ -45,6 +45,12 @@ if TYPE_CHECKING:
     from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
 
 
+def forget_within(interp: Interpreter, value: Object, bound: Any) -> None:
+    """Forget what a call may change of a value: what its bound names, else all that the value leads to."""
+    if bound is None or not forget_names(interp, [value], bound[0], bound[1]):
+        forget_reachable(interp, value)
+
+
 def forget_names(interp: Interpreter, values: Iterable[Object], names: Sequence[str], contents: bool) -> bool:
     """Make the attributes of these names unknown in all that the values lead to; False where that is not enough.
 
@@ -56,8 +62,11 @@ def forget_names(interp: Interpreter, values: Iterable[Object], names: Sequence[
         return False
     for value in found:
         if isinstance(value, (Instance, Unknown)):
-            for name in _written(value, names):
-                _forget(interp, value, name)
+            known = value.cls.data if isinstance(value, Instance) and isinstance(value.cls, ClassObject) else None
+            also = () if known is None else [other for name in names for other in known.also_set(name)]
+            for name in (*names, *also):
+                if name in value.fields:
+                    _forget(interp, value, name)
         elif contents and isinstance(value, ListObject):
             interp.put(value, "items", None)
         elif contents and isinstance(value, DictObject):
@@ -65,7 +74,11 @@ def forget_names(interp: Interpreter, values: Iterable[Object], names: Sequence[
             for key in list(value.fields):
                 _forget(interp, value, key)
     for value in values:
-        _add(interp, value, names)
+        if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
+            for name in names:
+                # The passed object may have gained them.
+                if name not in value.fields and lookup(interp, value.cls, name)[0] is MISSING:
+                    interp.put(value, name, Choice((MISSING, interp.unknown(name))))
     return True
 
 
@@ -109,25 +122,14 @@ def _is_known(interp: Interpreter, value: Object) -> bool:
     """Tell whether the code that an object brings along is upstream's, which the bounds cover."""
     if isinstance(value, Function):
         return value.module.upstream is not None
-    if not isinstance(value, Instance):
-        return True
-    return all(_has_known_code(interp, cls) for cls in classes_of(value) if isinstance(cls, ClassObject))
-
-
-def _has_known_code(interp: Interpreter, cls: ClassObject) -> bool:
-    if not has_fields(interp, cls):
-        return False
-    own = [base for base in mro(interp, cls) if isinstance(base, ClassObject) and base.data is None]
-    return not any(
-        isinstance(value, (Function, Descriptor)) for base in own for value in namespace(interp, base).values()
-    )
-
-
-def _written(value: Instance | Unknown, names: Sequence[str]) -> list[str]:
-    """Return those of the names that the object has, and the names that its `__setattr__` writes for them."""
-    data = value.cls.data if isinstance(value, Instance) and isinstance(value.cls, ClassObject) else None
-    also = [] if data is None else [other for name in names for other in data.also_set(name)]
-    return [name for name in (*names, *also) if name in value.fields]
+    for cls in classes_of(value) if isinstance(value, Instance) else ():
+        if isinstance(cls, ClassObject):
+            own = (base for base in mro(interp, cls) if isinstance(base, ClassObject) and base.data is None)
+            if not has_fields(interp, cls) or any(
+                isinstance(value, (Function, Descriptor)) for base in own for value in namespace(interp, base).values()
+            ):
+                return False
+    return True
 
 
 def _forget(interp: Interpreter, value: Instance | Unknown | DictObject, name: object) -> None:
@@ -135,14 +137,6 @@ def _forget(interp: Interpreter, value: Instance | Unknown | DictObject, name: o
     interp.put(value, name, interp.unknown(str(name)))
     if interp.suspect is not None:
         interp.record(value, name, interp.suspect._replace(earlier=before, value=value.fields[name]))
-
-
-def _add(interp: Interpreter, value: Object, names: Sequence[str]) -> None:
-    """Add attributes of these names that may exist: the passed object may have gained them."""
-    if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
-        for name in names:
-            if name not in value.fields and lookup(interp, value.cls, name)[0] is MISSING:
-                interp.put(value, name, Choice((MISSING, interp.unknown(name))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +175,48 @@ class Builder:
         if not isinstance(node, list):
             constant: Object = node
             return constant
-        built: Object = getattr(self, f"_{_METHODS[node[0]]}")(*node[1:])
-        return built
-
-    def _list(self, *items: Node) -> Object:
-        return ListObject([self.build(item) for item in items], self.interp.tick())
-
-    def _set(self, *items: Node) -> Object:
-        return SetObject([self.build(item) for item in items], self.interp.tick())
-
-    def _tuple(self, *items: Node) -> Object:
-        return tuple(self.build(item) for item in items)
+        match node[0]:
+            case "obj":
+                return self._object(*node[1:])
+            case "list":
+                return ListObject([self.build(item) for item in node[1:]], self.interp.tick())
+            case "ref":
+                return self.knowledge.reference(self.interp, node[1], node[2])
+            case "ext":
+                return External(node[1])
+            case "enum":
+                return self._enum(*node[1:])
+            case "arg":
+                return self._argument(*node[1:])
+            case "pass":
+                return self._argument(node[1]) if node[1] in self.arguments.given else self.build(node[2])
+            case "dep":
+                return self._depending(*node[1:])
+            case "default" | "missing":
+                return MISSING
+            case "?":
+                unknown = self.interp.unknown(node[2], node[1])
+                self._fill(unknown, node[3])
+                return unknown
+            case "or":
+                return Choice(tuple(self.build(option) for option in node[1:]))
+            case "def":
+                self.repeated[node[1]] = made = self.build(node[2])
+                return made
+            case "same":
+                found = self.repeated.get(node[1], MISSING)
+                return self.interp.unknown("", not_none=True) if found is MISSING else found
+            case "dict":
+                return self._dict(*node[1:])
+            case "tuple":
+                return tuple(self.build(item) for item in node[1:])
+            case "set":
+                return SetObject([self.build(item) for item in node[1:]], self.interp.tick())
+            case "partial":
+                _, function, arguments, keywords = node
+                given = {name: self.build(item) for name, item in keywords.items()}
+                return Partial(self.build(function), [self.build(item) for item in arguments], given)
+        raise ValueError(f"no node: {node[0]}")
 
     def _dict(self, *entries: Any) -> Object:
         made = DictObject({}, self.interp.tick())
@@ -202,12 +227,6 @@ class Builder:
                 made.writes[known] = self._write(number[0], made.fields[known])
         return made
 
-    def _external(self, name: str) -> Object:
-        return External(name)
-
-    def _reference(self, module: str, name: str) -> Object:
-        return self.knowledge.reference(self.interp, module, name)
-
     def _enum(self, cls: Node, name: str) -> Object:
         owner = self.build(cls)
         if isinstance(owner, ClassObject) and is_enum(self.interp, owner):
@@ -215,21 +234,6 @@ class Builder:
             if found is not None:
                 return found
         return External(f"{getattr(owner, 'name', '?')}.{name}")
-
-    def _partial(self, function: Node, arguments: list[Node], keywords: Mapping[str, Node]) -> Object:
-        given = {name: self.build(item) for name, item in keywords.items()}
-        return Partial(self.build(function), [self.build(item) for item in arguments], given)
-
-    def _unknown(self, not_none: bool, text: str, fields: Mapping[str, Any]) -> Object:
-        made = self.interp.unknown(text, not_none)
-        self._fill(made, fields)
-        return made
-
-    def _choice(self, *options: Node) -> Object:
-        return Choice(tuple(self.build(option) for option in options))
-
-    def _missing(self) -> Object:
-        return MISSING
 
     def _argument(self, name: str, *attributes: str) -> Object:
         value = self.arguments.values.get(name, MISSING)
@@ -240,45 +244,28 @@ class Builder:
             value = MISSING
         return self.interp.unknown(name) if value is MISSING else value
 
-    def _passed(self, name: str, node: Node) -> Object:
-        return self._argument(name) if name in self.arguments.given else self.build(node)
-
     def _depending(self, alone: list[str] | str, node: Node, together: list[str] | str | None = None) -> Object:
         given = self.arguments.given
         decisive = alone if together is None or len(given) == 1 else together
         hit = bool(given) if decisive == "*" else not given.isdisjoint(decisive)
         return self.interp.unknown() if hit else self.build(node)
 
-    def _define(self, number: int, node: Node) -> Object:
-        made = self.build(node)
-        self.repeated[number] = made
-        return made
-
-    def _same(self, number: int) -> Object:
-        found = self.repeated.get(number, MISSING)
-        return self.interp.unknown("", not_none=True) if found is MISSING else found
-
     def _object(self, base: Node, made: int | None, fields: Mapping[str, Any], hazy: bool = False) -> Object:
-        instance = self._base(base, made)
-        self._fill(instance, fields)
-        if hazy:
-            instance.writes[MAY_HAVE_CHANGED] = True
-        return instance
-
-    def _base(self, base: Node, made: int | None) -> Instance:
         self.interp.found_configuration()
         if base[0] == "hf":
             template = self.knowledge.provider(self.interp, base[1], base[2] or None)
             instance = deep_copy(self.interp, template)
             assert isinstance(instance, Instance)
             instance.made = self._write(made, None)
-            return instance
-        known = self.build(base)
-        cls = known if isinstance(known, (ClassObject, Choice, External)) else External(qualified(known))
-        instance = Instance(cls, self.interp.tick(), self._write(made, None))
-        if isinstance(cls, ClassObject):
-            for spec in fields_of(self.interp, cls):
+        else:
+            known = self.build(base)
+            cls = known if isinstance(known, (ClassObject, Choice, External)) else External(qualified(known))
+            instance = Instance(cls, self.interp.tick(), self._write(made, None))
+            for spec in fields_of(self.interp, cls) if isinstance(cls, ClassObject) else ():
                 instance.fields[spec.name] = self._field_default(spec, instance.made)
+        self._fill(instance, fields)
+        if hazy:
+            instance.writes[MAY_HAVE_CHANGED] = True
         return instance
 
     def _field_default(self, spec: FieldSpec, made: Write | None) -> Object:
@@ -311,13 +298,6 @@ class Builder:
             return self.interp.note(self.site, self.frame, None, "default", value, None)
         origin = self.origin(number)
         return self.interp.note(origin, self.frame, None, origin.how, value, None)
-
-
-_METHODS = {
-    "?": "unknown", "arg": "argument", "def": "define", "default": "missing", "dep": "depending", "dict": "dict",
-    "enum": "enum", "ext": "external", "list": "list", "missing": "missing", "obj": "object", "or": "choice",
-    "partial": "partial", "pass": "passed", "ref": "reference", "same": "same", "set": "set", "tuple": "tuple",
-}  # fmt: skip
 
 
 # -- calls ----------------------------------------------------------------------------------------------------
@@ -385,9 +365,7 @@ def _carry_out(builder: Builder, outcome: Any, bound: Any) -> Object:
     variables = [(name, number, builder.build(node)) for name, number, node in outcome.get("environment", ())]
     for path in outcome.get("forgets", ()):
         if path[0] in passed:
-            forgotten = builder.build(["arg", *path])
-            if bound is None or not forget_names(interp, [forgotten], bound[0], bound[1]):
-                forget_reachable(interp, forgotten)
+            forget_within(interp, builder.build(["arg", *path]), bound)
     if bound is not None and bound[1] and not forget_names(interp, list(passed.values()), (), contents=True):
         for value in passed.values():
             forget_reachable(interp, value)

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Sequence, Set
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.files import read
 from mfsdp_lint.core.recipe import How, Origin, Span
@@ -147,10 +147,10 @@ class SnapshotKnowledge(Knowledge):
         return (self._wanted, *self._also)
 
     @property
-    def is_open(self) -> bool:
+    def is_used(self) -> bool:
         return "snapshot" in self.__dict__
 
-    def open(self) -> None:
+    def use(self) -> None:
         _ = self.snapshot
 
     @cached_property
@@ -232,7 +232,11 @@ class SnapshotKnowledge(Knowledge):
             case ["module", other]:
                 return self.module(interp, other)
             case ["class", described]:
-                return self._class(interp, module, name, described)
+                cls = ClassObject(name, module, None, None)
+                cls.data = ClassData(self, described)
+                builder = Builder(self, interp, module)
+                cls.bases_of = isolated(interp, lambda: [builder.build(node) for node in described.get("bases", ())])
+                return cls
             case ["function", described]:
                 return upstream_function(self, interp, module, name, described)
             case ["value", node]:
@@ -254,17 +258,7 @@ class SnapshotKnowledge(Knowledge):
             self._origins[number] = Origin(span, kind, None, function, self._release(path))
         return self._origins[number]
 
-    # -- classes ----------------------------------------------------------------------------------------
-
-    def _class(self, interp: Interpreter, module: Module, name: str, described: Any) -> ClassObject:
-        cls = ClassObject(name, module, None, None)
-        cls.data = ClassData(self, described)
-        builder = Builder(self, interp, module)
-        cls.bases_of = isolated(interp, lambda: [builder.build(node) for node in described.get("bases", ())])
-        return cls
-
     def provider(self, interp: Interpreter, method: str, architecture: str | None) -> Object:
-        """Build the model provider that AutoBridge makes for an architecture (None: for any)."""
         if self.snapshot is None:
             return None
         known = self.snapshot.names(PROVIDERS) or ()

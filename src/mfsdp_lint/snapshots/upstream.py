@@ -10,7 +10,8 @@ configuration is that of `model.transformer`. The class has a `__getattr__` and 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.core.recipe import Origin, Span, Variant
@@ -18,11 +19,9 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Plain, Value
 from mfsdp_lint.megatron.startup import Phase
 from mfsdp_lint.megatron.startup.resolve import Change, changes_of
-from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
-from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE
@@ -54,7 +53,7 @@ from mfsdp_lint.readers.python.values.objects import (
     identical,
 )
 from mfsdp_lint.snapshots import Node
-from mfsdp_lint.snapshots.build import Arguments, Builder, apply, forget_names, only_upstream
+from mfsdp_lint.snapshots.build import Arguments, Builder, apply, forget_within, only_upstream
 
 if TYPE_CHECKING:
     from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
@@ -69,50 +68,8 @@ STARTS: dict[str, frozenset[Phase]] = {
 MAKERS = {"mixed_precision": ("megatron.bridge.training.mixed_precision", "get_mixed_precision_config")}
 """The functions by which start-up makes a section that is given as a name."""
 
-Kept = tuple[Instance | Unknown, str, Object, Any]
 
-
-def start(
-    interp: Interpreter,
-    target: Target,
-    phases: frozenset[Phase],
-    container: Instance,
-    forget: Callable[[], None],
-    make: Callable[[str, str], Object],
-    frame: Frame,
-) -> None:
-    """Take these phases of the start-up on a container.
-
-    `forget` loses what they may change, and what is known of that is put back.
-    `make` is asked for the section of a name. `frame` is the call of the function that does it.
-    """
-    settings = TreeSettings(interp, container, interp.path.environment, Spans(interp))
-    changes = changes_of(Variant(settings), target, phases)
-    kept = list(_kept(interp, container))
-    named = [(name, each) for name in MAKERS if isinstance(each := container.fields.get(name), str)]
-    forget()
-    for owner, name, value, before in kept:
-        if owner.fields.get(name, MISSING) is not value:
-            interp.put(owner, name, value)
-            if before is not None:
-                interp.record(owner, name, before)
-    for name, each in named:
-        if any(change.path.startswith(f"{name}.") for change in changes):
-            set_attribute(interp, container, name, make(name, each), frame.node, frame, None, "upstream")
-    for change in {change.path: change for change in changes}.values():
-        _carry_out(interp, container, change, frame)
-
-
-def container_of(interp: Interpreter, arguments: Iterable[Object]) -> Instance | None:
-    """Return the configuration that a call of such a function gets; None if it is not known."""
-    found = [interp.settle(value) for value in arguments]
-    match found:
-        case [Instance() as one] if is_container(interp, one):
-            return one
-    return None
-
-
-def _kept(interp: Interpreter, container: Instance) -> Iterable[Kept]:
+def _kept(interp: Interpreter, container: Instance) -> Iterable[tuple[Instance | Unknown, str, Object, Any]]:
     """Yield the current values of the settings that start-up is known for, and of the sections they are in."""
     seen = set()
     for path in SETTINGS:
@@ -185,19 +142,14 @@ def upstream_function(
     parameters: Any = (described or {}).get("parameters", ANY_PARAMETERS)
     function = Function(definition(name, parameters), module, None, name, owner)
 
-    def make() -> None:
+    with interp.aside():
         builder = Builder(knowledge, interp, module)
-        for parameter, _, node in parameters:
-            if node != REQUIRED:
-                function.defaults[parameter] = builder.build(node)
-
-    isolated(interp, make)
+        function.defaults.update({name: builder.build(node) for name, _, node in parameters if node != REQUIRED})
     full = f"{module.name}.{name}"
     phases = STARTS.get(full if owner is None else f"{module.name}.{owner.name}.{name}")
 
     def run(interp: Interpreter, call: Call) -> Object:
-        passed = [*call.arguments, *call.keywords.values()]
-        if phases is not None and _start(knowledge, interp, function, phases, described, passed, call.node, call.frame):
+        if phases is not None and _start(knowledge, interp, function, phases, described, call):
             return None
         if not described or knowledge.is_replaced_below(interp, module.name):
             return unfollowed(interp, full, call)
@@ -213,25 +165,35 @@ def _start(
     function: Function,
     phases: frozenset[Phase],
     described: Any,
-    passed: list[Object],
-    node: Any,
-    frame: Frame,
+    call: Call,
 ) -> bool:
-    """Take phases of the start-up on what a call is given; False where that cannot be told."""
-    container = container_of(interp, passed)
-    if container is None or not only_upstream(interp, [container]):
-        return False
+    """Take phases of the start-up on the configuration that a call is given; False where that is not known.
 
-    def forget() -> None:
-        bound = (described or {}).get("bound")
-        if bound is None or not forget_names(interp, [container], bound[0], bound[1]):
-            forget_reachable(interp, container)
-
-    def make(section: str, name: str) -> Object:
-        return invoke(interp, knowledge.reference(interp, *MAKERS[section]), Call([name], {}, node, frame))
-
-    inner = Frame(function.module, function.name, None, frame, node, interp.tick())
-    start(interp, knowledge.target, phases, container, forget, make, inner)
+    What they may change is forgotten, and what is known of that is put back.
+    """
+    match [interp.settle(value) for value in (*call.arguments, *call.keywords.values())]:
+        case [Instance() as container] if is_container(interp, container) and only_upstream(interp, [container]):
+            pass
+        case _:
+            return False
+    frame = Frame(function.module, function.name, None, call.frame, call.node, interp.tick())
+    settings = TreeSettings(interp, container, interp.path.environment, Spans(interp))
+    changes = changes_of(Variant(settings), knowledge.target, phases)
+    kept = list(_kept(interp, container))
+    named = [(section, name) for section in MAKERS if isinstance(name := container.fields.get(section), str)]
+    forget_within(interp, container, (described or {}).get("bound"))
+    for owner, name, value, before in kept:
+        if owner.fields.get(name, MISSING) is not value:
+            interp.put(owner, name, value)
+            if before is not None:
+                interp.record(owner, name, before)
+    for section, name in named:
+        if any(change.path.startswith(f"{section}.") for change in changes):
+            maker = knowledge.reference(interp, *MAKERS[section])
+            made = invoke(interp, maker, Call([name], {}, call.node, call.frame))
+            set_attribute(interp, container, section, made, frame.node, frame, None, "upstream")
+    for change in {change.path: change for change in changes}.values():
+        _carry_out(interp, container, change, frame)
     return True
 
 
@@ -348,9 +310,11 @@ class ClassData(ClassKnowledge):
         for name, summary in described.get("methods", {}).items():
             cls.fields[name] = self._method(interp, cls, name, summary)
         for name, summary in described.get("properties", {}).items():
-            cls.fields[name] = Descriptor(
-                "property", self._property(interp, cls, name, summary), self._setter(interp, cls, name)
-            )
+            setters, setter = described.get("setters", {}), None  # without one, assigning is an error
+            getter = self._accessor(interp, cls, name, summary, partial(_unknown_property, cls, name))
+            if name in setters:
+                setter = self._accessor(interp, cls, name, setters[name], _unknown_setter)
+            cls.fields[name] = Descriptor("property", getter, setter)
         if "made" in described:
             cls.fields["__post_init__"] = self._hook(cls, "__post_init__", self._made)
         if "sets" in described:
@@ -393,19 +357,11 @@ class ClassData(ClassKnowledge):
             function = upstream_function(self.knowledge, interp, cls.module, name, summary, cls)
         return Descriptor(kind, function) if kind else function
 
-    def _property(self, interp: Interpreter, cls: ClassObject, name: str, summary: Any) -> Function:
+    def _accessor(self, interp: Interpreter, cls: ClassObject, name: str, summary: Any, otherwise: Model) -> Function:
+        """Make the getter or setter of a property; `otherwise` is run where nothing is known of it."""
         if summary:
             return upstream_function(self.knowledge, interp, cls.module, name, summary, cls)
-        return self._hook(cls, name, lambda interp, call: interp.unknown(f"{cls.name}.{name}"))
-
-    def _setter(self, interp: Interpreter, cls: ClassObject, name: str) -> Function | None:
-        """Make the setter of a property; None if assigning to it is an error."""
-        setters = self.described.get("setters", {})
-        if name not in setters:
-            return None
-        if setters[name]:
-            return upstream_function(self.knowledge, interp, cls.module, name, setters[name], cls)
-        return self._hook(cls, name, lambda interp, call: forget_reachable(interp, call.arguments[0]))
+        return self._hook(cls, name, otherwise)
 
     def _hook(self, cls: ClassObject, name: str, run: Model) -> Function:
         function = Function(definition(name, []), cls.module, None, name, cls)
@@ -465,3 +421,11 @@ def _is_given(instance: Instance, spec: FieldSpec) -> bool:
     if spec.default is MISSING:
         return spec.factory is not MISSING and spec.name in instance.writes
     return not identical(instance.fields.get(spec.name, MISSING), spec.default)
+
+
+def _unknown_property(cls: ClassObject, name: str, interp: Interpreter, _: Call) -> Object:
+    return interp.unknown(f"{cls.name}.{name}")
+
+
+def _unknown_setter(interp: Interpreter, call: Call) -> None:
+    forget_reachable(interp, call.arguments[0])

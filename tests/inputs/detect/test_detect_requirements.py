@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.inputs.detect.declared import ProjectFolders, in_locks, in_requirements, version_or_range
-from mfsdp_lint.megatron.versions import bridge_versions
+from mfsdp_lint.megatron.versions import MEGATRON_BRIDGE
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_specifiers_mean_what_the_installer_takes_them_for(specifiers: str, mean
 
 
 def test_a_line_with_a_star_is_all_its_releases() -> None:
-    assert bridge_versions("0.4.*") == ("0.4.0", "0.4.1", "0.4.2")
+    assert MEGATRON_BRIDGE.versions("0.4.*") == ("0.4.0", "0.4.1", "0.4.2")
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,7 @@ def after(step: dict[str, Any]) -> dict[str, Value]:
     here = Site(resolve_target("0.4.2"))
     (found,) = startup.steps_of({"bridge": [{"name": "x", "phase": "update", **step}]}, {}, here)
     written = variant_of({"a.b": None, "a.c": 2, "a.d": "x,y"})
-    return {path: source.at(written.value) for path, source in found.writes}
+    return {path: source(written.value) for path, source in found.writes}
 
 
 @pytest.mark.parametrize(

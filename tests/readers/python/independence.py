@@ -95,7 +95,9 @@ def _findings(recipe: Recipe, target: Target, sources: Sources) -> object:
 def _variant(variant: Variant) -> object:
     found = ((path, variant.settings.get(path)) for path in sorted(variant.settings))
     settings = tuple((path, repr(each.value), _origin(each.origin)) for path, each in found if each is not None)
-    undeclared = tuple((each.path, each.owner, each.fields, _origin(each.origin)) for each in variant.undeclared())
+    undeclared = tuple(
+        (each.path, each.owner, each.fields, _origin(each.origin)) for each in variant.settings.undeclared()
+    )
     return variant.when, variant.exposed, settings, undeclared
 
 

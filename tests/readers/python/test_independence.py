@@ -171,7 +171,7 @@ def test_what_only_a_function_imports_reads_what_a_recipe_wrote(tmp_path: Path) 
         (tmp_path / f"{name}.py").write_text(text)
     paths = [str(tmp_path / f"{name}.py") for name in texts]
     found = read_python(paths, Sources(), load_knowledge(resolve_target("0.3.1"))).recipes
-    undeclared = {Path(each.path).stem: [one.path for one in each.variants[0].undeclared()] for each in found}
+    undeclared = {Path(each.path).stem: [one.path for one in each.variants[0].settings.undeclared()] for each in found}
     assert undeclared["silent"] == []
     assert undeclared["told"] == ["checkpoint.my_own"]
 

@@ -20,10 +20,10 @@ from mfsdp_lint.inputs.detect.present import in_imports, in_site_packages, in_su
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.megatron.versions import (
     DEFAULT_TARGET,
+    MEGATRON_BRIDGE,
+    MEGATRON_CORE,
     Target,
     UnknownVersion,
-    bridge_versions,
-    core_versions,
     gpu_kind,
     is_version,
     nearest,
@@ -91,7 +91,7 @@ def detect(paths: Sequence[str], options: Options, files: Iterable[str] = ()) ->
     Raises UnknownVersion for an option that is no known version; an unknown version that the project names is a
     remark.
     """
-    bridge, core = _Known(bridge_versions), _Known(core_versions)
+    bridge, core = _Known(MEGATRON_BRIDGE.versions), _Known(MEGATRON_CORE.versions)
     te, torch = _Component("te", options.target_te), _Component("torch", options.target_torch)
     gpu = _ask(bridge, core, options)
     looked = project_folders(paths, options.search_path)
@@ -158,7 +158,7 @@ def _everything(
     if (len(bridge.versions) > 1 and bridge.step != ASKED) or not (bridge.versions or core.versions):
         found = in_imports(looked, files)
         # That the newest release on the index would do says nothing that is not assumed anyway.
-        if found and (bridge.versions or DEFAULT_TARGET.bridge not in bridge_versions(found.bridge or "")):
+        if found and (bridge.versions or DEFAULT_TARGET.bridge not in MEGATRON_BRIDGE.versions(found.bridge or "")):
             yield len(KINDS) + 1, found
 
 

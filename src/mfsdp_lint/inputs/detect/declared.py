@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs import disk
@@ -301,19 +302,11 @@ def in_requirements(places: ProjectFolders) -> Iterator[NamedVersions]:
     """Yield the versions that the requirement files ask for, from files that pin first."""
     for patterns in (PINNED, DECLARED):
         for path in places.files(*patterns):
-            yield from _required(path, places.text(path))
-
-
-def _required(path: str, text: str) -> Iterator[NamedVersions]:
-    lowered = text.lower()
-    if not any(word in lowered for word in ("megatron", "transformer", "torch")):
-        return
-    for number, line in enumerate(text.splitlines(), 1):
-        place = f"{path}:{number}"
-        line = line.strip()
-        if line.startswith("#"):
-            continue
-        yield from _requirements(place, re.sub(r"\s#.*$", "", line))
+            text = places.text(path)
+            if any(word in text.lower() for word in ("megatron", "transformer", "torch")):
+                for number, line in enumerate(map(str.strip, text.splitlines()), 1):
+                    if not line.startswith("#"):
+                        yield from _requirements(f"{path}:{number}", re.sub(r"\s#.*$", "", line))
 
 
 def _requirements(place: str, line: str) -> Iterator[NamedVersions]:
@@ -354,16 +347,12 @@ _IMAGE = re.compile(r"nvidia[/+](nemo|pytorch)[:+](\d\d\.\d\d(?:\.\d\d)?)(?P<suf
 
 def in_images(places: ProjectFolders) -> Iterator[NamedVersions]:
     """Yield the versions in the images that are named, as far as the table knows them."""
-    seen = 0
-    for path in places.files(*DOCKERFILES, *SCRIPTS, below=FOLDERS):
-        seen += 1
-        if seen > MOST_IMAGE_FILES:
-            return
+    for path in islice(places.files(*DOCKERFILES, *SCRIPTS, below=FOLDERS), MOST_IMAGE_FILES):
         text = places.text(path)
         if "nvidia" not in text:
             continue
         for number, line in enumerate(text.splitlines(), 1):
-            if line.lstrip().startswith("#") and not line.lstrip().startswith("#SBATCH"):
+            if re.match(r"\s*#(?!SBATCH)", line):
                 continue
             for match in _IMAGE.finditer(line):
                 if found := _in_image(f"{path}:{number}", match):

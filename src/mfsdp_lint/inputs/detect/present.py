@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from mfsdp_lint.core.records import dataclass
@@ -61,14 +61,17 @@ LINES: tuple[Line, ...] = tuple((0, minor) for minor in range(12, 21))
 def in_tree(places: ProjectFolders) -> Iterator[NamedVersions]:
     """Yield the versions of the Megatron sources that lie in the folders themselves."""
     for folder in places.folders:
-        for path in (join(folder, each) for each in BRIDGE):
-            if version := declared(places.text(path)):
-                core = declared(places.text(join(folder, PINNED_CORE))) or declared(places.text(join(folder, CORE)))
-                yield NamedVersions(path, bridge=version, core=core)
-                break
-        else:
-            if core_found := core_at(places, join(folder, CORE)):
-                yield core_found
+        if found := _source_in(places, folder, (PINNED_CORE, CORE)):
+            yield found
+
+
+def _source_in(places: ProjectFolders, folder: str, cores: Sequence[str]) -> NamedVersions | None:
+    """Return the versions of the source in a folder; `cores` are the places of the core that goes with a Bridge."""
+    for path in (join(folder, each) for each in BRIDGE):
+        if version := declared(places.text(path)):
+            texts = (places.text(join(folder, each)) for each in cores)
+            return NamedVersions(path, bridge=version, core=next(filter(None, map(declared, texts)), None))
+    return core_at(places, join(folder, CORE))
 
 
 def core_at(places: ProjectFolders, path: str) -> NamedVersions | None:
@@ -86,7 +89,11 @@ def core_at(places: ProjectFolders, path: str) -> NamedVersions | None:
     if line < LINES[0] and (not fits or LINES[0] in fits):
         places.remarks.append(f"{path} says {says}, of which nothing is known: only the text of scripts is judged")
         return NamedVersions(path, core=_named(LINES[0]), older=says)
-    sides = None if fits else next((each for each in _between(has) if line in each), None)
+    # Neighbouring lines of which every feature is that of one or of the other.
+    between = (
+        sides for sides in pairwise(LINES) if has and all(has[probe] in map(probe.is_in, sides) for probe in PROBES)
+    )
+    sides = None if fits else next((each for each in between if line in each), None)
     if sides is not None:
         named = " and ".join(map(_named, sides))
         places.remarks.append(f"{path} says {says}, but the code is from between megatron-core {named}: judged by both")
@@ -100,7 +107,7 @@ def core_at(places: ProjectFolders, path: str) -> NamedVersions | None:
 
 
 def _named(line: Line) -> str:
-    return ".".join(str(part) for part in line)
+    return ".".join(map(str, line))
 
 
 def declared(text: str) -> str | None:
@@ -114,13 +121,6 @@ def declared(text: str) -> str | None:
     except VersionError:
         return None
     return version
-
-
-def _between(has: Mapping[FeatureProbe, bool]) -> Iterator[tuple[Line, Line]]:
-    """Yield the neighbouring lines of which every feature is that of one or of the other."""
-    for sides in pairwise(LINES):
-        if has and all(has[probe] in map(probe.is_in, sides) for probe in PROBES):
-            yield sides
 
 
 def _releases(line: Line) -> list[str]:
@@ -142,16 +142,10 @@ def in_submodules(places: ProjectFolders) -> Iterator[NamedVersions]:
         for section in _SECTION.split(places.text(path))[1:]:
             entry = dict(_ENTRY.findall(section))
             if re.search(r"megatron-(bridge|lm)(\.git)?/?$", entry.get("url", ""), re.IGNORECASE) and "path" in entry:
-                found = _checked_out(places, join(folder, entry["path"])) or _recorded(places, path, entry)
+                checkout = join(folder, entry["path"])
+                found = _source_in(places, checkout, (PINNED_CORE,)) or _recorded(places, path, entry)
                 if found is not None:
                     yield found
-
-
-def _checked_out(places: ProjectFolders, checkout: str) -> NamedVersions | None:
-    for path in (join(checkout, each) for each in BRIDGE):
-        if version := declared(places.text(path)):
-            return NamedVersions(path, bridge=version, core=declared(places.text(join(checkout, PINNED_CORE))))
-    return core_at(places, join(checkout, CORE))
 
 
 def _recorded(places: ProjectFolders, gitmodules: str, entry: dict[str, str]) -> NamedVersions | None:

@@ -12,7 +12,7 @@ Python's own parser reads it, what is not on this list is refused, and nothing i
                 value == value, !=, <, <=, >, >=        numbers have an order; None, text and flags have none
                 value is None | value is not None
                 value in ["a", "b"] | value not in …    one of these literals
-                "a" in value | "a" not in value         the value is a list with this element (see expressions.as_list)
+                "a" in value | "a" not in value         the value is a list with this element (see nodes.as_list)
                 mentions(value, "a")                    the value is a text with this part
                 always | never                          as the whole condition
     value       setting | literal | term | v + v, -, *, //, %
@@ -54,6 +54,7 @@ from mfsdp_lint.megatron.conditions.nodes import (
     Undefined,
     arithmetic,
     as_list,
+    is_number,
 )
 
 SECTIONS = ("peft", "comm_overlap", "mixed_precision")
@@ -91,7 +92,12 @@ class Condition:
     @property
     def first(self) -> Condition:
         """Return its first arm, which has to hold for the whole condition to hold."""
-        return Condition(first_arm(self.text), lambda: _first(self.root))
+
+        def first() -> Node:
+            root = self.root
+            return root.arms[0] if isinstance(root, Junction) and not root.decisive else root
+
+        return Condition(first_arm(self.text), first)
 
     def truth(self, variant: Variant) -> Truth:
         """Tell whether it holds for these settings; None where it is not decided."""
@@ -132,10 +138,6 @@ def first_arm(text: str) -> str:
     """Return the text before the first `and` of a condition; the whole text of a condition without one."""
     tree = _tree(text)
     return ast.unparse(tree.values[0]) if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And) else text
-
-
-def _first(root: Node) -> Node:
-    return root.arms[0] if isinstance(root, Junction) and not root.decisive else root
 
 
 def _in_full(text: str, terms: Terms) -> str:
@@ -186,13 +188,15 @@ class _Parser:
                 raise self.error(tree, "only settings, terms, literals, comparisons, and, or, not are allowed")
 
     def term(self, tree: ast.expr, name: str) -> Node:
-        meaning = self.terms.get(name)
-        if meaning is None:
-            raise self.error(tree, f"{name} is neither a term nor a setting")
+        meaning = self.meaning(tree, name)
         if not all(isinstance(one, Condition) for _, one in meaning.entries):
             raise self.error(tree, f"{name} is a value; compare it with something")
-        conditions = cast(ByVersion[Rooted], meaning)
-        return Term(name, conditions)
+        return Term(name, cast(ByVersion[Rooted], meaning))
+
+    def meaning(self, tree: ast.expr, name: str) -> Meaning:
+        if name not in self.terms:
+            raise self.error(tree, f"{name} is neither a term nor a setting")
+        return self.terms[name]
 
     def comparison(self, tree: ast.Compare, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Node:
         match op:
@@ -206,7 +210,7 @@ class _Parser:
         for side in (left, right):
             if isinstance(side, ast.Constant) and side.value is None:
                 raise self.error(side, "ask for None with `is`")
-        compare = _EQUAL if isinstance(op, ast.Eq | ast.NotEq) else _ORDER[type(op)]
+        compare = same if isinstance(op, ast.Eq | ast.NotEq) else _ORDER[type(op)]
         one, other = self.value(left), self.value(right)
         if isinstance(one, Literal) and isinstance(other, Literal):
             raise self.error(tree, "a comparison needs a setting, such as checkpoint.save")
@@ -238,7 +242,8 @@ class _Parser:
                 return Test(path, lambda found: ask(found, value), literals=(value,))
             case [Literal(value), SettingValue(path)]:
                 return Test(path, lambda found: ask(value, found), literals=(value,))
-        return Comparison(tuple(operands), _defined(ask), literals)
+        # A question is undecided about undefined values.
+        return Comparison(tuple(operands), lambda *found: None if UNDEFINED in found else ask(*found), literals)
 
     def value(self, tree: ast.expr) -> Expression:
         match tree:
@@ -247,9 +252,7 @@ class _Parser:
             case ast.Name(id=name) if name in SECTIONS:
                 return SettingValue(name)
             case ast.Name(id=name):
-                meaning = self.terms.get(name)
-                if meaning is None:
-                    raise self.error(tree, f"{name} is neither a term nor a setting")
+                meaning = self.meaning(tree, name)
                 if any(isinstance(one, Condition) for _, one in meaning.entries):
                     raise self.error(tree, f"{name} is a condition, not a value")
                 return NamedValue(name, cast(ByVersion[Expression], meaning))
@@ -290,11 +293,6 @@ def _negated_if(negated: bool, node: Node) -> Node:
     return Not(node) if negated else node
 
 
-def _defined(ask: Callable[..., Truth]) -> Callable[..., Truth]:
-    """Wrap a question: it is undecided about undefined values."""
-    return lambda *found: None if UNDEFINED in found else ask(*found)
-
-
 def _is_one_of(value: Plain, options: list[Plain]) -> Truth:
     return any(same(value, option) for option in options)
 
@@ -314,16 +312,11 @@ def _ordered(compare: Callable[[float, float], bool]) -> Callable[[Plain, Plain]
     """Wrap an order on numbers; it is unknown for anything else (None, text, a flag), which upstream cannot order."""
 
     def decide(left: Plain, right: Plain) -> Truth:
-        if isinstance(left, bool) or isinstance(right, bool):
-            return None
-        if isinstance(left, int | float) and isinstance(right, int | float):
-            return compare(left, right)
-        return None
+        return compare(left, right) if is_number(left) and is_number(right) else None
 
     return decide
 
 
-_EQUAL: Callable[[Plain, Plain], Truth] = same
 _ORDER: dict[type[ast.cmpop], Callable[[Plain, Plain], Truth]] = {
     ast.Lt: _ordered(operator.lt),
     ast.LtE: _ordered(operator.le),

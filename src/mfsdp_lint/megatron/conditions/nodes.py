@@ -114,17 +114,21 @@ class NamedValue(Expression):
     meaning: ByVersion[Expression]
 
     def of(self, values: Mapping[str, Plain]) -> Result:
-        raise ValueError(f"the term {self.name} has to be taken at a version before it is judged")
+        raise _not_at_a_version(self.name)
 
     def paths(self) -> Iterator[str]:
-        raise ValueError(f"the term {self.name} has to be taken at a version before it is judged")
+        raise _not_at_a_version(self.name)
 
     def landmarks(self) -> Iterator[Plain]:
-        raise ValueError(f"the term {self.name} has to be taken at a version before it is judged")
+        raise _not_at_a_version(self.name)
 
     def at(self, site: Site) -> Expression:
         meaning = self.meaning.at(site)
         return Apply(lambda: UNDEFINED, ()) if meaning is None else meaning.at(site)
+
+
+def _not_at_a_version(term: str) -> ValueError:
+    return ValueError(f"the term {term} has to be taken at a version before it is judged")
 
 
 def as_list(value: Plain) -> list[Plain] | Undefined:
@@ -170,10 +174,11 @@ def _number(value: Plain) -> Result:
             return int(value)
         except ValueError:
             return UNDEFINED
-    return value if _is_number(value) else UNDEFINED
+    return value if is_number(value) else UNDEFINED
 
 
-def _is_number(value: Plain) -> TypeGuard[int | float]:
+def is_number(value: Plain) -> TypeGuard[int | float]:
+    """Tell whether a value is a number; a flag is none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -181,7 +186,7 @@ def arithmetic(operation: Callable[[float, float], float]) -> Callable[[Plain, P
     """Wrap an operation on numbers; it is undefined for anything else (a flag is no number)."""
 
     def of(left: Plain, right: Plain) -> Result:
-        if not (_is_number(left) and _is_number(right)):
+        if not (is_number(left) and is_number(right)):
             return UNDEFINED
         try:
             return operation(left, right)
@@ -389,17 +394,14 @@ class Term(Node):
     meaning: ByVersion[Rooted]
 
     def truth(self, variant: Variant) -> Truth:
-        raise self._error()
+        raise _not_at_a_version(self.name)
 
     def deciding(self, variant: Variant) -> Iterator[str]:
-        raise self._error()
+        raise _not_at_a_version(self.name)
 
     def landmarks(self) -> Iterator[tuple[str, tuple[Plain, ...]]]:
-        raise self._error()
+        raise _not_at_a_version(self.name)
 
     def at(self, site: Site) -> Node:
         meanings = tuple(Constant(None) if one is None else one.root.at(site) for one in self.meaning.possible(site))
         return meanings[0] if len(meanings) == 1 else Either(meanings)
-
-    def _error(self) -> ValueError:
-        return ValueError(f"the term {self.name} has to be taken at a version before it is judged")

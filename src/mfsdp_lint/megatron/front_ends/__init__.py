@@ -183,7 +183,16 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
     reasons = [*(fields.get("spared") or {}).items(), *(fields.get("enforces") or {}).items()]
     try:
         profile = Profile(
-            _front_end(fields),
+            FrontEnd(
+                fields.pop("name"),
+                fields.pop("released_with"),
+                takes_flags=fields.pop("takes_flags", False),
+                runs=fields.pop("runs", ""),
+                skips=frozenset(fields.pop("skips", ())),
+                spared=frozenset(fields.pop("spared", ())),
+                enforces=frozenset(fields.pop("enforces", ())),
+                core=fields.pop("core", ""),
+            ),
             fields.pop("source"),
             re.compile(fields.pop("mention", _NEVER)),
             tuple(tuple(key.split(".")) for key in fields.pop("known_by", ())),
@@ -199,19 +208,6 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
     if fields:
         raise ProfileError(f"{profile.front_end}: unknown field {next(iter(fields))!r}")
     return profile
-
-
-def _front_end(fields: dict[str, Any]) -> FrontEnd:
-    return FrontEnd(
-        fields.pop("name"),
-        fields.pop("released_with"),
-        takes_flags=fields.pop("takes_flags", False),
-        runs=fields.pop("runs", ""),
-        skips=frozenset(fields.pop("skips", ())),
-        spared=frozenset(fields.pop("spared", ())),
-        enforces=frozenset(fields.pop("enforces", ())),
-        core=fields.pop("core", ""),
-    )
 
 
 def _place(data: Mapping[str, Any]) -> SettingsPlace:
@@ -234,9 +230,8 @@ def _place(data: Mapping[str, Any]) -> SettingsPlace:
 def _targets(meant: Any) -> Iterator[KeyTarget]:
     for each in _list([] if meant is None else meant):
         if isinstance(each, dict):
-            values = (
-                tuple(each["values"].items()) if isinstance(each["values"], dict) else tuple(map(tuple, each["values"]))
-            )
+            pairs = each["values"].items() if isinstance(each["values"], dict) else map(tuple, each["values"])
+            values = tuple(pairs)
             yield from (KeyTarget(setting, values) for setting in _list(each["to"]))
         else:
             yield KeyTarget(each)
@@ -255,13 +250,7 @@ def _made(data: Mapping[str, Any]) -> FrameworkSettings:
 
 
 def _value(value: Any) -> Value:
-    match value:
-        case {"unknown": True}:
-            return UNKNOWN
-        case {"set": True}:
-            return NOT_NONE
-        case _:
-            return Known(value)
+    return UNKNOWN if value == {"unknown": True} else NOT_NONE if value == {"set": True} else Known(value)
 
 
 def _list(value: Any) -> list[Any]:
@@ -358,10 +347,7 @@ def by_attribute(setting: str) -> Iterator[NotationKey]:
 def by_line(place: SettingsPlace) -> Naming:
     """Return the notation with the keys that a profile has for a setting."""
 
-    def keys(setting: str) -> Iterator[NotationKey]:
-        return (NotationKey(words, values=target.values) for words, target in place.keys(setting))
-
-    return keys
+    return lambda setting: (NotationKey(words, values=target.values) for words, target in place.keys(setting))
 
 
 def places_of(text: str, keys: Iterable[tuple[str, ...]]) -> list[tuple[tuple[str, ...], Naming]]:

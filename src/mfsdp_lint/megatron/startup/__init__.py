@@ -35,7 +35,7 @@ from typing import Any, Literal, get_args
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.store import Folder, store
-from mfsdp_lint.core.values import UNKNOWN, Known, NotNone, Plain, Value, join, possible
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join, possible
 from mfsdp_lint.megatron.conditions import Site, parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, ConditionError, deferred, parse, parse_value
 from mfsdp_lint.megatron.conditions.nodes import Expression, Undefined
@@ -69,35 +69,21 @@ class UpstreamLine:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class FixedValue:
-    """This value, whatever it was."""
-
-    value: Value
-
-    def at(self, read: Read) -> Value:
-        return self.value
+Source = Callable[[Read], Value]
+"""The value that a step writes: of the settings as they are at this point."""
 
 
-@dataclass(frozen=True, slots=True)
-class From:
-    """The value of another setting."""
-
-    path: str
-
-    def at(self, read: Read) -> Value:
-        return read(self.path)
+def _from(path: str) -> Source:
+    """Return the value of another setting."""
+    return lambda read: read(path)
 
 
-@dataclass(frozen=True, slots=True)
-class Worked:
-    """Value of an expression; unknown if it makes no sense, which upstream refuses to run with."""
+def _worked(expression: Expression) -> Source:
+    """Return the value of an expression; unknown if it makes no sense, which upstream refuses to run with."""
+    paths = tuple(dict.fromkeys(expression.paths()))
 
-    expression: Expression
-    paths: tuple[str, ...]
-
-    def at(self, read: Read) -> Value:
-        options = [possible(read(path)) for path in self.paths]
+    def at(read: Read) -> Value:
+        options = [possible(read(path)) for path in paths]
         known = [values for values in options if values is not None]
         if len(known) < len(options):
             return UNKNOWN
@@ -105,71 +91,49 @@ class Worked:
         for number, values in enumerate(itertools.product(*known)):
             if number == _MOST_COMBINATIONS:
                 return UNKNOWN
-            result = self.expression.of(dict(zip(self.paths, values, strict=True)))
+            result = expression.of(dict(zip(paths, values, strict=True)))
             found.append(UNKNOWN if isinstance(result, Undefined) else Known(result))
         return join(found)
 
+    return at
 
-@dataclass(frozen=True, slots=True)
-class AsList:
-    """A setting that may be one thing or a list, as a list, without one of its elements, or with one more."""
 
-    path: str
-    separator: str = ""
-    without: str = ""
-    added: str = ""
+def _as_list(path: str, separator: str, without: str, added: str) -> Source:
+    """Return a setting that may be one thing or a list, as a list, without one of its elements, or with one more."""
 
-    def at(self, read: Read) -> Value:
-        options = possible(read(self.path))
+    def listed(value: Plain) -> list[Plain]:
+        if isinstance(value, str) and separator:
+            return list(value.split(separator))
+        return [] if value is None else value if isinstance(value, list) else [value]
+
+    def at(read: Read) -> Value:
+        options = possible(read(path))
         if options is None:
             return UNKNOWN
-        kept = [[item for item in self._listed(option) if item != self.without] for option in options]
-        return join(Known([*each, self.added] if self.added and self.added not in each else each) for each in kept)
+        kept = [[item for item in listed(option) if item != without] for option in options]
+        return join(Known([*each, added] if added and added not in each else each) for each in kept)
 
-    def _listed(self, value: Plain) -> list[Plain]:
-        match value:
-            case None:
-                return []
-            case list():
-                return value
-            case str() if self.separator:
-                return list(value.split(self.separator))
-            case _:
-                return [value]
+    return at
 
 
-@dataclass(frozen=True, slots=True)
-class RowField:
-    """A field of the configuration of a given name; unknown for a name that upstream does not know."""
+def _row_field(path: str, rows: Mapping[str, Mapping[str, Plain]], column: str, default: Plain) -> Source:
+    """Return a field of the configuration of a given name; unknown for a name that upstream does not know."""
 
-    path: str
-    rows: Mapping[str, Mapping[str, Plain]]
-    column: str
-    default: Plain
-    _known: dict[str, Value] = field(default_factory=dict, repr=False, compare=False)
+    @cache
+    def of(name: str) -> Value:
+        row = rows.get(name.replace("-", "_"))
+        return UNKNOWN if row is None else Known(row.get(column, default))
 
-    def at(self, read: Read) -> Value:
-        value = read(self.path)
+    def at(read: Read) -> Value:
+        value = read(path)
         if type(value) is Known:
-            return self.of(value.value)
+            return of(value.value) if isinstance(value.value, str) else UNKNOWN
         names = possible(value)
-        return (
-            UNKNOWN
-            if names is None
-            else join(self.of(name) for name in names if isinstance(name, str) and name != OBJECT)
-        )
-
-    def of(self, name: Plain) -> Value:
-        """Return the field of the configuration with a name."""
-        if not isinstance(name, str):
+        if names is None:
             return UNKNOWN
-        if name not in self._known:
-            row = self.rows.get(name.replace("-", "_"))
-            self._known[name] = UNKNOWN if row is None else Known(row.get(self.column, self.default))
-        return self._known[name]
+        return join(of(name) for name in names if isinstance(name, str) and name != OBJECT)
 
-
-Source = FixedValue | From | Worked | AsList | RowField
+    return at
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +236,7 @@ def _rows(fields: dict[str, Any], here: _Here) -> Iterator[tuple[str, Source]]:
     if section is not None:
         rows = here.tables("rows", section)
         for field, default in here.tables("fields", section).items():
-            yield f"{section}.{field}", RowField(f"startup.{section}", rows, field, default)
+            yield f"{section}.{field}", _row_field(f"startup.{section}", rows, field, default)
 
 
 def _copies(fields: dict[str, Any], here: _Here, above: StartupStep) -> Iterator[StartupStep]:
@@ -288,27 +252,27 @@ def _copies(fields: dict[str, Any], here: _Here, above: StartupStep) -> Iterator
         if unless_none:
             yield StartupStep(above.name, above.phase, None, (), (), above.place, copies=copies)
         else:
-            writes = tuple((path, From(source)) for path, source in copies)
+            writes = tuple((path, _from(source)) for path, source in copies)
             yield StartupStep(above.name, above.phase, None, writes, (), above.place)
 
 
 def _source(value: Any, path: str) -> Source:
     match value:
         case {"from": str(other)}:
-            return From(other)
+            return _from(other)
         case {"value": str(text)}:
-            expression = parse_value(text, {})
-            return Worked(expression, tuple(dict.fromkeys(expression.paths())))
+            return _worked(parse_value(text, {}))
         case {"list": str(other)}:
-            return AsList(other, value.get("split", ""), value.get("without", ""), value.get("with", ""))
+            return _as_list(other, value.get("split", ""), value.get("without", ""), value.get("with", ""))
         case {"unknown": True}:
-            return FixedValue(UNKNOWN)
+            return lambda read: UNKNOWN
         case {"set": True}:
-            return FixedValue(NotNone())
+            return lambda read: NOT_NONE
         case dict():
             raise StartupError(f"{path}: {value} is no value")
         case _:
-            return FixedValue(Known(value))
+            fixed = Known(value)
+            return lambda read: fixed
 
 
 def _place(evidence: Mapping[str, str], site: Site) -> UpstreamLine | None:

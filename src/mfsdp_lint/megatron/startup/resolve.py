@@ -72,27 +72,19 @@ def resolve(
     variant: Variant, target: Target, world_size: int | None = None, *, front_end: FrontEnd = BRIDGE
 ) -> Resolution:
     """Take a variant through start-up. `world_size` is the number of ranks, None if it is not known."""
-    run = _StartupRun(variant, world_size)
-    for step in startup(target, front_end):
-        run.take(step)
-    return run.resolution()
+    return _StartupRun(variant, world_size, startup(target, front_end)).resolution()
 
 
 def after(steps: Iterable[StartupStep], variant: Variant, world_size: int | None = None) -> Variant:
     """Return the settings of a variant after some of start-up's steps."""
-    run = _StartupRun(variant, world_size)
-    for step in steps:
-        run.take(step)
+    run = _StartupRun(variant, world_size, steps)
     return run.state(_Seen(run.values, len(run.changes)))
 
 
 def changes_of(variant: Variant, target: Target, phases: Set[Phase]) -> tuple[Change, ...]:
     """Return the changes by these phases of the start-up, for a recipe that runs them itself; in their order."""
-    run = _StartupRun(variant, None)
-    for step in startup(target):
-        if step.phase in phases:
-            run.take(step)
-    return tuple(run.changes)
+    steps = (step for step in startup(target) if step.phase in phases)
+    return tuple(_StartupRun(variant, None, steps).changes)
 
 
 def will_run(recipe: Recipe, target: Target) -> Recipe:
@@ -190,9 +182,9 @@ class _Seen:
 
 
 class _StartupRun:
-    """A start-up under way."""
+    """A start-up, after these steps."""
 
-    def __init__(self, written: Variant, world_size: int | None) -> None:
+    def __init__(self, written: Variant, world_size: int | None, steps: Iterable[StartupStep]) -> None:
         self.written = written
         settings = _Underway(written.settings)
         self.variant = Variant(settings)
@@ -205,6 +197,8 @@ class _StartupRun:
         self.changes: list[Change] = []
         self.seen: dict[Phase, _Seen] = {}
         self.phase: Phase = "update"
+        for step in steps:
+            self.take(step)
 
     def take(self, step: StartupStep, maybe: bool = False) -> None:
         """Take a step; with `maybe` it is unknown whether start-up takes it."""
@@ -218,10 +212,10 @@ class _StartupRun:
             self.begin(step.phase)
         if len(step.writes) == 1:
             ((path, source),) = step.writes
-            self.write(step, path, source.at(self.value), maybe)
+            self.write(step, path, source(self.value), maybe)
         elif step.writes:
             # What is written at once is read at once: a row is looked up by the name that it replaces.
-            for path, after in [(path, source.at(self.value)) for path, source in step.writes]:
+            for path, after in [(path, source(self.value)) for path, source in step.writes]:
                 self.write(step, path, after, maybe)
         for path, other in step.copies:
             self.copy(step, path, other, maybe)
@@ -287,13 +281,8 @@ class _StartupRun:
 
 def _kind(section: Value) -> Value:
     """Classify a section: None, a name, or an object."""
-    match section:
-        case NotNone():
-            return Known(OBJECT)
-        case Known(value) if not (value is None or isinstance(value, str)):
-            return Known(OBJECT)
-        case _:
-            return section
+    is_named = not isinstance(section, Known) or section.value is None or isinstance(section.value, str)
+    return section if is_named and not isinstance(section, NotNone) else Known(OBJECT)
 
 
 def _origin(written: Origin | None, changes: Iterable[Change]) -> Origin | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 
 from mfsdp_lint.core.nearest import did_you_mean
@@ -203,6 +203,67 @@ class UnknownVersion(ValueError):
     """A version that the tool cannot judge against."""
 
 
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package with its known versions, oldest first, the name of its development branch and of that one's line."""
+
+    name: str
+    known: tuple[str, ...]
+    head: str
+    head_line: Numbers
+
+    def version(self, text: str) -> str:
+        """Read one version, in the tool's spelling.
+
+        A line ("0.4") means its newest release; a release that is newer than the tool ("0.5.3") keeps its number, and
+        is judged with the data of the newest known release of its line; the number of the development branch (0.7.0 of
+        Megatron-Bridge, 0.20 of megatron-core) means that. Raises UnknownVersion.
+        """
+        name = text.strip()
+        if name.lower() == HEAD:
+            return self.head
+        try:
+            asked = numbers(name)
+        except VersionError:
+            raise self.unknown(text) from None
+        line = asked[:2]
+        if line == self.head_line and not any(asked[2:]):
+            return self.head
+        of_line = [version for version in self.known if version != self.head and numbers(version)[:2] == line]
+        if not of_line or len(asked) > 3:
+            raise self.unknown(text)
+        if len(asked) == 2:
+            return of_line[-1]
+        exact = next((version for version in of_line if numbers(version) == asked), None)
+        return exact or ".".join(str(part) for part in asked)
+
+    def versions(self, text: str) -> tuple[str, ...]:
+        """Read the versions in a text, oldest first: a version, or every known release in a range (">=0.4,<0.6").
+
+        A range is one of releases: the development branch is in it only if it is named ("0.6 | head"). Raises
+        UnknownVersion.
+        """
+        if not re.search(r"[<>=!|,*]", text):
+            return (self.version(text),)
+        try:
+            wanted = parse_range(text.replace(".*", ""))
+        except VersionError as error:
+            raise UnknownVersion(str(error)) from None
+        named = any(bound == numbers(HEAD) for bounds in wanted.alternatives for _, bound in bounds)
+        found = tuple(v for v in self.known if (HEAD in wanted and named if v == self.head else v in wanted))
+        if not found:
+            raise UnknownVersion(f"no known {self.name} version is in {text!r} (known: {', '.join(self.known)})")
+        return found
+
+    def unknown(self, text: str) -> UnknownVersion:
+        """Return the error for a text that is none of its versions."""
+        return UnknownVersion(f"unknown {self.name} version {text!r} (known: {', '.join(self.known)})")
+
+
+MEGATRON_BRIDGE = Package("Megatron-Bridge", tuple(release.bridge for release in RELEASES), HEAD, HEAD_LINE)
+MEGATRON_CORE = Package("megatron-core", tuple(release.core for release in CORE_RELEASES), CORE_HEAD, CORE_HEAD_LINE)
+
+
 DEFAULT_TARGET = Target(
     NEWEST_ON_THE_INDEX,
     next(release.core for release in RELEASES if release.bridge == NEWEST_ON_THE_INDEX),
@@ -214,11 +275,11 @@ DEFAULT_TARGET = Target(
 def resolve_target(bridge: str | None = None, reason: str = "as asked") -> Target:
     """Return the target for a Megatron-Bridge version as a person writes it; without one, the default.
 
-    Raises UnknownVersion, see `bridge_version`.
+    Raises UnknownVersion, see `Package.version`.
     """
     if bridge is None:
         return DEFAULT_TARGET
-    version = bridge_version(bridge)
+    version = MEGATRON_BRIDGE.version(bridge)
     return Target(version, nearest(version).core, reason, assumed=False)
 
 
@@ -230,30 +291,13 @@ def nearest(bridge: str) -> Release:
         asked = ()
     known = [release for release in RELEASES if numbers(release.bridge)[:2] == asked[:2]]
     if not known:
-        raise _unknown("Megatron-Bridge", bridge, (release.bridge for release in RELEASES)) from None
+        raise MEGATRON_BRIDGE.unknown(bridge) from None
     return next((release for release in known if numbers(release.bridge) == asked), known[-1])
 
 
 def is_known(bridge: str) -> bool:
     """Tell whether the tool knows this very release, and does not judge it by its neighbour."""
     return nearest(bridge).bridge == bridge
-
-
-def bridge_version(text: str) -> str:
-    """Read one Megatron-Bridge version, in the tool's spelling.
-
-    A line ("0.4") means its newest release; a release that is newer than the tool ("0.5.3") keeps its number, and is
-    judged with the data of the newest known release of its line; 0.7.0 is the development branch. Raises
-    UnknownVersion.
-    """
-    known = [release.bridge for release in RELEASES]
-    return _version("Megatron-Bridge", text, known, HEAD, HEAD_LINE)
-
-
-def core_version(text: str) -> str:
-    """Read one megatron-core version, likewise; 0.20 is the development branch. Raises UnknownVersion."""
-    known = [release.core for release in CORE_RELEASES]
-    return _version("megatron-core", text, known, CORE_HEAD, CORE_HEAD_LINE)
 
 
 def gpu_kind(text: str) -> str:
@@ -264,68 +308,9 @@ def gpu_kind(text: str) -> str:
     return kind
 
 
-def bridge_versions(text: str) -> tuple[str, ...]:
-    """Read the versions in a text, oldest first: a version, or every known release in a range (">=0.4,<0.6").
-
-    A range is one of releases: the development branch is in it only if it is named ("0.6 | head"). Raises
-    UnknownVersion.
-    """
-    if not is_range(text):
-        return (bridge_version(text),)
-    return _in_range("Megatron-Bridge", text, [release.bridge for release in RELEASES], HEAD)
-
-
-def core_versions(text: str) -> tuple[str, ...]:
-    """Read the versions of megatron-core in a text, like `bridge_versions`. Raises UnknownVersion."""
-    if not is_range(text):
-        return (core_version(text),)
-    return _in_range("megatron-core", text, [release.core for release in CORE_RELEASES], CORE_HEAD)
-
-
-def is_range(text: str) -> bool:
-    """Tell whether a text is a range of versions, and not one version."""
-    return re.search(r"[<>=!|,*]", text) is not None
-
-
 def release_for_core(core: str) -> Release | None:
     """Find the newest Megatron-Bridge release that pins this megatron-core, else one of its line."""
     line = numbers(core)[:2]
     found = [release for release in RELEASES if numbers(release.core)[:2] == line]
     exact = [release for release in found if numbers(release.core) == numbers(core)]
     return (exact or found)[-1] if found else None
-
-
-def _version(package: str, text: str, known: list[str], head: str, head_line: Numbers) -> str:
-    name = text.strip()
-    if name.lower() == HEAD:
-        return head
-    try:
-        asked = numbers(name)
-    except VersionError:
-        raise _unknown(package, text, known) from None
-    line = asked[:2]
-    if line == head_line and not any(asked[2:]):
-        return head
-    of_line = [version for version in known if version != head and numbers(version)[:2] == line]
-    if not of_line or len(asked) > 3:
-        raise _unknown(package, text, known)
-    if len(asked) == 2:
-        return of_line[-1]
-    exact = next((version for version in of_line if numbers(version) == asked), None)
-    return exact or ".".join(str(part) for part in asked)
-
-
-def _in_range(package: str, text: str, known: list[str], head: str) -> tuple[str, ...]:
-    try:
-        wanted = parse_range(text.replace(".*", ""))
-    except VersionError as error:
-        raise UnknownVersion(str(error)) from None
-    named = any(bound == numbers(HEAD) for bounds in wanted.alternatives for _, bound in bounds)
-    found = tuple(v for v in known if (HEAD in wanted and named if v == head else v in wanted))
-    if not found:
-        raise UnknownVersion(f"no known {package} version is in {text!r} (known: {', '.join(known)})")
-    return found
-
-
-def _unknown(package: str, text: str, known: Iterable[str]) -> UnknownVersion:
-    return UnknownVersion(f"unknown {package} version {text!r} (known: {', '.join(known)})")

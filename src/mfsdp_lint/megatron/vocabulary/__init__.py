@@ -58,17 +58,11 @@ COMMAND_LINE_SECTIONS = frozenset(
 
 
 LAUNCHERS = frozenset(
-    {
-        "megatron.bridge.training.distill.distill",
-        "megatron.bridge.training.eval.evaluate",
-        "megatron.bridge.training.eval.evaluate_and_print_results",
-        "megatron.bridge.training.finetune.finetune",
-        "megatron.bridge.training.initialize.initialize_megatron",
-        "megatron.bridge.training.pretrain._pretrain",
-        "megatron.bridge.training.pretrain.pretrain",
-        "megatron.bridge.training.pretrain_megatron_mimo.pretrain_megatron_mimo",
-        "megatron.bridge.training.setup.setup",
-        "megatron.bridge.training.train.train",
-        "megatron.bridge.training.train_megatron_mimo.train_megatron_mimo",
-    }
-)
+    f"megatron.bridge.training.{name}"
+    for name in (
+        "distill.distill", "eval.evaluate", "eval.evaluate_and_print_results", "finetune.finetune",
+        "initialize.initialize_megatron", "pretrain._pretrain", "pretrain.pretrain",
+        "pretrain_megatron_mimo.pretrain_megatron_mimo", "setup.setup", "train.train",
+        "train_megatron_mimo.train_megatron_mimo",
+    )
+)  # fmt: skip

@@ -5,7 +5,7 @@ Facts that depend on a version are stored as runs over a list of versions: `[[fi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -74,14 +74,17 @@ class SettingEntry:
         if value is None or self.type == "object":
             return ""
         if self.type == "bool":
-            return "" if isinstance(value, bool) or value in (0, 1) else f"true or false{_meant(value, _SWITCH)}"
+            if isinstance(value, bool) or value in (0, 1):
+                return ""
+            return f"true or false{did_you_mean(str(value).lower(), ('true', 'false'))}"
         if self.choices:
             known = tuple(map(str, self.choices))
             many = value if isinstance(value, list) else [value]
             # A member of an enumeration may be written with its class (`AttnBackend.flash`).
             wrong = next((each for each in many if str(each).rpartition(".")[2] not in known), None)
-            return "" if wrong is None else f"one of {', '.join(known)}{_meant(wrong, known)}"
-        return "" if isinstance(value, _PYTHON[self.type]) and not isinstance(value, bool) else _CALLED[self.type]
+            return "" if wrong is None else f"one of {', '.join(known)}{did_you_mean(str(wrong).lower(), known)}"
+        kinds, called = _TAKEN[self.type]
+        return "" if isinstance(value, kinds) and not isinstance(value, bool) else called
 
     @property
     def section(self) -> str:
@@ -94,25 +97,14 @@ class SettingEntry:
         return self.path.partition(".")[2]
 
 
-_SWITCH = ("true", "false")
-_PYTHON: Mapping[str, tuple[type, ...]] = {
-    "int": (int,),
-    "float": (int, float),
-    "str": (str, int, float),
-    "dtype": (str, dict),
-    "list": (list, str),
+_TAKEN: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "str": ((str, int, float), "a text"),
+    "dtype": ((str, dict), "a type such as torch.bfloat16"),
+    "list": ((list, str), "a list such as [a, b]"),
 }
-_CALLED = {
-    "int": "a whole number",
-    "float": "a number",
-    "str": "a text",
-    "dtype": "a type such as torch.bfloat16",
-    "list": "a list such as [a, b]",
-}
-
-
-def _meant(value: Plain, known: Sequence[str]) -> str:
-    return did_you_mean(str(value).lower(), known)
+"""By type of setting: the classes of its values, and how a message calls them."""
 
 
 _KEYS = frozenset({"meaning", "type", "choices", "unit", "decides", "lm", "perf", "aliases", "removed", "unread"})
@@ -204,29 +196,18 @@ class Flag:
         return Known(known) if len(known) == len(values) else NOT_NONE
 
     def _convert(self, word: str) -> Value:
-        value = _converted(self.type, word)
-        if value == NOT_NONE and self.choices is not None and word in self.choices:
-            return Known(word)  # an enum member by its name
-        if isinstance(value, Known) and self.choices is not None and value.value not in self.choices:
+        if self.type not in _CONVERSIONS:
+            # Another function converts it; a choice may be an enum member by its name.
+            return NOT_NONE if self.choices is None or word not in self.choices else Known(word)
+        try:
+            value = _CONVERSIONS[self.type](word)
+        except ValueError:
             return UNKNOWN
-        return value
+        return UNKNOWN if self.choices is not None and value not in self.choices else Known(value)
 
 
-def _converted(kind: str, word: str) -> Value:
-    try:
-        match kind:
-            case "str":
-                return Known(word)
-            case "int":
-                return Known(int(word))
-            case "float":
-                return Known(float(word))
-            case "bool":  # argparse calls bool(), so that only the empty text is false
-                return Known(bool(word))
-            case _:
-                return NOT_NONE
-    except ValueError:
-        return UNKNOWN
+_CONVERSIONS: Mapping[str, Callable[[str], Plain]] = {"str": str, "int": int, "float": float, "bool": bool}
+"""(argparse calls bool(), so that only the empty text is false.)"""
 
 
 def raw_data() -> Mapping[str, Any]:
@@ -243,12 +224,9 @@ _NOT_PLAIN = "?"
 """The key of the mapping that encodes a value that is no plain one."""
 
 
-def at(runs: Runs, column: int) -> Any:
-    """Return the fact of one column. Raises LookupError if there is none."""
-    for first, last, fact in runs:
-        if first <= column <= last:
-            return fact
-    raise LookupError(column)
+def at(runs: Runs, column: int, missing: Any = None) -> Any:
+    """Return the fact of one column; `missing` if there is none."""
+    return next((fact for first, last, fact in runs if first <= column <= last), missing)
 
 
 def runs_of(facts: Sequence[Any], missing: Any = None) -> list[list[Any]]:
@@ -291,7 +269,7 @@ class ConfigSection:
 
 
 class Table:
-    """`raw` is what `load.raw_data` gives. Nothing is worked out before it is asked for."""
+    """The vocabulary, made of what `raw_data` gives. Nothing is worked out before it is asked for."""
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self._raw = raw
@@ -349,7 +327,7 @@ class Table:
                 found[attribute] = (*found.get(attribute, ()), entry)
         return found
 
-    def _index(self, names: Any, wanted: str) -> tuple[SettingEntry, ...]:
+    def _index(self, names: Callable[[SettingEntry], Iterable[str]], wanted: str) -> tuple[SettingEntry, ...]:
         return tuple(entry for entry in self.entries.values() if wanted in names(entry))
 
     # -- the classes of Bridge's configuration ------------------------------------------------------------------------
@@ -363,10 +341,10 @@ class Table:
         if column not in self._sections:
             self._sections[column] = {
                 name: ConfigSection(
-                    tuple(classes), tuple(field for field, at in said["fields"].items() if _fact(at, column))
+                    tuple(classes), tuple(field for field, runs in said["fields"].items() if at(runs, column))
                 )
                 for name, said in data["sections"].items()
-                if (classes := _fact(said["classes"], column)) is not None
+                if (classes := at(said["classes"], column)) is not None
             }
         return self._sections[column]
 
@@ -396,12 +374,11 @@ class Table:
         if column is None:
             return {}
         if column not in self._flags:
-            found = {}
-            for name, runs in self._raw["flags"]["flags"].items():
-                data = _fact(runs, column)
-                if data is not None:
-                    found[name] = read_flag(name, data)
-            self._flags[column] = found
+            self._flags[column] = {
+                name: read_flag(name, data)
+                for name, runs in self._raw["flags"]["flags"].items()
+                if (data := at(runs, column)) is not None
+            }
         return self._flags[column]
 
     def flag(self, name: str, core: str) -> Flag | None:
@@ -465,7 +442,7 @@ class Table:
         runs = data["values"].get(path)
         if column is None or runs is None:
             return None
-        fact = _fact(runs, column, missing=Table)
+        fact = at(runs, column, missing=Table)
         return None if fact is Table else decode(fact)
 
 
@@ -489,13 +466,6 @@ def read_flag(name: str, data: Mapping[str, Any]) -> Flag:
         const=data.get("const"),
         default=decode(data["default"]) if "default" in data else Known(implied),
     )
-
-
-def _fact(runs: Runs, column: int, missing: Any = None) -> Any:
-    try:
-        return at(runs, column)
-    except LookupError:
-        return missing
 
 
 _MOST = 3

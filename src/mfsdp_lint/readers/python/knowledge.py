@@ -28,10 +28,10 @@ class Knowledge(Protocol):
         """The releases that the answers are about: of two evaluations with equal ones, all answers are the same."""
 
     @property
-    def is_open(self) -> bool:
+    def is_used(self) -> bool:
         """Tell whether an answer needed the facts of the release so far, so that `remarks` may speak of them."""
 
-    def open(self) -> None:
+    def use(self) -> None:
         """Take the facts as needed: an answer that another evaluation got from them is used in this one."""
 
     def anew(self) -> Knowledge:
@@ -93,9 +93,9 @@ class _Nothing(Knowledge):
     """Knowledge of no release."""
 
     targets = None
-    is_open = False
+    is_used = False
 
-    def open(self) -> None:
+    def use(self) -> None:
         pass
 
     def anew(self) -> Knowledge:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, opaque
@@ -139,17 +140,12 @@ OF_ANY_CLASS = ("builtins.object", "typing.", "typing_extensions.", "collections
 """Annotations by which an object may be of any class, or of many."""
 
 
-@dataclass(frozen=True, slots=True)
 class OwnChanges:
-    """The attributes that are written, whether contents of lists and dictionaries are, the functions it may call."""
+    """The changes in a function's own code, found by a scan from its first line to its last.
 
-    names: frozenset[str]
-    contents: bool
-    calls: tuple[Function, ...]
-
-
-class _Looking:
-    """A scan of one function, from its first line to its last."""
+    `written` are the attributes that are written, `contents` says that entries of lists and dictionaries are, `calls`
+    are the functions that it may call. Raises Boundless if something that cannot be named may change.
+    """
 
     def __init__(
         self, interp: Interpreter, modules: Mapping[str, Module], classes: Classes, function: Function
@@ -168,9 +164,9 @@ class _Looking:
         self.written: set[str] = set()
         self.contents = False
         self.calls: list[Function] = []
+        self._scan()
 
-    def found(self) -> OwnChanges:
-        """Collect the changes in the function's own code. Raises Boundless if an unnamed thing may change."""
+    def _scan(self) -> None:
         whole = False
         for node in self.variables.nodes:
             match node:
@@ -181,7 +177,11 @@ class _Looking:
                         whole = whole or attribute == "__dict__"
                     else:
                         self.written.add(attribute)
-                    self.calls += [f for f, cls in self.classes.methods(attribute) if _is_property(cls, attribute)]
+                    self.calls += [
+                        function
+                        for function, cls in self.classes.methods(attribute)
+                        if isinstance(found := cls.fields.get(attribute), Descriptor) and found.kind == "property"
+                    ]
                 case ast.Constant(value="__dict__"):
                     whole = True
                 case ast.Subscript(value=owner) if not isinstance(node.ctx, ast.Load):
@@ -191,7 +191,6 @@ class _Looking:
                     self._call(node)
         if whole and self.contents:
             raise Boundless
-        return OwnChanges(frozenset(self.written), self.contents, tuple(self.calls))
 
     def _contents_of(self, owner: ast.expr) -> None:
         """Record that entries of a container are written. Raises Boundless for those of a module or the like."""
@@ -276,7 +275,10 @@ class _Looking:
             self.written |= self.variables.texts(call.args[:1])
         elif worst is Effect.FILLS:
             self._contents_of(receiver)
-        elif worst > Effect.FILLS and not (found or self.variables.are_own(call) or _makes_container(call)):
+        elif worst > Effect.FILLS and not (found or self.variables.are_own(call)):
+            match call:
+                case ast.Call(func=ast.Attribute(attr="__class__"), args=[ast.GeneratorExp()], keywords=[]):
+                    return  # another container of a container's class: no other class is made of a generator
             raise Boundless
 
     def _of_its_classes(self, name: str) -> list[Function]:
@@ -292,19 +294,6 @@ class _Looking:
         if not isinstance(kind, External) or kind.name.startswith(OF_ANY_CLASS):
             return None
         return kind.name
-
-
-def _makes_container(call: ast.Call) -> bool:
-    """Tell whether a call makes another container of a container's class: no other class is made of a generator."""
-    match call:
-        case ast.Call(func=ast.Attribute(attr="__class__"), args=[ast.GeneratorExp()], keywords=[]):
-            return True
-    return False
-
-
-def _is_property(cls: ClassObject, name: str) -> bool:
-    found = cls.fields.get(name)
-    return isinstance(found, Descriptor) and found.kind == "property"
 
 
 MOST_FUNCTIONS = 400
@@ -348,26 +337,18 @@ class ChangeBounds:
             if id(each) in seen:
                 continue
             seen[id(each)] = each
-            own = self._alone(each)
+            if id(each) not in self._own:
+                own = None
+                with suppress(Boundless):
+                    own = OwnChanges(self.interp, self.modules, self.classes, each)
+                self._own[id(each)] = each, own
+            _, own = self._own[id(each)]
             if own is None or len(seen) > MOST_FUNCTIONS:
                 return None
-            names |= own.names
+            names |= own.written
             contents |= own.contents
             todo += own.calls
         return ChangeBound(frozenset(names), contents, given)
-
-    def _alone(self, function: Function) -> OwnChanges | None:
-        if id(function) not in self._own:
-            try:
-                own = _Looking(self.interp, self.modules, self.classes, function).found()
-            except Boundless:
-                own = None
-            self._own[id(function)] = function, own
-        return self._own[id(function)][1]
-
-
-class OutOfSight(Exception):
-    """The object is handed to something that is not looked into."""
 
 
 def touched(
@@ -379,7 +360,7 @@ def touched(
     """
     try:
         return set(_Touching(interp, modules, cls).by(method, owner))
-    except OutOfSight:
+    except Boundless:
         return None
 
 
@@ -397,7 +378,7 @@ class _Touching:
             return
         self.seen.add(method)
         if not isinstance(method.node, ast.FunctionDef) or not method.node.args.args:
-            raise OutOfSight
+            raise Boundless
         self_name = method.node.args.args[0].arg
         names = Names(self.interp, self.modules, method)
         accounted: set[int] = set()
@@ -406,7 +387,7 @@ class _Touching:
                 case ast.Attribute(value=ast.Name(id=name) as subject, attr=attribute) if name == self_name:
                     accounted.add(id(subject))
                     if attribute == "__dict__":
-                        raise OutOfSight
+                        raise Boundless
                     if not isinstance(node.ctx, ast.Load):
                         yield attribute
                 case ast.Subscript(value=inner) if not isinstance(node.ctx, ast.Load):
@@ -439,14 +420,14 @@ class _Touching:
             isinstance(node, ast.Name) and node.id == self_name and id(node) not in accounted
             for node in ast.walk(method.node)
         ):
-            raise OutOfSight
+            raise Boundless
 
     def _method(self, found: tuple[Object, Object]) -> Iterator[str]:
         method, owner = found
         if isinstance(method, Function):
             yield from self.by(method, owner)
         elif method is not MISSING or opaque(self.interp, self.cls):
-            raise OutOfSight
+            raise Boundless
 
 
 def _asks(names: Names, func: ast.expr) -> bool:
@@ -476,7 +457,7 @@ def _held(node: ast.expr, self: str) -> Iterator[str]:
 
 def _handed_on(call: ast.Call, self: str) -> Iterator[str]:
     """Yield the attributes of `self` that are passed to a function, which may change them."""
-    for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+    for argument in _passed(call):
         yield from _held(argument.value if isinstance(argument, ast.Starred) else argument, self)
 
 

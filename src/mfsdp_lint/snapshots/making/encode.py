@@ -141,34 +141,21 @@ class Encoder:
             return SET
         if isinstance(value, (Instance, DictObject, ListObject)):
             number = self._numbers.get(id(value))
-            if number is None:
-                return self._object(value, depth)
             if id(value) in self._written:
                 return ["same", number]
-            self._written.add(id(value))
-            return ["def", number, self._object(value, depth)]
-        return self._immutable(value, depth)
-
-    def _argument(self, value: Object) -> tuple[str, ...] | None:
-        """Find the parameter and attributes from which the caller's own value was read; None for any other value."""
-        for name, given in self.arguments.items():
-            if value is given:
-                return (name,)
-        path = path_of(value)
-        if path is None or len(path) < 2 or any(path[:depth] in self.changed for depth in range(1, len(path))):
-            return None
-        owner = self.arguments.get(path[0])
-        for name in path[1:-1]:
-            owner = owner.fields.get(name) if isinstance(owner, (Unknown, Instance)) else None
-        if not isinstance(owner, (Unknown, Instance)):
-            return None
-        # A copy's attributes bear the same names; an argument's own are there, or were replaced.
-        return path if owner.fields.get(path[-1]) is value or path[-1] in owner.writes else None
-
-    def _immutable(self, value: Object, depth: int) -> Node:
+            if number is not None:
+                self._written.add(id(value))
+            node = self._object(value, depth)
+            return node if number is None else ["def", number, node]
         match value:
             case Unknown():
-                return self._unknown(value, depth)
+                not_none = value.not_none or self.interp.path.facts.fields.get(("not none", id(value))) is True
+                written = {
+                    name: ["w", self.write(write), self._node(value.fields[name], depth + 1)]
+                    for name, write in value.writes.items()
+                    if isinstance(name, str) and name in value.fields
+                }
+                return ["?", not_none, value.text.replace(MARK, ""), written]
             case Choice(options=options):
                 return ["or", *(self._node(option, depth + 1) for option in options)]
             case tuple():
@@ -187,14 +174,21 @@ class Encoder:
                 return ["partial", target, [self._node(item, depth + 1) for item in arguments], given]
         return SET
 
-    def _unknown(self, value: Unknown, depth: int) -> Node:
-        not_none = value.not_none or self.interp.path.facts.fields.get(("not none", id(value))) is True
-        written = {
-            name: ["w", self.write(write), self._node(value.fields[name], depth + 1)]
-            for name, write in value.writes.items()
-            if isinstance(name, str) and name in value.fields
-        }
-        return ["?", not_none, value.text.replace(MARK, ""), written]
+    def _argument(self, value: Object) -> tuple[str, ...] | None:
+        """Find the parameter and attributes from which the caller's own value was read; None for any other value."""
+        for name, given in self.arguments.items():
+            if value is given:
+                return (name,)
+        path = path_of(value)
+        if path is None or len(path) < 2 or any(path[:depth] in self.changed for depth in range(1, len(path))):
+            return None
+        owner = self.arguments.get(path[0])
+        for name in path[1:-1]:
+            owner = owner.fields.get(name) if isinstance(owner, (Unknown, Instance)) else None
+        if not isinstance(owner, (Unknown, Instance)):
+            return None
+        # A copy's attributes bear the same names; an argument's own are there, or were replaced.
+        return path if owner.fields.get(path[-1]) is value or path[-1] in owner.writes else None
 
     def _reference(self, value: Object) -> Node:
         found = self.home(value) if isinstance(value, (ClassObject, Function)) else None
@@ -203,17 +197,14 @@ class Encoder:
         return ["ext", qualified(value)] if isinstance(value, (ClassObject, External)) else SET
 
     def _object(self, value: ListObject | DictObject | Instance, depth: int) -> Node:
+        if isinstance(value, Instance):
+            return self._instance(value, depth)
         if isinstance(value, ListObject):
             items = value.items
             if items is None or len(items) > LONGEST:
                 return SET
             tag = "set" if isinstance(value, SetObject) else "list"
             return [tag, *(self._node(item, depth + 1) for item in items)]
-        if isinstance(value, DictObject):
-            return self._dictionary(value, depth)
-        return self._instance(value, depth)
-
-    def _dictionary(self, value: DictObject, depth: int) -> Node:
         if value.writes.get(MAY_HAVE_CHANGED) or len(value.fields) > LONGEST:
             return SET
         entries = []
@@ -259,7 +250,7 @@ class Encoder:
         found = [(base, self._class_defaults(value.cls) if isinstance(value.cls, ClassObject) else {})]
         for key, provider in self.providers.items():
             others = classes_of(provider)
-            if provider is not value and len(others) == len(classes) and all(map(_is, others, classes)):
+            if provider is not value and len(others) == len(classes) and all(map(_is_same_class, others, classes)):
                 found.append((["hf", *key.split(" ")], self._provider_defaults(key, provider)))
         return found
 
@@ -302,7 +293,7 @@ def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec
     return found
 
 
-def _is(left: Object, right: Object) -> bool:
+def _is_same_class(left: Object, right: Object) -> bool:
     return left is right or (isinstance(left, External) and left == right)
 
 
@@ -317,12 +308,10 @@ def bare(node: Node) -> Node:
             return ["dict", *([bare(entry[0]), bare(entry[1])] for entry in node[1:])]
         case "?":
             return ["?", node[1], {name: bare(field[-1]) for name, field in node[3].items()}]
-        case "ref" | "ext" | "enum" | "arg" | "same" | "hf":
+        case "ref" | "ext" | "enum" | "arg" | "same" | "hf" | "partial":
             return node
         case "dep":
             return ["dep", node[1], bare(node[2]), *node[3:]]
         case "def":
             return ["def", node[1], bare(node[2])]
-        case "partial":
-            return node
     return [node[0], *map(bare, node[1:])]

@@ -6,6 +6,7 @@ import ast
 import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from typing import Any, TypeVar
 
@@ -117,17 +118,12 @@ def _of_call(interp: Interpreter, function: Function, node: ast.Call, parameter:
     ):
         yield from _keys(_global(interp, function, node.func.value))
         return
-    passed: list[int | str | None] = [i for i, argument in enumerate(node.args) if _root(argument) == parameter]
-    passed += [keyword.arg for keyword in node.keywords if _root(keyword.value) == parameter]
-    if not passed:
-        return
-    called = _global(interp, function, node.func)
-    if not isinstance(called, Function) or not isinstance(called.node, ast.FunctionDef):
-        return
-    names = [argument.arg for argument in (*called.node.args.posonlyargs, *called.node.args.args)]
-    for place in passed:
-        name = place if not isinstance(place, int) else names[place] if place < len(names) else None
-        if name is not None:
+    places = [i for i, argument in enumerate(node.args) if _root(argument) == parameter]
+    keywords = [keyword.arg for keyword in node.keywords if keyword.arg and _root(keyword.value) == parameter]
+    called = _global(interp, function, node.func) if places or keywords else MISSING
+    if isinstance(called, Function) and isinstance(called.node, ast.FunctionDef):
+        names = [argument.arg for argument in (*called.node.args.posonlyargs, *called.node.args.args)]
+        for name in (*(names[place] for place in places if place < len(names)), *keywords):
             yield from _words(interp, called, name, depth - 1)
 
 
@@ -222,10 +218,8 @@ def _worked_out(
         made["broken"] = broken
     told = writes or says_something(outcome) or _configures(function)
     cases = _cases(upstream, subject, function, outcome, writes) if told else {}
-    if cases:
-        made["cases"] = cases
-    keys = [p.name for p in subject.parameters if p.kind == "**"]
-    return made | {"keys": keys} if keys else made
+    more = {"cases": cases, "keys": [p.name for p in subject.parameters if p.kind == "**"]}
+    return made | {name: each for name, each in more.items() if each}
 
 
 def _cases(upstream: Upstream, subject: CallSubject, function: Function, outcome: Any, writes: bool) -> dict[str, Any]:
@@ -296,7 +290,14 @@ PROBES = (True, False, "<probe>")
 def class_entry(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> Any:
     """Describe a class of a module: a dictionary as specified in snapshots/__init__.py."""
     interp = upstream.interp
-    kind = _kind(upstream, cls)
+    if is_enum(interp, cls):
+        kind = "enum"
+    elif is_dataclass(interp, cls):
+        kind = "dataclass"
+    elif has_base(interp, cls, "typing.NamedTuple"):
+        kind = "namedtuple"
+    else:
+        kind = "typeddict" if has_base(interp, cls, "typing.TypedDict", "typing_extensions.TypedDict") else "plain"
     made: dict[str, Any] = {"kind": kind}
     parents = [node for node in map(encoder.encode, bases(interp, cls)) if node != ["ext", "object"]]
     if parents:
@@ -329,23 +330,11 @@ def class_entry(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> Any:
                 kinds[name] = value.kind
         elif isinstance(value, CONSTANTS) and name not in {spec[0] for spec in made.get("fields", ())}:
             attributes[name] = encoder.encode(value)
-    parts = {"attributes": attributes, "methods": methods, "properties": properties, "setters": setters}
-    parts["kinds"] = kinds
+    parts = {"attributes": attributes, "methods": methods, "properties": properties, "setters": setters, "kinds": kinds}
     made |= {key: found for key, found in parts.items() if found}
     if kind == "dataclass":
         _hooks(upstream, encoder, cls, made)
     return made
-
-
-def _kind(upstream: Upstream, cls: ClassObject) -> str:
-    interp = upstream.interp
-    if is_enum(interp, cls):
-        return "enum"
-    if is_dataclass(interp, cls):
-        return "dataclass"
-    if has_base(interp, cls, "typing.NamedTuple"):
-        return "namedtuple"
-    return "typeddict" if has_base(interp, cls, "typing.TypedDict", "typing_extensions.TypedDict") else "plain"
 
 
 def _fields(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> list[Any]:
@@ -376,8 +365,7 @@ def _hooks(upstream: Upstream, encoder: Encoder, cls: ClassObject, made: dict[st
         if made["made"] is None:
             made["made"] = quietly(upstream.interp, lambda: _perhaps_constructed(upstream, encoder, cls))
     if isinstance(setter, Function):
-        sets = quietly(upstream.interp, lambda: _sets(upstream, cls))
-        made["sets"] = sets
+        made["sets"] = quietly(upstream.interp, lambda: _sets(upstream, cls))
 
 
 def _constructed(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> dict[str, Node] | None:
@@ -423,13 +411,17 @@ def _perhaps_constructed(upstream: Upstream, encoder: Encoder, cls: ClassObject)
 
 
 def _field_subject(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> CallSubject:
-    names = []
-    for spec in fields_of(upstream.interp, cls):
-        if spec.init:
-            required = spec.default is MISSING and spec.factory is MISSING
-            default = MISSING if required or spec.factory is not MISSING else spec.default
-            names.append((spec.name, required, default))
-    return constructor_subject(encoder, cls, names)
+    parameters = [
+        Parameter(
+            spec.name,
+            "k",
+            spec.default if spec.factory is MISSING else MISSING,
+            required=spec.default is MISSING and spec.factory is MISSING,
+        )
+        for spec in fields_of(upstream.interp, cls)
+        if spec.init
+    ]
+    return constructor_subject(encoder, cls, parameters)
 
 
 def _changed(upstream: Upstream, subject: CallSubject) -> set[str] | None:
@@ -498,10 +490,9 @@ def _with_part(interp: Interpreter, cls: ClassObject, field: str, other: str) ->
 
 def _reads(interp: Interpreter, cls: ClassObject, field: str, other: str) -> bool:
     whole, _ = _with_part(interp, cls, field, other)
-    try:
+    with suppress(Raised):
         return bool(get_attribute(interp, whole, DECLARED, None, Frame(cls.module)) == "known")
-    except Raised:
-        return False
+    return False
 
 
 def _arrives(interp: Interpreter, cls: ClassObject, field: str, other: str, name: str) -> str | None:

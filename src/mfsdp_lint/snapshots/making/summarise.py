@@ -240,7 +240,12 @@ class CallSubject:
     def _run(self, symbolic: frozenset[str]) -> SubjectRun | None:
         interp = self.interp
         interp.begin(())
-        given = self._given(symbolic)
+        given: dict[str, Object] = {}
+        for parameter in self.parameters:
+            if parameter.name in self.fixed:
+                given[parameter.name] = self.fixed[parameter.name]
+            elif parameter.name in symbolic or parameter.required:
+                given[parameter.name] = self._unknown(parameter.name)
         try:
             result = self.invoke(given)
             # Paths through upstream code are joined where a call returns, so there is only one.
@@ -250,15 +255,6 @@ class CallSubject:
         finally:
             self.steps += interp.path.steps
             interp.finish()
-
-    def _given(self, symbolic: frozenset[str]) -> dict[str, Object]:
-        given: dict[str, Object] = {}
-        for parameter in self.parameters:
-            if parameter.name in self.fixed:
-                given[parameter.name] = self.fixed[parameter.name]
-            elif parameter.name in symbolic or parameter.required:
-                given[parameter.name] = self._unknown(parameter.name)
-        return given
 
     def _unknown(self, name: str) -> Object:
         if name != "self" or self.owner is None:
@@ -306,21 +302,13 @@ def _writes(path: tuple[str, ...], value: Object, depth: int) -> Iterator[tuple[
 def _described(node: Node, forgets: Sequence[tuple[str, ...]]) -> dict[str, Any]:
     fields = dict(node[3])
     found: dict[str, Any] = {"result": fields.pop("result")[1]}
-    writes = [
-        [key[2:].split("."), field[1] if field[0] == "w" else None, field[-1]]
-        for key, field in fields.items()
-        if key[0] == "w"
-    ]
-    environment = [
-        [key[2:], field[1] if field[0] == "w" else None, field[-1]] for key, field in fields.items() if key[0] == "e"
-    ]
-    if writes:
-        found["writes"] = writes
-    if environment:
-        found["environment"] = environment
-    if forgets:
-        found["forgets"] = [list(path) for path in forgets]
-    return found
+    told = [(key[0], key[2:], field[1] if field[0] == "w" else None, field[-1]) for key, field in fields.items()]
+    more = {
+        "writes": [[path.split("."), place, node] for kind, path, place, node in told if kind == "w"],
+        "environment": [[name, place, node] for kind, name, place, node in told if kind == "e"],
+        "forgets": [list(path) for path in forgets],
+    }
+    return found | {name: each for name, each in more.items() if each}
 
 
 def says_something(outcome: Mapping[str, Any]) -> bool:
@@ -428,12 +416,11 @@ def _keys(interp: Interpreter, function: Function, parameter: ast.arg) -> list[s
     ]
 
 
-def constructor_subject(encoder: Encoder, cls: ClassObject, names: Sequence[tuple[str, bool, Object]]) -> CallSubject:
-    """Make the subject of a dataclass's constructor; `names` are fields, whether each is required, and defaults."""
-    interp = encoder.interp
+def constructor_subject(encoder: Encoder, cls: ClassObject, parameters: Sequence[Parameter]) -> CallSubject:
+    """Make the subject of a dataclass's constructor; the parameters are fields."""
     frame = Frame(cls.module)
 
     def perform(given: Mapping[str, Object]) -> Object:
-        return instantiate(interp, cls, Call([], dict(given), None, frame, {}))
+        return instantiate(encoder.interp, cls, Call([], dict(given), None, frame, {}))
 
-    return CallSubject([Parameter(name, "k", default, required) for name, required, default in names], perform, encoder)
+    return CallSubject(parameters, perform, encoder)

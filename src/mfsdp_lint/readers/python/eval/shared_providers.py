@@ -98,7 +98,7 @@ def shared_provider(interp: Interpreter, method: Function, wanted: str | None, w
     except NotPortable:
         return work(interp, method)
     if provider.opens:
-        interp.knowledge.open()
+        interp.knowledge.use()
     interp.called_aside |= provider.called
     for name, scopes in provider.asking.items():
         interp.asked_for.setdefault(name, {}).update(scopes)
@@ -159,7 +159,7 @@ def _worked_out(alone: Interpreter, method: Function, work: Work) -> _Provider:
         frozenset(alone.called | alone.called_aside),
         files,
         alone.finder.asked_among(files),
-        alone.knowledge.is_open,
+        alone.knowledge.is_used,
         frozenset(alone.asked_names),
         alone.asked_for,
     )
