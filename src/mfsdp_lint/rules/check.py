@@ -286,10 +286,8 @@ class _Writes:
             for recipe in self._recipes:
                 # The hit that asks for this may be of another file.
                 with contained(self._faults, recipe.path):
-                    for variant in (*recipe.variants, *recipe.exposed):
-                        if origin := variant.origin(path):
-                            for place in (origin.point, *(source.span for source in origin.sources)):
-                                readers[place].add(id(variant))
+                    for place, reader in _taken_from(recipe, path):
+                        readers[place].add(reader)
             self._readers[path] = readers
         return self._readers[path]
 
@@ -301,6 +299,14 @@ class _Writes:
         """
         readers = self._readers_of(path).get(span, set())
         return (readers - self._pieces or readers) <= self._broken[code].union(excused)
+
+
+def _taken_from(recipe: Recipe, path: str) -> Iterator[tuple[Span, int]]:
+    """Yield the places that a recipe takes a setting from, each with the variant (its id)."""
+    for variant in (*recipe.variants, *recipe.exposed):
+        if origin := variant.origin(path):
+            for place in (origin.point, *(source.span for source in origin.sources)):
+                yield place, id(variant)
 
 
 def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:

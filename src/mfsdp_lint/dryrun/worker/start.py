@@ -78,13 +78,18 @@ def _refuse_network(event: str, arguments: Any) -> None:
         raise PermissionError(f"a dry run uses no network, and {host} is not this machine")
 
 
-# Saving a checkpoint spawns helpers, which import this file again under another name.
-if __name__ == "__main__":
-    load_package()
+def begin() -> None:
+    """Set all limits of the process. Raises SystemExit where the parent is already gone."""
     die_with_parent()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if limit := int(os.environ.get("MFSDP_LINT_DRY_RUN_MEMORY", "0")):  # bytes of data
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     sys.addaudithook(_refuse_network)
+
+
+# Saving a checkpoint spawns helpers, which import this file again under another name.
+if __name__ == "__main__":
+    load_package()
+    begin()
     name = sys.argv[1] if "." in sys.argv[1] else f"{PACKAGE}.{sys.argv[1]}"
     importlib.import_module(name).main(sys.argv[2:])
