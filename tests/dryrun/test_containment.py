@@ -123,7 +123,7 @@ def test_several_launches_do_not_disturb_each_other() -> None:
         assert alive(child)
         assert first.directory.exists()
         assert not second.directory.exists()
-    assert not alive(child)
+    assert wait_for(lambda: not alive(child))
 
 
 @pytest.mark.parametrize("host", ["10.0.0.1", "example.org", "2001:db8::1"])
