@@ -169,9 +169,13 @@ class Sources:
         It is made again only where a file that was read for it (see `reading_for`) has another text than it had.
         """
         known = self._shared.get(key)
-        if known is None or any(self._overlay.get(path) != text for path, text in known.texts.items()):
+        if known is None or not self.has(known.texts):
             known = self._shared[key] = Shared(make(), {})
         return known
+
+    def has(self, texts: Mapping[str, str | None]) -> bool:
+        """Tell whether files, by their keys, have these texts here; None is the text on disk."""
+        return all(self._overlay.get(path) == text for path, text in texts.items())
 
     @contextmanager
     def reading_for(self, shared: Shared[Any]) -> Iterator[None]:

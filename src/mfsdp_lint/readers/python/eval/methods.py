@@ -231,9 +231,8 @@ class _Comparable:
 
 def method(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
     """Evaluate `owner.name(...)` of a built-in type."""
-    arguments = call.arguments
     owner = interp.settle(owner)
-    arguments = [interp.settle(argument) for argument in arguments]
+    arguments = [interp.settle(argument) for argument in call.arguments]
     match name, arguments:
         case "__getitem__", [key]:
             return entry(interp, owner, key, call.node, call.frame)

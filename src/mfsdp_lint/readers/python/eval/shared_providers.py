@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs.sources import Shared
@@ -80,7 +79,7 @@ def shared_provider(interp: Interpreter, method: Function, wanted: str | None, w
     variables: dict[str, Object] = {}
     for _ in range(_MOST_ENVIRONMENTS):
         key = ("upstream by itself", *options, tuple(sorted(variables.items())))
-        shared = finder.sources.shared(key, partial(_by_itself, interp))
+        shared = finder.sources.shared(key, interp.anew)
         provider = _provider_of(shared, variables, interp, method, wanted, work)
         if provider is None:
             return work(interp, method)
@@ -94,7 +93,7 @@ def shared_provider(interp: Interpreter, method: Function, wanted: str | None, w
     else:
         return work(interp, method)
     try:
-        value = _Rebuilding(interp, method.module.path, provider.value).value
+        value = _Rebuilding(interp, method.module.path).rebuild(provider.value)
     except NotPortable:
         return work(interp, method)
     if provider.opens:
@@ -107,12 +106,6 @@ def shared_provider(interp: Interpreter, method: Function, wanted: str | None, w
         if path.endswith(".py"):
             finder.users.setdefault(finder.spellings.get(path, path), set()).add(method.module.path)
     return value
-
-
-def _by_itself(interp: Interpreter) -> Interpreter:
-    alone = interp.anew()
-    alone.followed = interp.followed
-    return alone
 
 
 def _provider_of(
@@ -129,17 +122,20 @@ def _provider_of(
     if alone is interp:
         return None
     if key not in alone.memo:
-        with interp.finder.sources.reading_for(shared):
+        with alone.finder.sources.reading_for(shared):
             # A path of its own, so that what its code forgets is there again for the next provider.
             alone.begin(())
             alone.path.environment.fields.update(variables)
             alone.memo[key] = _worked_out(alone, method, work)
             alone.finish()
     found: _Provider = alone.memo[key]
-    is_alike = interp.finder.asked_among(found.files) == found.asked_for
-    return (
-        found if found.is_portable and is_alike and not interp.path.environment.writes.get(MAY_HAVE_CHANGED) else None
+    # The first texts were those of another interpreter; it may have read files for this that are different here.
+    is_alike = (
+        interp.finder.asked_among(found.files) == found.asked_for
+        and interp.finder.sources.has(shared.texts)
+        and not interp.path.environment.writes.get(MAY_HAVE_CHANGED)
     )
+    return found if found.is_portable and is_alike else None
 
 
 def _worked_out(alone: Interpreter, method: Function, work: Work) -> _Provider:
@@ -167,26 +163,28 @@ def _worked_out(alone: Interpreter, method: Function, work: Work) -> _Provider:
 
 @dataclass(slots=True, eq=False)
 class _Rebuilding:
-    """A value of one interpreter, made again in another one. Raises NotPortable."""
+    """What of a value of one interpreter is made again in another one; modules are found from the file `importer`."""
 
     interp: Interpreter
     importer: str
-    original: Object
     made: dict[int, Object] = field(default_factory=dict)
     orders: dict[int, int] = field(default_factory=dict)
     in_write: int = 0
 
-    @property
-    def value(self) -> Object:
+    def rebuild(self, value: Object) -> Object:
+        """Make the value again. Raises NotPortable."""
         orders: set[int] = set()
-        _find_orders(self.original, orders, set())
+        _find_orders(value, orders, set())
         # Writes keep their order among each other, and come after all that was written here before.
         self.orders = {order: self.interp.tick() for order in sorted(orders)}
-        return self._rebuilt(self.original)
+        return self._rebuilt(value)
 
     def _rebuilt(self, value: Object) -> Object:
         if value is MISSING or is_constant(value) or isinstance(value, (External, Native)):
             return value
+        # A write shows that a value is not known; nobody asks for its parts there.
+        if isinstance(value, Unknown) and (value.fields or value.writes) and not self.in_write:
+            raise NotPortable
         if id(value) not in self.made:
             self.made[id(value)] = self._made_of(value)
         return self.made[id(value)]
@@ -205,7 +203,7 @@ class _Rebuilding:
                 cls = self._of_module(value.cls.module, value.cls.name, ClassObject)
                 assert isinstance(cls, ClassObject)
                 return enum_members(self.interp, cls)[value.name]
-            case Unknown() if type(value) is Unknown and (self.in_write or not (value.fields or value.writes)):
+            case Unknown() if type(value) is Unknown:
                 return Unknown(value.born and self.interp.tick(), value.text, value.not_none, value.obstacle)
             case Partial():
                 function, arguments = self._rebuilt(value.function), list(map(self._rebuilt, value.arguments))
@@ -234,7 +232,6 @@ class _Rebuilding:
             return None
         if not isinstance(write, Write):
             raise NotPortable
-        # A write shows that a value is not known; nobody asks for its parts there.
         self.in_write += 1
         value = self._rebuilt(write.value)
         self.in_write -= 1

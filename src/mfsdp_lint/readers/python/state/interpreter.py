@@ -250,7 +250,9 @@ class Interpreter:
 
     def anew(self) -> Interpreter:
         """Return an interpreter of the same texts in which nothing was imported yet, and that nobody gives anything."""
-        return Interpreter(self.finder.anew(), self.knowledge.anew(), self.tracing)
+        alone = Interpreter(self.finder.anew(), self.knowledge.anew(), self.tracing)
+        alone.followed = self.followed
+        return alone
 
     # -- programs -------------------------------------------------------------------------------------------------
 
