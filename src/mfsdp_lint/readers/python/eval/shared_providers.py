@@ -163,7 +163,7 @@ def _worked_out(alone: Interpreter, method: Function, work: Work) -> _Provider:
 
 @dataclass(slots=True, eq=False)
 class _Rebuilding:
-    """What of a value of one interpreter is made again in another one; modules are found from the file `importer`."""
+    """A value of one interpreter that is made again in another one; modules are found from the file `importer`."""
 
     interp: Interpreter
     importer: str
