@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Setting
+from mfsdp_lint.process import spend
 from mfsdp_lint.readers.given_words import Given, GivenWord
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, Programs
@@ -99,6 +100,7 @@ class Interpreter:
         self.called: set[Function] = set()
         self.called_aside: set[Function] = set()
         self.clock = 0
+        self._paid = 0
         self.module_level = 0
         self.skimming = 0
         self.volatile: set[str] = set()
@@ -289,6 +291,14 @@ class Interpreter:
         """Return the time of birth of a new object: larger than any before; negative for objects that modules share."""
         self.clock += 1
         return -self.clock if self.module_level else self.clock
+
+    def pay(self) -> None:
+        """Count the objects made and the values written since the last time against the budget. Raises OverBudget.
+
+        This is asked for between entry points, so that nothing is left half done.
+        """
+        made, self._paid = self.clock - self._paid, self.clock
+        spend(made)
 
     def step(self) -> None:
         """Count one statement, call or turn of a loop; raises OutOfSteps past the limit."""
