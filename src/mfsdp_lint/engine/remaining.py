@@ -35,8 +35,8 @@ SILENCED = "a comment silences it"
 UNITS = 250_000
 """Work that proofs may take where nobody asked for them (see `process.spend`).
 
-Reading the 293 recipe files of Megatron-Bridge's main branch takes 300,000: a report costs at most twice as much
-with proofs as without.
+Reading the recipes of Megatron-Bridge's main branch takes 300,000, and most of the time of a run is reading: there a
+report costs at most twice as much with proofs as without.
 """
 
 

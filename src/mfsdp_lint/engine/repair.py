@@ -210,7 +210,7 @@ class _Project:
         return self._with_users(asked, texts)
 
 
-def _nearest(known: Mapping[_Attempt, Judgement], texts: _Attempt) -> Judgement | None:
+def _nearest(known: dict[_Attempt, Judgement], texts: _Attempt) -> Judgement | None:
     """Return the judgement from which most can be taken over: the last one of those that differ in the fewest texts."""
     return known[min(reversed(known), key=lambda each: len(each ^ texts))] if known else None
 

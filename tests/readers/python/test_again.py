@@ -10,6 +10,7 @@ import pytest
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.entries import interpreters
+from mfsdp_lint.readers.python.eval import imports as evaluated_imports
 from mfsdp_lint.readers.python.read import PythonRead, read_python
 from tests.readers.python.samples import FRAME
 
@@ -314,8 +315,8 @@ def test_effects_of_imports_are_found_again_where_the_change_may_have_a_part_in_
     anew = settings(read_python(paths, Sources(changed)))
     sources = Sources()
     first = read_python(paths, sources)
-    imported: list[Any] = []
-    import_now = interpreters.import_now
+    imported: list[str] = []
+    import_now = evaluated_imports.import_now
 
     def counted(interp: Any, module: Any) -> None:
         if interp.followed == frozenset():
