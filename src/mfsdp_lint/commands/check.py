@@ -74,6 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--update-baseline", action="store_const", const=True, help="write it: what is found now is accepted"
     )
     judged.add_argument("--since", metavar="REV", help="only what the change since a revision of git caused")
+    judged.add_argument(
+        "--dependents", action=switch, help="check what uses a named file with it (default: on, off for stdin)"
+    )
     judged.add_argument("--stdin-filename", metavar="FILE", help="what the text on stdin is to be called")
     add_what_is_read(judged)
     tried = parser.add_argument_group("trying out")

@@ -50,6 +50,7 @@ KEYS = (
     ConfigKey("exclude", "globs", "files and folders that are left out"),
     ConfigKey("force-exclude", "switch", "leave them out also where they are named, as a commit hook does"),
     ConfigKey("respect-gitignore", "switch", "leave out what git ignores"),
+    ConfigKey("dependents", "switch", "check the files that use a named file with it, as a commit hook should"),
     ConfigKey("search-path", "folders", "where imports are found"),
     ConfigKey("extend-rules", "folders", "folders with rules of one's own"),
     ConfigKey("baseline", "folder", "a file of findings that are accepted for now"),
