@@ -112,6 +112,7 @@ def _run(arguments: list[str]) -> int:
     from mfsdp_lint import process
     from mfsdp_lint.commands.arguments import parser_for, word_first
     from mfsdp_lint.inputs.options import UsageError
+    from mfsdp_lint.inputs.writing import clear_up
 
     terminal.never_fail_to_print()
     process.own()
@@ -131,6 +132,7 @@ def _run(arguments: list[str]) -> int:
     parser = parser_for(prog, summary, command.EXAMPLES)
     command.add_arguments(parser)
     try:
+        clear_up()
         code = command.main(parser.parse_args(word_first(arguments) if name in ABOUT_A_WORD else arguments))
         sys.stdout.flush()
         return code

@@ -1,13 +1,18 @@
 """The configuration: its keys; found, read, put together from the files that it extends, and checked.
 
 The editors' schema is made of the keys.
+
+A configuration that is found came with the repository: it is input like every other file there. Its paths stay inside
+the repository, it replaces no file but a report, and it does not edit. A file that the user names (`--config`) may do
+all that the command line may.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Literal
 
 from mfsdp_lint import __version__
@@ -17,6 +22,7 @@ from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.discover import beside
 from mfsdp_lint.inputs.options import FAIL_ON, GROUPINGS, OUTPUT_FORMATS, PRESETS, TARGETS, UsageError, output_of
+from mfsdp_lint.inputs.projects import repository_above
 from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
 Kind = Literal["switch", "text", "choice", "texts", "globs", "folder", "folders", "outputs", "codes by glob", "levels"]
@@ -76,6 +82,9 @@ KEYS = (
 EXTEND = ConfigKey("extend", "folder", "a file whose configuration counts where this one says nothing")
 REQUIRED_VERSION = ConfigKey("required-version", "text", "the versions of mfsdp-lint that the configuration is for")
 
+ONLY_ASKED = ("fix", "fix-only", "unsafe-fixes")
+"""The keys that change files: they count on the command line and in a file that it names."""
+
 EVERY_KEY = (EXTEND, REQUIRED_VERSION, *KEYS)
 BY_NAME = {key.name: key for key in EVERY_KEY}
 
@@ -94,12 +103,25 @@ _MERGED = ("codes by glob", "levels")
 def read_configuration(file: str | None = None) -> dict[str, Any]:
     """Read the configuration by field name: of `file`, else of the nearest file that has one, upwards from here.
 
-    Paths and globs are relative to the file that names them. Raises UsageError with file and key.
+    Paths and globs are relative to the file that names them. `remarks` says which keys of a file that was found do not
+    count. Raises UsageError with file and key.
     """
     if file is not None:
-        return _read(file, ())
+        return _read(file, (), None)
     found = next(((table, each) for each in _candidates() if (table := _table(each)) is not None), None)
-    return {} if found is None else _merged(*found, ())
+    if found is None:
+        return {}
+    table, file = found
+    repository = os.path.realpath(repository_above(os.path.dirname(os.path.abspath(file))))
+    configured = _merged(table, file, (), repository)
+    dropped = [name for name in ONLY_ASKED if configured.pop(BY_NAME[name].field, False)]
+    if dropped:
+        flags = " ".join(f"--{name}" for name in dropped)
+        configured["remarks"] = (
+            f"{file}: {', '.join(dropped)}: a configuration that came with the files edits nothing; give {flags}, or "
+            f"name the file: --config {file}",
+        )
+    return configured
 
 
 def configuration_file() -> str | None:
@@ -117,19 +139,22 @@ def _candidates() -> Iterator[str]:
                 yield candidate
 
 
-def _read(file: str, extended_by: tuple[str, ...]) -> dict[str, Any]:
+def _read(file: str, extended_by: tuple[str, ...], repository: str | None) -> dict[str, Any]:
     """Read the configuration of a file that is named. Raises UsageError."""
     table = _table(file)
     if table is None:
         raise UsageError(f"{file}: has no [{TABLE}] table")
-    return _merged(table, file, extended_by)
+    return _merged(table, file, extended_by, repository)
 
 
-def _merged(table: object, file: str, extended_by: tuple[str, ...]) -> dict[str, Any]:
-    """Merge the keys of a file over those of the file that it extends. Raises UsageError."""
+def _merged(table: object, file: str, extended_by: tuple[str, ...], repository: str | None) -> dict[str, Any]:
+    """Merge the keys of a file over those of the file that it extends. Raises UsageError.
+
+    `repository` is the folder, without links, that their paths stay in; None where the user named the file.
+    """
     if not isinstance(table, dict):
         raise UsageError(f"{file}: [{TABLE}] must be a table")
-    said = {key: _checked(key, value, file) for key, value in table.items()}
+    said = {key: _checked(key, value, file, repository) for key, value in table.items()}
     if (required := said.pop(REQUIRED_VERSION.name, None)) is not None:
         _check_version(required, file)
     base = said.pop(EXTEND.name, None)
@@ -141,7 +166,7 @@ def _merged(table: object, file: str, extended_by: tuple[str, ...]) -> dict[str,
     chain = (*extended_by, file)
     if any(os.path.realpath(base) == os.path.realpath(each) for each in chain):
         raise UsageError(f"{file}: extend: {' → '.join((*chain, base))} goes in a circle")
-    below = _read(base, chain)
+    below = _read(base, chain, repository)
     both = [key.field for key in map(BY_NAME.__getitem__, said) if key.kind in _MERGED and key.field in below]
     return {**below, **own, **{name: (*below[name], *own[name]) for name in both}}
 
@@ -192,9 +217,10 @@ def _where(file: str, key: str) -> str:
     return f"{file}: {key}" if os.path.basename(file) == OWN_FILE else f"{file}: [{TABLE}] {key}"
 
 
-def _checked(name: str, value: object, file: str) -> Any:
+def _checked(name: str, value: object, file: str, repository: str | None) -> Any:
     """Convert the value of a key to the value of its field. Raises UsageError."""
     where = _where(file, name)
+    beside_it = partial(_path_beside, file, repository, where)
     key = BY_NAME.get(name)
     if key is None:
         hint = did_you_mean(name.replace("_", "-"), BY_NAME) or f" (known: {', '.join(BY_NAME)})"
@@ -207,17 +233,21 @@ def _checked(name: str, value: object, file: str) -> Any:
         case "choice":
             return _one_of(key, _of_type(str, "a string", value, where), where)
         case "folder":
-            return _path_beside(file, _of_type(str, "a string", value, where))
+            return beside_it(_of_type(str, "a string", value, where))
         case "texts":
             return _texts(value, where)
         case "globs":
             return tuple(beside(file, glob) for glob in _texts(value, where))
         case "folders":
-            return tuple(_path_beside(file, path) for path in _texts(value, where))
+            return tuple(map(beside_it, _texts(value, where)))
         case "outputs":
             texts = (value,) if isinstance(value, str) else _texts(value, where)
-            named = ((_one_of(key, name, where), target) for name, target in map(output_of, texts))
-            return tuple(f"{name}={_path_beside(file, target)}" if target else name for name, target in named)
+            named = [(_one_of(key, name, where), target) for name, target in map(output_of, texts)]
+            placed = [(name, beside_it(target) if target else "") for name, target in named]
+            if repository is not None:
+                for name, target in placed:
+                    _check_report(name, target, where)
+            return tuple(f"{name}={target}" if target else name for name, target in placed)
         case "codes by glob":
             table = _of_type(dict, "a table", value, where)
             return tuple((beside(file, glob), _texts(codes, f"{where}.{glob}")) for glob, codes in table.items())
@@ -255,5 +285,47 @@ def _spell(value: object) -> str:
     return json.dumps(value, default=str)
 
 
-def _path_beside(file: str, path: str) -> str:
-    return os.path.normpath(os.path.join(os.path.dirname(file), path))
+def _path_beside(file: str, repository: str | None, where: str, path: str) -> str:
+    """Return a path that a file gives, relative to that file. Raises UsageError for one that leaves the repository."""
+    placed = os.path.normpath(os.path.join(os.path.dirname(file), path))
+    if repository is None:
+        return placed
+    try:
+        real = os.path.realpath(placed)
+    except ValueError:  # no path at all, as whoever opens it will say
+        return placed
+    if os.path.commonpath((repository, real)) != repository:
+        raise UsageError(f"{where}: {path} leads out of the repository {repository}, to {real}; {_INSTEAD}")
+    return placed
+
+
+_INSTEAD = "to allow it, give it on the command line, or name the configuration there (--config)"
+
+_REPORT_HEADS: Mapping[str, tuple[bytes, ...]] = {
+    "json": (b'{\n  "version": 1,\n  "target": {',),
+    "sarif": (b'{\n  "$schema": "https://json.schemastore.org/sarif',),
+    "gitlab": (b"[]\n", b'[\n  {\n    "description": "'),
+    "junit": (b'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="mfsdp-lint"',),
+    "rdjson": (b'{\n  "source": {\n    "name": "mfsdp-lint"',),
+}
+"""The beginnings of reports; those for people end with the line of summary instead."""
+
+_SUMMARY = b"; judged against "
+
+
+def _check_report(name: str, path: str, where: str) -> None:
+    """Raise UsageError where a report would replace something else, or would be read by git."""
+    if not path:
+        return
+    if any(part.casefold() == ".git" for part in os.path.realpath(path).split(os.sep)):
+        raise UsageError(f"{where}: {path} is a file of git's own; {_INSTEAD}")
+    try:
+        content = files.read(path)
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{where}: {path}: {getattr(error, 'strerror', None) or error}") from None
+    head = _REPORT_HEADS.get(name)
+    is_report = content.startswith(head) if head else _SUMMARY in content[content[:-1].rfind(b"\n") + 1 :]
+    if content and not is_report:
+        raise UsageError(f"{where}: {path} is no report in the format {name} and is not replaced; {_INSTEAD}")

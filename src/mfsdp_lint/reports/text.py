@@ -147,7 +147,7 @@ class _Page:
 
     def rows(self) -> Iterator[str]:
         finding = self.finding
-        severity = self.paint(f"{finding.severity}[{finding.code}]", _COLORS[finding.severity])
+        severity = self.paint(f"{finding.severity}[{printable(finding.code)}]", _COLORS[finding.severity])
         yield f"{severity}{self.paint(': ' + printable(finding.message), _BOLD)}"
         yield from self.place(finding.span, "^", _COLORS[finding.severity])
         for remark in remarks(finding, verdict=True):

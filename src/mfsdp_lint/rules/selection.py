@@ -134,8 +134,13 @@ def errors(rule: Rule) -> Iterator[ErrorText]:
 
 def _common(pasted: str, text: ErrorText) -> int:
     pieces = [_plain(piece) for piece in text.pieces()]
-    whole = ".*?".join(map(re.escape, pieces))
-    if re.search(whole, pasted):
+    end = 0  # of the pieces so far, each as early as it can be: if that finds no way, there is none
+    for piece in pieces:
+        begin = pasted.find(piece, end)
+        if begin < 0:
+            break
+        end = begin + len(piece)
+    else:
         return sum(map(len, pieces))
     if len(pasted) >= SHORTEST and any(pasted in piece for piece in pieces):
         return len(pasted)
