@@ -115,7 +115,7 @@ def main(arguments: argparse.Namespace) -> int:
         if memory_of is not None:
             return [table.memory_table(shown, asked.target, memory_of)]
         columns = shutil.get_terminal_size((table.WIDTH, 24)).columns
-        return [table.render(shown, asked.target, globs, columns=columns)]
+        return [table.render(shown, asked.target, globs, columns=columns, fold=terminal.columns())]
 
     paths = [*(recipe.path for recipe in recipes), *(each.path for each in found.unfollowed)]
     pieces = faults.over_files(paths, rendered)

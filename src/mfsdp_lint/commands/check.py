@@ -20,7 +20,7 @@ from mfsdp_lint.commands.arguments import (
 )
 from mfsdp_lint.core import files
 from mfsdp_lint.core.finding import SEVERITIES
-from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine import cache
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.inputs import disk
@@ -90,6 +90,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     shown.add_argument("-o", "--output-file", metavar="FILE", help="write there what would be printed")
     shown.add_argument("--group-by", choices=GROUPINGS, help="recipe: what is wrong with each, and what must change")
+    shown.add_argument("--show-info", action="store_true", help="list infos instead of their number")
+    shown.add_argument("-q", "--quiet", action="store_true", help="print findings and errors, and nothing else")
+    shown.add_argument(
+        "-v", "--verbose", action="store_true", help="list infos and code that could not be followed as well"
+    )
     shown.add_argument("--statistics", action=switch, help="count the findings of each rule instead of showing them")
     shown.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
     shown.add_argument("--show-files", action="store_true", help="list the files that would be checked, and stop")
@@ -113,6 +118,8 @@ def main(arguments: argparse.Namespace) -> int:
     if all(output_of(each)[1] for each in options.output_format):  # nothing is for the standard output
         printed = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full"
         options = replace(options, output_format=(printed, *options.output_format))
+    if arguments.verbose:
+        arguments.show_info = arguments.show_unfollowed = True
     if arguments.show_settings or arguments.show_files:
         return _show_settings(options) if arguments.show_settings else _show_files(options)
     with process.progress_shown():
@@ -126,19 +133,35 @@ def main(arguments: argparse.Namespace) -> int:
     else:
         plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = arguments.color == "always" or (arguments.color == "auto" and not plain)
-        outcome = tell_findings(outcome, options, color=color, file=arguments.output_file)
+        look = Look(color, terminal.columns(), _infos_are_told(options) or arguments.show_info, arguments.quiet)
+        outcome = tell_findings(outcome, options, look, file=arguments.output_file)
     if arguments.show_unfollowed and "json" not in options.output_format:
         from mfsdp_lint.reports.places import unfollowed_in_files
 
         tell_unfollowed(unfollowed_in_files(outcome.unfollowed, outcome.sources), every=True)
-    for remark in outcome.remarks:
+    for remark in () if arguments.quiet else outcome.remarks:
         terminal.note(f"warning: {remark}")
     for problem in (*outcome.left, *outcome.problems):
         terminal.note(f"error: {problem}")
     return exit_code(outcome, options, exit_zero=arguments.exit_zero)
 
 
-def tell_findings(outcome: Outcome, options: Options, *, color: bool, file: str | None) -> Outcome:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The look of a report for people: in colour, broken at so many columns (0: not), with infos, without a summary."""
+
+    color: bool
+    columns: int
+    infos: bool
+    quiet: bool
+
+
+def _infos_are_told(options: Options) -> bool:
+    """Tell whether somebody asked for infos: they fail the run, or rules were chosen by hand."""
+    return options.fails_on == "info" or bool(options.select)
+
+
+def tell_findings(outcome: Outcome, options: Options, look: Look, *, file: str | None) -> Outcome:
     """Print the report, and write those that go to files; `file` receives the text that would be printed.
 
     Raises UsageError. Returns the outcome that was reported: a file that a report fails for is left out of all, and
@@ -158,7 +181,8 @@ def tell_findings(outcome: Outcome, options: Options, *, color: bool, file: str 
 
             failed = [file_finding(problem) for problem in dict.fromkeys(faults.problems)]
         told = outcome.only(paths, failed)
-        texts = [_rendered(name, told, options, color=color and not (target or file)) for name, target in asked]
+        on_paper = replace(look, color=False, columns=0)
+        texts = [_rendered(name, told, options, on_paper if target or file else look) for name, target in asked]
         if not page:
             return told, texts, ""
         from mfsdp_lint.reports import forges
@@ -172,7 +196,7 @@ def tell_findings(outcome: Outcome, options: Options, *, color: bool, file: str 
         if to or name in FOR_PROGRAMS:
             write([text], to)
         else:
-            terminal.show(text, colored=color)
+            terminal.show(text, colored=look.color)
     if page and step_summary:
         try:
             with files.written(page, "a") as stream:
@@ -182,7 +206,7 @@ def tell_findings(outcome: Outcome, options: Options, *, color: bool, file: str 
     return told
 
 
-def _rendered(name: str, outcome: Outcome, options: Options, *, color: bool) -> str:
+def _rendered(name: str, outcome: Outcome, options: Options, look: Look) -> str:
     """Return the text of a format.
 
     For people the fixes that were made are printed before the findings that remain; for programs they are part of the
@@ -223,8 +247,10 @@ def _rendered(name: str, outcome: Outcome, options: Options, *, color: bool) -> 
     if options.group_by == "recipe":
         return made + for_people.recipe_blocks(outcome.recipes, summary, brief=name == "concise")
     if name == "concise":
-        return made + for_people.concise(findings, summary)
-    return made + for_people.full(findings, summary, outcome.shown, color=color)
+        return made + (for_people.finding_lines(findings) if look.quiet else for_people.concise(findings, summary))
+    return made + for_people.full(
+        findings, summary, outcome.shown, color=look.color, columns=look.columns, infos=look.infos, brief=look.quiet
+    )
 
 
 def _placed(name: str, outcome: Outcome) -> Outcome:

@@ -53,7 +53,7 @@ def main(arguments: argparse.Namespace) -> int:
         return _verify(every, codes, arguments)
     rules = [rule for rule in every if rule.code in codes]
     if arguments.output_format == "table":
-        terminal.show(rules_table(rules))
+        terminal.show(rules_table(rules, terminal.columns()))
         return 0
     print_json([_as_json(rule) for rule in rules])
     return 0
