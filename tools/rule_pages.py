@@ -118,7 +118,12 @@ def _case(case: Case) -> Iterator[str]:
         yield f"  - **info** where somebody wrote {meant}"
     for versions, text in case.raises.entries:
         which = f" ({_versions(versions.text)})" if versions.text else ""
-        yield f"  - raises{which}: `{text.template}`"
+        yield f"  - raises{which}: {_code_span(text.template)}"
+
+
+def _code_span(text: str) -> str:
+    """Return a text as code: one with backticks stands between two of them, and blanks."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def _versions(text: str) -> str:

@@ -186,6 +186,17 @@ def cache_folder(options: Options) -> str:
     return os.path.join(root_above(os.getcwd()), OWN_FOLDER) if folder is None else folder
 
 
+def clean(folder: str) -> int:
+    """Remove the cache's own files from a folder; return their number."""
+    removed = 0
+    for name in os.listdir(folder) if os.path.isdir(folder) and not os.path.islink(folder) else ():
+        if _ENTRY.fullmatch(name):
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+                removed += 1
+    return removed
+
+
 _ENTRY = re.compile(r"[0-9a-f]{32}\.json(\.\d+)?")
 """The names of files in the cache, finished and unfinished."""
 

@@ -45,42 +45,42 @@ class ConfigKey:
 
 
 KEYS = (
-    ConfigKey("select", "texts", "only these rules: codes, their beginnings, or names"),
-    ConfigKey("extend-select", "texts", "these rules as well"),
-    ConfigKey("ignore", "texts", "not these rules"),
-    ConfigKey("per-file-ignores", "codes by glob", "rules that do not count in the files that match"),
-    ConfigKey("severity", "levels", "how severe the findings of a rule are, where not as the rule says", SEVERITIES),
-    ConfigKey("preset", "choice", "which rules are on without being named", PRESETS),
-    ConfigKey("preview", "switch", "new rules as well, which may still change"),
-    ConfigKey("fail-on", "choice", "the least severity that makes a run fail", FAIL_ON),
-    ConfigKey("exclude", "globs", "files and folders that are left out"),
-    ConfigKey("force-exclude", "switch", "leave them out also where they are named, as a commit hook does"),
-    ConfigKey("respect-gitignore", "switch", "leave out what git ignores"),
-    ConfigKey("search-path", "folders", "where imports are found"),
-    ConfigKey("extend-rules", "folders", "folders with rules of one's own"),
-    ConfigKey("baseline", "folder", "a file of findings that are accepted for now"),
-    ConfigKey("target-bridge", "text", "the megatron-bridge release to judge against, or a range of them"),
-    ConfigKey("target-core", "text", "likewise of megatron-core"),
-    ConfigKey("target-te", "text", "the version of Transformer Engine"),
-    ConfigKey("target-torch", "text", "the version of PyTorch"),
-    ConfigKey("target-gpu", "text", "the kind of GPU"),
-    ConfigKey("front-end", "text", "the framework whose configurations the YAML files are, whatever they look like"),
-    ConfigKey("fix", "switch", "apply the safe fixes"),
-    ConfigKey("fix-only", "switch", "apply them, and say nothing of what remains"),
-    ConfigKey("show-fixes", "switch", "prove the fixes, and list those that are applied"),
-    ConfigKey("unsafe-fixes", "switch", "count, show and apply unsafe fixes as well"),
-    ConfigKey("diff", "switch", "print what fixing would do as a patch, and write nothing"),
+    ConfigKey("select", "texts", "check only these rules: codes, prefixes of codes, or names"),
+    ConfigKey("extend-select", "texts", "check these rules in addition"),
+    ConfigKey("ignore", "texts", "do not check these rules"),
+    ConfigKey("per-file-ignores", "codes by glob", "rules to ignore in matching files"),
+    ConfigKey("severity", "levels", "the severity of a rule's findings, instead of the rule's own", SEVERITIES),
+    ConfigKey("preset", "choice", "the set of rules that is on by default", PRESETS),
+    ConfigKey("preview", "switch", "include new rules, which may still change"),
+    ConfigKey("fail-on", "choice", "the lowest severity that makes the run fail", FAIL_ON),
+    ConfigKey("exclude", "globs", "files and folders to skip"),
     ConfigKey(
-        "output-format", "outputs", "how findings are printed; FORMAT=FILE writes them to a file", OUTPUT_FORMATS
+        "force-exclude", "switch", "apply exclude also to files named on the command line, as a commit hook does"
     ),
-    ConfigKey("group-by", "choice", "what the report is arranged by", GROUPINGS),
-    ConfigKey("statistics", "switch", "count the findings of each rule instead of showing them"),
-    ConfigKey("cache", "switch", "keep what a run comes to, and use it while nothing changes"),
-    ConfigKey("cache-dir", "folder", "where that is kept"),
+    ConfigKey("respect-gitignore", "switch", "skip files that git ignores"),
+    ConfigKey("search-path", "folders", "folders to find imports in"),
+    ConfigKey("extend-rules", "folders", "folders with the project's own rules"),
+    ConfigKey("baseline", "folder", "a file of accepted findings, which are not reported"),
+    ConfigKey("target-bridge", "text", "the megatron-bridge release to judge against, or a range of releases"),
+    ConfigKey("target-core", "text", "the megatron-core release, if it is not the one that megatron-bridge pins"),
+    ConfigKey("target-te", "text", "the Transformer Engine version"),
+    ConfigKey("target-torch", "text", "the PyTorch version"),
+    ConfigKey("target-gpu", "text", "the GPU type"),
+    ConfigKey("front-end", "text", "read YAML files as configurations of this framework"),
+    ConfigKey("fix", "switch", "apply safe fixes"),
+    ConfigKey("fix-only", "switch", "apply safe fixes, and do not report the remaining findings"),
+    ConfigKey("show-fixes", "switch", "prove every fix, and list the fixes that are applied"),
+    ConfigKey("unsafe-fixes", "switch", "include unsafe fixes when fixes are counted, shown or applied"),
+    ConfigKey("diff", "switch", "print the changes that fixing would make as a patch; write nothing"),
+    ConfigKey("output-format", "outputs", "the format of the report; FORMAT=FILE writes it to a file", OUTPUT_FORMATS),
+    ConfigKey("group-by", "choice", "how the report is grouped", GROUPINGS),
+    ConfigKey("statistics", "switch", "count the findings of each rule instead of listing them"),
+    ConfigKey("cache", "switch", "reuse results while no file that a check read has changed"),
+    ConfigKey("cache-dir", "folder", "the folder for the cache"),
 )
 
-EXTEND = ConfigKey("extend", "folder", "a file whose configuration counts where this one says nothing")
-REQUIRED_VERSION = ConfigKey("required-version", "text", "the versions of mfsdp-lint that the configuration is for")
+EXTEND = ConfigKey("extend", "folder", "a file whose keys apply unless this file sets them")
+REQUIRED_VERSION = ConfigKey("required-version", "text", "the versions of mfsdp-lint that may read this file")
 
 ONLY_ASKED = ("fix", "fix-only", "unsafe-fixes")
 """The keys that change files: they count on the command line and in a file that it names."""
