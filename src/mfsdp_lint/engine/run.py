@@ -113,7 +113,7 @@ def _outcome(judgement: Judgement, problems: Sequence[Problem], this: _Run, done
         unfollowed=judgement.unfollowed,
         sources=judgement.sources,
         problems=tuple(f"{problem.path}: {problem.message}" for problem in problems if problem.kind == "usage"),
-        remarks=(*judgement.remarks, *(_without_editor(judgement) if fixing or options.diff else ())),
+        remarks=(*options.remarks, *judgement.remarks, *(_without_editor(judgement) if fixing or options.diff else ())),
         patch=done.patch,
         left=done.left,
         read={each: judgement.recipes_for(each) for each in judge.question.targets},

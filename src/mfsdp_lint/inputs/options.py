@@ -60,7 +60,7 @@ class Options:
     `diff` shows what `fix` would do and writes nothing, whatever `fix` says. `overrides` and `environment` are those of
     one launch, as `--set` and `--env` say them: never configured. `confirm` asks for a dry run of what is found, with
     the Python that `python` names and the source tree `megatron_lm`. The `target_*` are versions or ranges of them as
-    written; `target_from` is who says so: AS_ASKED, or a file.
+    written; `target_from` is who says so: AS_ASKED, or a file. `remarks` tell what of the configuration does not count.
     """
 
     paths: tuple[str, ...] = (".",)
@@ -104,6 +104,7 @@ class Options:
     confirm: bool = False
     python: str | None = None
     megatron_lm: str | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def fixes_are_seen(self) -> bool:
