@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.classes import ClassObject, StarOut
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.modules import Module
@@ -194,7 +194,30 @@ def _run_text(interp: Interpreter, call: Call) -> Object:
     return interp.unknown("eval()")
 
 
-models("builtins.dir", "builtins.hash", "builtins.id")(lambda interp, call: interp.unknown("", not_none=True))
+models("builtins.hash", "builtins.id")(lambda interp, call: interp.unknown("", not_none=True))
+
+
+_OF_EVERY_MODULE = ("__name__", "__doc__", "__package__", "__loader__", "__spec__", "__file__", "__builtins__")
+
+
+@models("builtins.names_in")
+def _names_in(interp: Interpreter, call: Call) -> Object:
+    """List the names that a module has by now, in the order in which they were bound; no list where it is not known."""
+    module = interp.settle(call.argument(0))
+    if not isinstance(module, Module) or any(isinstance(star, StarOut) for star in module.stars):
+        return interp.unknown("names", not_none=True)
+    stars = (name for star in module.stars for name in star.fields if not str(name).startswith("_"))
+    return ListObject(list(dict.fromkeys((*_OF_EVERY_MODULE, *stars, *module.fields))), interp.tick())
+
+
+@models("builtins.dir")
+def _dir(interp: Interpreter, call: Call) -> Object:
+    names = _names_in(interp, call) if call.arguments else None
+    items = names.items if isinstance(names, ListObject) else None
+    known = items is not None and all(isinstance(name, str) for name in items)
+    return ListObject(sorted(items or ()), interp.tick()) if known else interp.unknown("", not_none=True)  # type: ignore[type-var]
+
+
 models("object")(lambda interp, call: interp.unknown("object()", not_none=True))
 models("builtins.print")(lambda interp, call: None)
 
