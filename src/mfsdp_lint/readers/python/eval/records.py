@@ -75,7 +75,8 @@ def attrs_fields(cls: ClassObject, own: dict[Any, Object], decorator: ast.expr, 
 def _attrs_field(name: str, value: Object, said: dict[str, Object], keyword_only: bool, computed: bool) -> FieldSpec:
     default, factory = said.get("default", value), said.get("factory", said.get("default_factory", MISSING))
     if isinstance(default, Partial) and getattr(default.function, "name", "") == "attrs.Factory":
-        default, factory = MISSING, default.arguments[0] if default.arguments else OUT_OF_SIGHT
+        factory = default.arguments[0] if default.arguments else OUT_OF_SIGHT
+        default = MISSING
         factory = OUT_OF_SIGHT if said.get("takes_self") is True else factory
     alias = said.get("alias")
     return FieldSpec(
