@@ -392,10 +392,11 @@ class Expander:
             yield from self._value(node, name)
             return
         elements = self.state.elements(name)
+        place = None if elements is None or index in ("@", "*") else self.number(index)[0]
         if elements is not None and index in ("@", "*"):
             yield from self._listed(node, elements, star=index == "*")
-        elif elements is not None and index.isdigit():
-            found = elements[int(index)] if int(index) < len(elements) else ()
+        elif elements is not None and place is not None and place >= 0:
+            found = elements[place] if place < len(elements) else ()
             yield from (piece.splitting() for piece in found)
         else:
             outside = name not in self.state.variables and not self.state.lost and index in ("@", "*")
