@@ -29,6 +29,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 from mfsdp_lint.snapshots import PROVIDERS, Contents, dump
 from mfsdp_lint.snapshots.making.bounds import ChangeBounds
+from mfsdp_lint.snapshots.making.effects import add_effects
 from mfsdp_lint.snapshots.making.encode import Encoder, PlaceNumbers
 from mfsdp_lint.snapshots.making.entries import Upstream, class_entry, function_entry
 from mfsdp_lint.snapshots.making.meaning import global_of
@@ -110,6 +111,7 @@ class _Maker:
             if names:
                 made[name] = names
                 self.say(f"{name}: {len(names)} names")
+        add_effects(self.interp, self.modules, Encoder(self.interp, self.home, self.places, self.providers), made)
         made[PROVIDERS] = self._encoded_providers()
         return made
 
