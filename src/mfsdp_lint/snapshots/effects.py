@@ -19,6 +19,7 @@ more lines it has; a *value* is a constant, or a list that begins with its kind.
     ["text", text or [value, conversion, value?]...]
     ["list", value...]  ["tuple", value...]  ["set", value...]  ["dict", [value, value, line...] or [value]...]
     ["all", kind, [value...], [[target, value, value...]...]]
+    ["fn", [name...], [value...], value]     a function of parameters, the last ones with defaults
     ["(", target...]                         several targets
 
 A function with effects has `at` (its line, and how many more), `does`, its effects, and `names`, nodes of the global
@@ -172,6 +173,15 @@ class _Steps:
                     for target, iterable, *tests in loops
                 ]
                 return COMPREHENSIONS[kind](*map(self.value, produced), generators)
+            case ["fn", names, defaults, body]:
+                parameters = ast.arguments(
+                    posonlyargs=[],
+                    args=[ast.arg(name) for name in names],
+                    kwonlyargs=[],
+                    kw_defaults=[],
+                    defaults=list(map(self.value, defaults)),
+                )
+                return ast.Lambda(parameters, self.value(body), **self.place([0]))
         raise ValueError(f"no value: {value[0]}")
 
     def _part(self, part: Any) -> ast.expr:

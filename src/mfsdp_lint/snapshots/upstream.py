@@ -156,7 +156,7 @@ def upstream_function(
             return None
         if not described or knowledge.is_replaced_below(interp, module.name):
             return unfollowed(interp, full, call)
-        if "effects" in described and (call.arguments or call.keywords):
+        if "effects" in described and (call.arguments or call.keywords or "outcome" not in described):
             if not carried_out:
                 carried_out.append(_with_effects(knowledge, interp, function, described["effects"]))
             return call_user_function(interp, carried_out[0], call)

@@ -7,11 +7,10 @@ module stand for themselves; what a name imports is named by the module that def
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.classes import namespace
+from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
@@ -27,53 +26,94 @@ SILENT = ("logging.", "warnings.", "print")
 
 
 def add_effects(
-    interp: Interpreter, modules: Mapping[str, Module], encoder: Encoder, made: Mapping[str, Mapping[str, Any]]
+    interp: Interpreter, modules: Mapping[str, Module], encoder: Encoder, made: dict[str, dict[str, Any]]
 ) -> None:
-    """Add the effects to the functions and methods of a snapshot's entries whose arguments matter."""
+    """Add effects to the entries of a snapshot: those of functions of which an outcome is known, of all functions that
+    they name, and of the constructors of the classes that they name."""
+    todo: list[tuple[Object, Any]] = [
+        (function, described) for function, described in _known(interp, modules, made) if "outcome" in described
+    ]
+    seen = {id(function) for function, _ in todo}
+    while todo:
+        value, described = todo.pop()
+        if isinstance(value, ClassObject):
+            _add_constructors(interp, value, described)
+            value = namespace(interp, value).get("__init__")
+            described = described.get("methods", {}).get("__init__")
+        if not isinstance(value, Function) or described is None or not _takes_arguments(value):
+            continue
+        found = effects_of(interp, modules, encoder, value)
+        if found is None:
+            continue
+        described["effects"], named = found
+        described.setdefault("parameters", parameters_of(encoder, value))
+        if (home := encoder.home(value)) is not None:
+            made.setdefault(home[0], {}).setdefault(home[1], ["function", described])
+        for other in (each for one in named for each in (mro(interp, one) if isinstance(one, ClassObject) else (one,))):
+            home = encoder.home(other) if isinstance(other, (Function, ClassObject)) else None
+            if id(other) not in seen and home is not None:
+                seen.add(id(other))
+                new = ["function", {}] if isinstance(other, Function) else ["class", {}]
+                todo.append((other, made.get(home[0], {}).get(home[1], new)[1]))
+
+
+OWN_WAYS = {"__new__", "__getattr__", "__getattribute__", "__setattr__"}
+
+
+def _add_constructors(interp: Interpreter, cls: ClassObject, described: Any) -> None:
+    """Give a class that is no dataclass its `__init__`, to which effects are added where that is possible."""
+    own = namespace(interp, cls)
+    if described.get("kind") == "plain" and isinstance(own.get("__init__"), Function) and not OWN_WAYS & own.keys():
+        described.setdefault("methods", {})["__init__"] = {}
+
+
+def parameters_of(encoder: Encoder, function: Function) -> list[Any]:
+    """List the parameters of a function, each with the node of its default."""
+    arguments = function.node.args
+    named = [(each.arg, "p") for each in arguments.posonlyargs] + [(each.arg, "a") for each in arguments.args]
+    named += [(arguments.vararg.arg, "*")] if arguments.vararg else []
+    named += [(each.arg, "k") for each in arguments.kwonlyargs]
+    named += [(arguments.kwarg.arg, "**")] if arguments.kwarg else []
+    defaults = {name: encoder.encode(value) for name, value in function.defaults.items()}
+    return [[name, kind, defaults.get(name, ["required"])] for name, kind in named]
+
+
+def _known(
+    interp: Interpreter, modules: Mapping[str, Module], made: Mapping[str, Mapping[str, Any]]
+) -> Iterator[tuple[Function, Any]]:
+    """Yield the functions and methods that have an entry, with it."""
     for module_name, entries in made.items():
-        module = modules.get(module_name)
-        for name, entry in entries.items() if module is not None else ():
-            if entry[0] not in ("function", "class"):
-                continue
-            value = global_of(interp, module, name)
+        for name, (kind, *told) in entries.items():
+            value = global_of(interp, modules[module_name], name) if kind in ("function", "class") else MISSING
             if isinstance(value, Function):
-                _add(interp, modules, encoder, value, entry[1])
+                yield value, told[0]
             elif isinstance(value, ClassObject):
                 own = namespace(interp, value)
-                for kind in ("methods", "properties", "setters"):
-                    for key, described in entry[1].get(kind, {}).items():
-                        for function in functions_of(own.get(key, MISSING)):
-                            if described is not None and (kind != "setters" or len(function.node.args.args) == 2):
-                                _add(interp, modules, encoder, function, described)
+                for key, described in told[0].get("methods", {}).items():
+                    if described and isinstance(own.get(key), Function):
+                        yield own[key], described
 
 
-def _add(
-    interp: Interpreter, modules: Mapping[str, Module], encoder: Encoder, function: Function, described: Any
-) -> None:
-    if "outcome" not in described or not _takes_in(described):
-        return
-    effects = effects_of(interp, modules, encoder, function)
-    if effects is not None:
-        described["effects"] = effects
-
-
-def _takes_in(described: Mapping[str, Any]) -> bool:
-    """Tell whether what a call does depends on its arguments."""
-    told = json.dumps([described["outcome"], *described.get("cases", {}).values()])
-    return "broken" in described or any(f'["{tag}", ' in told for tag in ("arg", "pass", "dep"))
+def _takes_arguments(function: Function) -> bool:
+    arguments = function.node.args
+    return bool(function.signature.parameters or arguments.vararg or arguments.kwarg)
 
 
 class NotEffects(Exception):
     """The error for code that has more to it than effects on values: no description of it is made."""
 
 
-def effects_of(interp: Interpreter, modules: Mapping[str, Module], encoder: Encoder, function: Function) -> Any:
-    """Describe what a call of a function does; None where that cannot be described."""
+def effects_of(
+    interp: Interpreter, modules: Mapping[str, Module], encoder: Encoder, function: Function
+) -> tuple[dict[str, Any], list[Function | ClassObject]] | None:
+    """Describe what a call of a function does, and list the functions and classes that it names; None where that is
+    not possible."""
     node = function.node
-    if not isinstance(node, ast.FunctionDef) or node.decorator_list or function.closure is not None:
+    if not isinstance(node, ast.FunctionDef) or function.closure is not None or function.unwrapped is not None:
         return None
     try:
-        return _Lowering(Names(interp, modules, function), encoder, node).described()
+        lowering = _Lowering(Names(interp, modules, function), encoder, node)
+        return lowering.described(), lowering.named
     except NotEffects:
         return None
 
@@ -92,6 +132,7 @@ class _Lowering:
         }
         self.numbers: dict[str, int] = {}
         self.globals: dict[str, Node] = {}
+        self.named: list[Function | ClassObject] = []
 
     def described(self) -> dict[str, Any]:
         body = self.block(self.node.body)
@@ -200,6 +241,8 @@ class _Lowering:
             case ast.Name(id=name):
                 return self._name(name)
             case ast.Attribute(value=owner, attr=name):
+                if isinstance(meant := self.names.meant(node), (Function, ClassObject)):
+                    self.named.append(meant)
                 return [".", self.value(owner), name]
             case ast.Subscript(value=owner, slice=ast.Slice(lower=lower, upper=upper, step=step)):
                 bounds = [None if each is None else self.value(each) for each in (lower, upper, step)]
@@ -238,7 +281,20 @@ class _Lowering:
                 return self._comprehension(node, [self.value(node.elt)])
             case ast.DictComp(key=key, value=value):
                 return self._comprehension(node, [self.value(key), self.value(value)])
+            case ast.Lambda(args=ast.arguments(posonlyargs=[], vararg=None, kwonlyargs=[], kwarg=None) as given):
+                return self._lambda([each.arg for each in given.args], given.defaults, node.body)
         raise NotEffects
+
+    def _lambda(self, names: list[str], defaults: Sequence[ast.expr], body: ast.expr) -> Any:
+        told = [self.value(each) for each in defaults]
+        new = set(names) - self.parameters
+        if not new.isdisjoint(self.numbers):
+            raise NotEffects
+        self.parameters |= new
+        try:
+            return ["fn", names, told, self.value(body)]
+        finally:
+            self.parameters -= new
 
     def _part(self, node: ast.expr) -> Any:
         match node:
@@ -278,6 +334,8 @@ class _Lowering:
         return ["global", key]
 
     def _meaning(self, value: Object) -> Node:
+        if isinstance(value, (Function, ClassObject)):
+            self.named.append(value)
         if isinstance(value, Module):
             return ["module", value.name]
         if value is MISSING or isinstance(value, Native):
@@ -290,9 +348,10 @@ class _Lowering:
 
 def _logger(module: Module, name: str) -> bool:
     """Tell whether a global name of a module is a logger."""
-    return any(
-        isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-        and ast.unparse(node.value).startswith(("logging.getLogger(", "getLogger("))
-        for node in module.tree.body
-    )
+    for node in module.tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=assigned)], value=value) | ast.AnnAssign(
+                target=ast.Name(id=assigned), value=ast.expr() as value
+            ) if assigned == name:
+                return ast.unparse(value).startswith(("logging.getLogger(", "getLogger("))
+    return False
