@@ -31,10 +31,10 @@ OVER_BUDGET = "possible fix, not proved here: --fix, or --show-fixes"
 SILENCED = "a comment silences it"
 """Why findings have no fix."""
 
-UNITS = 250_000
+UNITS = 500_000
 """Work that proofs may take where nobody asked for them (see `process.spend`).
 
-Reading the recipes of Megatron-Bridge's main branch takes 300,000, and most of the time of a run is reading: there a
+Reading the recipes of Megatron-Bridge's main branch takes 600,000, and most of the time of a run is reading: there a
 report costs at most twice as much with proofs as without.
 """
 

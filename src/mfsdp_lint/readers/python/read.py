@@ -44,7 +44,6 @@ NOT_KNOWN = "yields no configuration that can be known"
 _UNITS_OF_A_FILE = 100
 """Work of parsing a file and finding its entry points, in objects that the evaluator makes in that time."""
 
-
 @dataclass(frozen=True, slots=True)
 class PythonRead:
     """Results of a reading: the recipes in the order of the files, the unreadable files, and missing addresses.
@@ -312,7 +311,7 @@ class _Reading:
             tried.found = tuple(with_variables(interp, entry, others, modules))
         elif interp.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
-        interp.pay()
+        interp.pay(len(tried.found))
 
 
 def _told(tried: Sequence[Tried]) -> Iterator[Tried]:

@@ -52,6 +52,10 @@ FOLLOWED = (*CONSTANTS, tuple, ListObject, EnumMember, Option)
 _write: Callable[[type[Write], tuple[Any, ...]], Write] = tuple.__new__
 
 
+UNITS_OF_A_RECIPE = 1_000
+"""Work of taking the settings of a recipe out and of judging them, in objects that are made in that time."""
+
+
 class Interpreter:
     """Knowledge at one moment of an evaluation; `path` is the execution path that the evaluation is on.
 
@@ -292,13 +296,14 @@ class Interpreter:
         self.clock += 1
         return -self.clock if self.module_level else self.clock
 
-    def pay(self) -> None:
-        """Count the objects made and the values written since the last time against the budget. Raises OverBudget.
+    def pay(self, recipes: int = 0) -> None:
+        """Count the objects made and the values written since the last time, and the recipes that were taken out of
+        them, against the budget. Raises OverBudget.
 
         This is asked for between entry points, so that nothing is left half done.
         """
         made, self._paid = self.clock - self._paid, self.clock
-        spend(made)
+        spend(made + UNITS_OF_A_RECIPE * recipes)
 
     def step(self) -> None:
         """Count one statement, call or turn of a loop; raises OutOfSteps past the limit."""
