@@ -83,6 +83,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     judged.add_argument(
         "--since", metavar="REV", help="report only findings that the changes since this git revision caused"
     )
+    judged.add_argument(
+        "--dependents",
+        action=switch,
+        help="also check the files that use a named file (default: on, off for stdin)",
+    )
     judged.add_argument("--stdin-filename", metavar="FILE", help="the file name for the text on stdin")
     add_what_is_read(judged)
     tried = parser.add_argument_group("trying out")

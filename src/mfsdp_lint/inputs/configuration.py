@@ -58,6 +58,7 @@ KEYS = (
         "force-exclude", "switch", "apply exclude also to files named on the command line, as a commit hook does"
     ),
     ConfigKey("respect-gitignore", "switch", "skip files that git ignores"),
+    ConfigKey("dependents", "switch", "also check the files that use a named file, as a commit hook should"),
     ConfigKey("search-path", "folders", "folders to find imports in"),
     ConfigKey("extend-rules", "folders", "folders with the project's own rules"),
     ConfigKey("baseline", "folder", "a file of accepted findings, which are not reported"),

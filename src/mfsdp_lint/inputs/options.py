@@ -49,6 +49,7 @@ class Options:
     `force_exclude` leaves out what `exclude` matches though it is named.
     `baseline` is the file of findings that are accepted, and is written anew with `update_baseline`.
     `since` is a revision of git: only what the change since then caused is told.
+    `dependents` has the files that use the named ones checked with them; None leaves out those of a text on stdin.
 
     `stdin` is the text of the one file that `paths` names, which need not be there.
 
@@ -73,6 +74,7 @@ class Options:
     baseline: str | None = None
     update_baseline: bool = False
     since: str | None = None
+    dependents: bool | None = None
     exclude: tuple[str, ...] = ()
     force_exclude: bool = False
     respect_gitignore: bool = True
