@@ -69,3 +69,13 @@ def test_audit_shows_one_run(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     assert told.startswith("1 recipe, ")
     assert "launch.sh[2]" in told
+
+
+def test_a_run_says_what_its_script_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = '[ -n "${TOKEN:-}" ] || exit 1\ntorchrun pretrain_gpt.py --use-megatron-fsdp\n'
+    (tmp_path / "launch.sh").write_text(script, encoding="utf-8")
+    assert main(["runs"]) == 0
+    assert "launch.sh → pretrain_gpt.py → given $TOKEN → FSDP megatron-fsdp" in capsys.readouterr().out
