@@ -134,7 +134,7 @@ def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgr
     fresh = ranked = False
     nodes = per_node = None
     at = 0
-    if not _may_start(_base(words[0])):
+    if not may_start(_base(words[0])):
         return None
     while at < len(words):
         name = _base(words[at])
@@ -175,7 +175,7 @@ def _script_among(words: Sequence[Text]) -> Text | None:
     return next((word for word in words if not plain(word).startswith("-") and " " in plain(word).strip()), None)
 
 
-def _may_start(name: str | None) -> bool:
+def may_start(name: str | None) -> bool:
     """Tell whether a command may start another one; a command whose name is not known may."""
     if name is None or name in _SHELLS or name in _first_words():
         return True
