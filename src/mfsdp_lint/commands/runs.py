@@ -15,7 +15,7 @@ from mfsdp_lint.reports.audit.columns import COLUMNS
 from mfsdp_lint.reports.json import recipe_document, target_document
 from mfsdp_lint.reports.wording import count, printable
 
-SUMMARY = "Lists the runs that the launch scripts of a project start, and what each comes to."
+SUMMARY = "Lists the training runs that the launch scripts of a project start, with recipe, overrides and environment."
 
 EXAMPLES = (
     ("mfsdp-lint runs", "every run that the scripts here start"),
