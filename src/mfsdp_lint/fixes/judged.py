@@ -23,7 +23,7 @@ class Need:
     the recipe's own. `edits` have to be made as they are: they belong to a finding about text, which has no setting to
     change. `drop` are settings without effect after the fix: their writes are taken out where possible. `rename` maps
     paths that are no settings to the setting that was meant. `may_change` are the settings that `edits` are about. A
-    `piece` is a file that the recipe at fault takes the settings from: it may stay as it is where the recipe is changed.
+    `piece` is a file that the recipe at fault takes settings from: it may stay as it is where the recipe is changed.
     """
 
     recipe: Recipe
