@@ -201,3 +201,34 @@ def test_a_file_that_somebody_else_reads_stays(fixed: Fixed) -> None:
         "Makefile": "convert:\n\tgrep ckpt_format base.yaml\n",
     }
     assert fixed(files, "train.py", "base.yaml").keys() == {"train.py"}
+
+
+GIVEN = {
+    "a container's option": (f"docker run -e {NAME}=1 -e A=b image {{}}", "docker run -e A=b image {}"),
+    "on a line of its own": (f"docker run \\\n    --env {NAME}=1 \\\n    image {{}}", "docker run \\\n    image {}"),
+    "MPI's option": (f"mpirun -x {NAME}=1 -x A=b {{}}", "mpirun -x A=b {}"),
+    "the last of a list": (f"srun --export=ALL,{NAME}=1 {{}}", "srun --export=ALL {}"),
+    "the first of a list": (f"srun --export={NAME}=1,A=b {{}}", "srun --export=A=b {}"),
+    "env": (f"env {NAME}=1 {{}}", "{}"),
+    "env with another one": (f"env {NAME}=1 A=b {{}}", "env A=b {}"),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), GIVEN.values(), ids=GIVEN)
+def test_a_variable_that_a_command_is_given_is_taken_out(fixed: Fixed, before: str, after: str) -> None:
+    assert fixed({"a.sh": before.format(GOOD) + "\n"}, "a.sh") == {"a.sh": after.format(GOOD) + "\n"}
+
+
+def test_a_variable_of_a_container_is_taken_out(fixed: Fixed) -> None:
+    head = "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n    - name: train\n      env:\n"
+    variable = f'        - name: {NAME}\n          value: "1"\n'
+    rest = f'        - name: A\n          value: b\n      command: ["bash", "-c", "{GOOD}"]\n'
+    assert fixed({"pod.yaml": head + variable + rest}, "pod.yaml") == {"pod.yaml": head + rest}
+
+
+def test_an_assignment_does_not_stand_in_a_loop_that_it_does_not_depend_on(fixed: Fixed) -> None:
+    recipe = f"{UPSTREAM}\n\ndef train(names):\n    cfg = llama3_8b_pretrain_config()\n    for name in ('a', 'b'):\n"
+    recipe += "        print(name)\n        cfg.ddp.use_megatron_fsdp = True\n"
+    line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n'
+    changed = fixed({"train.py": f"{recipe}    return cfg\n"}, "train.py")["train.py"]
+    assert changed.replace("'fsdp_dtensor'", '"fsdp_dtensor"').startswith(f"{recipe}{line}")

@@ -142,6 +142,8 @@ def applied(fix: Proved) -> Applied:
     """Describe a proved fix as it was applied."""
     changes = [f"{path} = {spell(value)}" for need in fix.request.needs for path, value in need.set.items()]
     changes += [f"{path} is not set any more" for need in fix.request.needs for path in need.unset]
+    changes += [f"{path} is called {meant}" for need in fix.request.needs for path, meant in need.rename.items()]
+    changes += [f"{path} is taken out" for need in fix.request.needs for path in need.drop]
     changes += [edit.text.strip() or "taken out" for need in fix.request.needs for edit in need.edits]
     first = min(fix.edits, key=lambda edit: edit.span)
     return Applied(fix.request.code.split()[0], fix.request.safety, first.span, tuple(dict.fromkeys(changes)))

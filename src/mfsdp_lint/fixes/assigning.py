@@ -320,9 +320,17 @@ def assign_after(file: PythonFile, anchor: Origin, setting: str, new: Assignment
         return None
     target = partial(target_of, file, place, anchor, setting)
     written = [assignment_line(file, path, value, target) for path, value in new]
-    if names_many(place.node):
-        place = loop_around(file, place) or place
+    loop = loop_around(file, place)
+    if loop is not None and (names_many(place.node) or not _varies(loop.node, written)):
+        place = loop
     return _inserted(file, new, written, partial(insert_after, file, place))
+
+
+def _varies(loop: ast.stmt, written: Sequence[str | None]) -> bool:
+    """Tell whether statements name anything that a loop binds, so that each turn writes another configuration."""
+    bound = {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    named = (node for line in written if line for node in ast.walk(ast.parse(line)))
+    return any(isinstance(node, ast.Name) and node.id in bound for node in named)
 
 
 def assign_after_where(

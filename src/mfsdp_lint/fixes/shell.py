@@ -63,6 +63,9 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _LITERAL = re.compile(r"[^\s$`\"'\\]+")
 _BLOCKS = ("program", "compound_statement", "do_group", "if_statement", "elif_clause", "else_clause", "case_item")
 _DECLARING = re.compile(r"(?:export|declare|typeset|readonly)(?:\s+-\w+)*\s+\Z")
+_GIVEN_BY = re.compile(r"(?<!\S)(?:-e|--env|-x)[ =][\"']?\Z")
+"""Options of containers and of MPI that pass one variable."""
+_ENV = re.compile(r"(?<![\w/.-])env[ \t]+\Z")
 _ENDED = re.compile(r"[ \t]*(?:[\"';&|)\n]|\Z)")
 _COMMENT = re.compile(r"[ \t]+#.*")
 _CONTINUED = re.compile(r"[ \t]*\\$")
@@ -154,7 +157,7 @@ class ShellEdits(Editable):
         if text.startswith("-") or _OVERRIDE.match(text):
             return [self.document.edit(*self._with_line(start, end), "")]
         if not _ASSIGNMENT.match(text):
-            return None
+            return self._given_out(start, end, path)
         declared = self.script.node_at(start, end)
         while declared is not None and declared.type not in ("declaration_command", "command", *_BLOCKS):
             declared = declared.parent
@@ -170,6 +173,25 @@ class ShellEdits(Editable):
         if declared.parent is None or (declared.parent.type != "program" and declared.parent.named_child_count < 3):
             return None  # nothing may be left of the block
         return [self.document.edit(*self._with_line(*self.script.bounds(declared)), "")]
+
+    def _given_out(self, start: int, end: int, path: str) -> list[Edit] | None:
+        """Take out a variable that one command is given by an option or by `env`; the span is that of its value."""
+        given = f"{path.removeprefix(ENVIRONMENT)}="
+        text = self.document.text
+        quotes = len(text[:start]) - len(text[:start].rstrip("'\""))
+        if not path.startswith(ENVIRONMENT) or not text.endswith(given, 0, start - quotes):
+            return None
+        first, last = start - quotes - len(given), end + quotes
+        if option := _GIVEN_BY.search(text, 0, first):
+            return [self.document.edit(*self._with_line(option.start(), last), "")]
+        if text.startswith(",", last) or text.endswith(",", 0, first):
+            behind = text.startswith(",", last)
+            return [self.document.edit(first - (not behind), last + behind, "")]
+        if not (program := _ENV.search(text, 0, first)):
+            return None
+        rest = re.compile(r"[ \t]*").match(text, last)
+        other = re.compile(r"[ \t]*(?:-|\w+=)").match(text, last)
+        return [self.document.edit(first if other else program.start(), rest.end() if rest else last, "")]
 
     def _word(self, start: int, end: int, value: Plain) -> list[Edit] | None:
         text = self.document.text[start:end]
