@@ -102,6 +102,25 @@ def test_what_is_typed_is_checked_without_being_saved(session: Session) -> None:
     session(test)
 
 
+def test_a_saved_helper_is_checked_with_those_who_use_it(session: Session, tmp_path: Path) -> None:
+    helper = "def shard(cfg):\n    cfg.ddp.use_megatron_fsdp = True\n    return cfg\n"
+    uses = '    cfg.checkpoint.ckpt_format = "torch_dist"\n    shard(cfg)\n'
+    (tmp_path / "sharding.py").write_text(helper)
+    (tmp_path / "big_recipe.py").write_text(
+        "from sharding import shard\n"
+        + PYTHON.replace('    cfg.ddp.use_megatron_fsdp = True\n    cfg.checkpoint.ckpt_format = "torch_dist"\n', uses)
+    )
+
+    async def test(editor: Editor) -> None:
+        assert list((await editor.open("sharding.py", helper)).diagnostics) == []
+        saved = types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(editor.uri("sharding.py")))
+        editor.client.text_document_did_save(saved)
+        codes = {each.code for each in (await editor.published.get()).diagnostics}
+        assert "MFSDP101" in codes
+
+    session(test)
+
+
 def test_a_fix_is_offered_for_the_text_that_it_was_proved_for(session: Session) -> None:
     async def test(editor: Editor) -> None:
         await editor.open("run.yaml", WRONG)

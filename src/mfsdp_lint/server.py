@@ -57,10 +57,14 @@ class CheckedDocument:
     problem: str = ""
 
 
-def check(document: OpenDocument) -> CheckedDocument:
-    """Check a document, with its imports as they are on disk. Silenced findings are left out."""
+def check(document: OpenDocument, *, dependents: bool = False) -> CheckedDocument:
+    """Check a document, with its imports as they are on disk. Silenced findings are left out.
+
+    With `dependents`, the files that use it are checked with it, which takes longer.
+    """
     try:
-        outcome = run(replace(_options(document), show_fixes=True))
+        options = _options(document)
+        outcome = run(replace(options, show_fixes=True, dependents=dependents and options.dependents is not False))
     except UsageError as error:
         return CheckedDocument(document, problem=str(error))
     mine = [each for each in outcome.findings if each.span.path == document.path and each.suppressed is None]
@@ -281,23 +285,23 @@ class Server(LanguageServer):
 
         return await asyncio.shield(held())
 
-    def check_soon(self, uri: str, pause: float) -> None:
-        """Check a document after a pause, unless it changes before."""
+    def check_soon(self, uri: str, pause: float, *, dependents: bool = False) -> None:
+        """Check a document after a pause, unless it changes before; perhaps with the files that use it."""
         if uri in self.due:
             self.due[uri].cancel()
-        self.due[uri] = asyncio.ensure_future(self._check(uri, pause))
+        self.due[uri] = asyncio.ensure_future(self._check(uri, pause, dependents))
 
     def complain(self, problem: str) -> None:
         """Show an error that does not concern the document."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"{SOURCE}: {problem}"))
 
-    async def _check(self, uri: str, pause: float) -> None:
+    async def _check(self, uri: str, pause: float, dependents: bool) -> None:
         await asyncio.sleep(pause)
         document = self.document(uri)
         if document is None:
             return
         try:
-            checked = await self.alone(lambda: check(document))
+            checked = await self.alone(lambda: check(document, dependents=dependents))
         except Exception as error:
             self.complain(described(error))
             return
@@ -333,9 +337,9 @@ def server() -> Server:
         server.check_soon(asked.text_document.uri, PAUSE)
 
     @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    async def saved(server: Server, _: types.DidSaveTextDocumentParams) -> None:
+    async def saved(server: Server, asked: types.DidSaveTextDocumentParams) -> None:
         for uri in server.checked:  # its importers are wrong or right by it
-            server.check_soon(uri, 0)
+            server.check_soon(uri, 0, dependents=uri == asked.text_document.uri)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     async def closed(server: Server, asked: types.DidCloseTextDocumentParams) -> None:

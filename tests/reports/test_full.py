@@ -46,7 +46,7 @@ def test_a_finding_is_told_from_the_line_at_fault_to_the_way_out() -> None:
           |
         7 |     cfg.ddp.use_megatron_fsdp = True
           |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-          = without an error: every rank keeps the whole model
+          = silently: every rank keeps the whole model
         recipes: recipe_0 and 41 more
         help: --fix --unsafe-fixes can repair this (unsafe fix)
 

@@ -15,7 +15,7 @@ from mfsdp_lint.reports.audit.columns import COLUMNS
 from mfsdp_lint.reports.json import recipe_document, target_document
 from mfsdp_lint.reports.wording import count, printable
 
-SUMMARY = "Lists the runs that the launch scripts of a project start, and what each comes to."
+SUMMARY = "Lists the training runs that the launch scripts of a project start, with recipe, overrides and environment."
 
 EXAMPLES = (
     ("mfsdp-lint runs", "every run that the scripts here start"),
@@ -60,6 +60,8 @@ def _line(run: dict[str, Any]) -> str:
     for words in (run["overrides"], [each for each in run["environment"] if each.startswith(_KNOBS)]):
         more = [f"and {len(words) - _MOST_NAMED} more"] if len(words) > _MOST_NAMED else []
         steps.append(" ".join([*words[:_MOST_NAMED], *more]))
+    if run["requires"]:
+        steps.append(f"given {', '.join(run['requires'])}")
     ends = [f"{title} {cell}" for title, cell in run["runs"].items()]
     ends += [] if run["world_size"] is None else [f"{run['world_size']} ranks"]
     return " → ".join([*filter(None, steps), ", ".join(ends)])
@@ -74,6 +76,7 @@ def _document(recipe: Recipe, command: LaunchCommand, target: Target) -> dict[st
         "files": list(command.files),
         "overrides": list(command.overrides),
         "environment": list(command.environment),
+        "requires": list(command.requires),
         "runs": {column.title: column.both(recipe, after) for column in _SHOWN},
         "world_size": ranks.value if isinstance(ranks, Known) else None,
     }

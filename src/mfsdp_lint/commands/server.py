@@ -7,7 +7,7 @@ import argparse
 from mfsdp_lint import terminal
 from mfsdp_lint.inputs.options import UsageError
 
-SUMMARY = "Talks to an editor (language server protocol, over standard input and output)."
+SUMMARY = "Starts the language server for an editor (LSP over standard input and output)."
 
 EXAMPLES = (("mfsdp-lint server", "what an editor starts; see docs/integrations.md"),)
 

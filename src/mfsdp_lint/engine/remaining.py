@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from mfsdp_lint.core.finding import Finding, Fix
 from mfsdp_lint.core.front_ends import Component
-from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import Question
@@ -50,9 +49,14 @@ def is_asked_for(cause: FindingGroup, judge: Linter, codes: Collection[str]) -> 
     are looked at, too, once a fix may touch code that they use.
     """
     finding = cause.finding
-    selected = finding.code in codes and finding.suppressed is None
+    selected = finding.code in codes and finding.suppressed is None and not _decided_elsewhere(cause)
     places = (finding.span.path, *(violation.recipe.path for violation in cause.violations))
     return selected and cause.safety is not None and any(map(judge.is_linted, places))
+
+
+def _decided_elsewhere(cause: FindingGroup) -> str:
+    """Return the file of a user whose text decides the finding, which is to be fixed there; "" without one."""
+    return next((each.decided_in for each in cause.violations if each.decided_in), "")
 
 
 def possible(judgement: Judgement, judge: Linter, codes: Collection[str], tried: TriedFixes) -> list[Finding]:
@@ -118,6 +122,8 @@ def _why_not(cause: FindingGroup, judge: Linter, reasons: Mapping[str, str]) -> 
         return ONE_LAUNCH
     if cause.finding.suppressed is not None:
         return SILENCED
+    if there := _decided_elsewhere(cause):
+        return f"the text that decides it is in {there}, which was not named"
     return reasons.get(cause.finding.fingerprint) or cause.no_fix or NO_FIX
 
 
@@ -134,7 +140,7 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Lin
     everywhere = [target for component in sorted(_components(broken)) for target in _targets(component, judge.target)]
     again = replace(
         judge,
-        question=_question(judge, {path for each in broken for path in _files(each.recipe)}, everywhere),
+        question=_question(judge, {path for each in broken for path in _files(each)}, everywhere),
         rules=_that_matter(judge.rules, {violation.rule.code for violation in broken}),
     )
     seen: dict[_Key, set[str]] = defaultdict(set)
@@ -154,10 +160,12 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Lin
     return result
 
 
-def _files(recipe: Recipe) -> set[str]:
-    """Return the files that a recipe is written in, and the files that its reader's notices point into."""
+def _files(violation: Violation) -> set[str]:
+    """Return the files that a recipe is written in, that its reader's notices point into, and that break a user."""
+    recipe = violation.recipe
     noticed = (notice.span.path for notice in recipe.notices)
-    return {recipe.path, *(path for path, _, _ in recipe.pieces), *noticed}
+    breaking = (violation.primary.span.path,) if violation.decided_in else ()
+    return {recipe.path, *(path for path, _, _ in recipe.pieces), *noticed, *breaking}
 
 
 def _components(broken: Iterable[Violation]) -> set[Component]:
@@ -182,6 +190,7 @@ def _question(judge: Linter, paths: set[str], targets: Sequence[Target]) -> Ques
         target=targets[0],
         also=tuple(targets[1:]),
         files=tuple(file for file in asked.files if file.path in paths),
+        dependents=tuple(file for file in asked.dependents if file.path in paths),
         named=tuple(file for file in asked.named if file.path in paths),
         addresses=tuple(address for address in asked.addresses if address.path in paths),
     )

@@ -184,7 +184,9 @@ class _Project:
         new = [File(path, "python") for path in users if disk.real(path) not in read]
         if not new:
             return before
-        theirs = replace(question, files=(*known, *new), addresses=(), named=(), beside=question.every_file)
+        theirs = replace(
+            question, files=(*known, *new), addresses=(), named=(), dependents=(), beside=question.every_file
+        )
         self._users = replace(self._repair.judge, question=theirs)
         asked = before if before.asked is None else before.asked
         return self._with_users(asked, self._repair.judgement.sources.with_texts(texts))

@@ -269,6 +269,34 @@ def test_an_import_that_may_be_one_of_two_tells_nothing(project: Project) -> Non
     assert project({"recipe.py": source}).targets[0].assumed
 
 
+RECIPE = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\ncfg = llama3_8b_pretrain_config()\n"
+
+
+def test_a_field_that_only_some_releases_have_tells_these(project: Project) -> None:
+    found = project({"recipe.py": f"{RECIPE}cfg.validation.eval_interval = 50\n"})
+    assert found.targets[-1].bridge == "0.4.0"
+    assert found.targets[-1].reason == "what recipe.py:3 sets"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cfg.ddp.use_megatron_fdsp = True\n",
+        "if hasattr(cfg, 'validation'):\n    cfg.validation.eval_interval = 50\n",
+        "try:\n    cfg.validation.eval_interval = 50\nexcept AttributeError:\n    pass\n",
+        "assert cfg.validation.eval_interval == 50\n",
+    ],
+    ids=["a field of no release", "behind a question", "in a try statement", "no assignment"],
+)
+def test_what_may_be_there_for_one_release_among_others_tells_nothing(project: Project, text: str) -> None:
+    assert project({"recipe.py": RECIPE + text}).targets[0].assumed
+
+
+def test_a_field_beside_an_import_that_no_release_has_with_it_is_a_mistake(project: Project) -> None:
+    source = f"from megatron.bridge.data import DirectHFSFTDatasetConfig\n{RECIPE}cfg.dist.lazy_init = True\n"
+    assert [target.bridge for target in project({"recipe.py": source}).targets] == ["head", "0.6.0"]
+
+
 # -- git ----------------------------------------------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from mfsdp_lint.inputs.detect.declared import (
     in_requirements,
     project_folders,
 )
-from mfsdp_lint.inputs.detect.present import in_imports, in_site_packages, in_submodules, in_tree
+from mfsdp_lint.inputs.detect.present import in_site_packages, in_submodules, in_tree, in_use
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.megatron.versions import (
     DEFAULT_TARGET,
@@ -152,11 +152,11 @@ def _ask(bridge: _Known, core: _Known, options: Options) -> str | None:
 def _everything(
     looked: ProjectFolders, files: Iterable[str], bridge: _Known, core: _Known
 ) -> Iterator[tuple[int, NamedVersions]]:
-    """Yield the versions that every place names; the imports are asked only where the version is not known by then."""
+    """Yield the versions that every place names; what is used is asked only where the version is not known by then."""
     for step, kind in enumerate(KINDS, 1):
         yield from ((step, found) for found in kind(looked))
     if (len(bridge.versions) > 1 and bridge.step != ASKED) or not (bridge.versions or core.versions):
-        found = in_imports(looked, files)
+        found = in_use(looked, files)
         # That the newest release on the index would do says nothing that is not assumed anyway.
         if found and (bridge.versions or DEFAULT_TARGET.bridge not in MEGATRON_BRIDGE.versions(found.bridge or "")):
             yield len(KINDS) + 1, found

@@ -26,6 +26,7 @@ from mfsdp_lint.readers.shell.script import (
     around,
     behind,
     between,
+    is_left_out,
     known,
     located,
     obstacle_in,
@@ -104,7 +105,8 @@ class ShellLaunch:
     `environment` has the variables that were surely set (words) or taken away (None). `given` are the variables that
     who starts the script has to set for this way. `cut_off` are the words on lines of options behind it that it does
     not get, as the backslash in front of them is lost. `late` are variables that the script exports for it, and that it
-    does not see: it is a job of a cluster that was started before.
+    does not see: it is a job of a cluster that was started before. `requires` are the variables and arguments without which
+    the script ends before.
     """
 
     started: LaunchedProgram
@@ -115,6 +117,7 @@ class ShellLaunch:
     folder: str | None
     cut_off: tuple[Text, ...] = ()
     late: tuple[tuple[str, Span], ...] = ()
+    requires: tuple[str, ...] = ()
 
 
 def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgram | InnerScript | None:
@@ -346,5 +349,5 @@ def _given_word(text: Text) -> GivenWord:
     origin = Origin(around(text), "assigned", focus, option=option(text), obstacle=obstacle_in(text))
     if said.strip(HOLE) or not said or not any(piece.splits for piece in text):
         return GivenWord(said, origin)
-    nobody = all(piece.option for piece in text)
-    return GivenWord(said, origin, several=not nobody, nothing=nobody)
+    nothing = is_left_out(text)
+    return GivenWord(said, origin, several=not nothing, nothing=nothing)

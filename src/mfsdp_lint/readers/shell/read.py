@@ -74,6 +74,7 @@ def command_of(launch: ShellLaunch) -> LaunchCommand:
         files=tuple(each for each in files if _FILE.fullmatch(each)),
         overrides=tuple(each for each in words if _OVERRIDE.fullmatch(each)),
         environment=tuple(f"{name}={_said(plain(text))}" for name, text in environment if text is not None),
+        requires=launch.requires,
     )
 
 

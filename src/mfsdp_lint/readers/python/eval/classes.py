@@ -7,11 +7,12 @@ enum, typing.NamedTuple and typing.TypedDict.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
+from mfsdp_lint.readers.python.eval.records import ATTRS, MODEL, OUT_OF_SIGHT, attrs_fields, field_of, model_fields
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
@@ -26,7 +27,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Instance,
     Native,
     Object,
-    Partial,
 )
 
 if TYPE_CHECKING:
@@ -47,13 +47,13 @@ LONGEST_ORDER = 256
 FLAGS = ("enum.Flag", "enum.IntFlag")
 
 
-OUT_OF_SIGHT = Native("a default out of sight", lambda interp, call: interp.unknown())
-
-
 OUT_OF_SIGHT_BASE = External("?")
 
 
 DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
+
+
+_DECORATORS = frozenset(name.rpartition(".")[2] for name in (*DATACLASS, *ATTRS))
 
 
 def namespace(interp: Interpreter, cls: ClassObject) -> dict[Any, Object]:
@@ -212,27 +212,41 @@ def is_dataclass(interp: Interpreter, cls: ClassObject) -> bool:
 
 
 def _dataclass_decorator(interp: Interpreter, cls: ClassObject) -> ast.expr | None:
+    found = record_kind(interp, cls)
+    return None if found is None else found[0]
+
+
+def record_kind(interp: Interpreter, cls: ClassObject) -> tuple[ast.expr, str] | None:
+    """Return the text that gives a class fields, and the dotted name of what it names: a decorator, or the base of a
+    pydantic model; None where nothing does.
+    """
     if cls.decorator is MISSING:
-        cls.decorator = _find_dataclass_decorator(interp, cls)
-    found: ast.expr | None = cls.decorator
+        cls.decorator = _find_record_kind(interp, cls)
+    found: tuple[ast.expr, str] | None = cls.decorator
     return found
 
 
-def _find_dataclass_decorator(interp: Interpreter, cls: ClassObject) -> ast.expr | None:
+def _find_record_kind(interp: Interpreter, cls: ClassObject) -> tuple[ast.expr, str] | None:
     assert cls.node is not None
     for decorator in cls.node.decorator_list:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if (
-            isinstance(target, (ast.Name, ast.Attribute))
-            and (target.id if isinstance(target, ast.Name) else target.attr) == "dataclass"
-        ):
+        if not isinstance(target, (ast.Name, ast.Attribute)):
+            continue
+        if (target.id if isinstance(target, ast.Name) else target.attr) in _DECORATORS:
             try:
                 value = evaluate(interp, target, cls.closure or Frame(cls.module))
             except Raised:
                 continue
-            if getattr(value, "name", "") in DATACLASS:
-                return decorator
+            name = getattr(value, "name", "")
+            if name in DATACLASS or name in ATTRS:
+                return decorator, name
+    if cls.node.bases and any(isinstance(base, ClassObject) and _is_model(base) for base in mro(interp, cls)[1:]):
+        return cls.node.bases[0], MODEL
     return None
+
+
+def _is_model(base: ClassObject) -> bool:
+    return base.module.written and base.qualified_name == MODEL
 
 
 def is_frozen(interp: Interpreter, cls: ClassObject) -> bool:
@@ -241,6 +255,8 @@ def is_frozen(interp: Interpreter, cls: ClassObject) -> bool:
         if isinstance(base, ClassObject) and base.data is not None and base.data.is_frozen:
             return True
         decorator = _dataclass_decorator(interp, base) if isinstance(base, ClassObject) and base.node else None
+        if getattr(getattr(decorator, "func", decorator), "attr", getattr(decorator, "id", "")) == "frozen":
+            return True
         for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
             if keyword.arg == "frozen" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True:
                 return True
@@ -250,6 +266,11 @@ def is_frozen(interp: Interpreter, cls: ClassObject) -> bool:
 def has_fields(interp: Interpreter, cls: Object) -> bool:
     """Tell whether instances are made from dataclass fields."""
     return any(isinstance(base, ClassObject) and is_dataclass(interp, base) for base in mro(interp, cls))
+
+
+def is_model(interp: Interpreter, cls: Object) -> bool:
+    """Tell whether the class is a model of pydantic's."""
+    return any(isinstance(base, ClassObject) and _is_model(base) for base in mro(interp, cls))
 
 
 def is_enum(interp: Interpreter, cls: Object) -> bool:
@@ -291,7 +312,11 @@ def own_fields(interp: Interpreter, cls: ClassObject) -> list[FieldSpec]:
     if cls.data is not None:
         return cls.data.field_specs(interp, cls)
     assert cls.node is not None
-    decorator = _dataclass_decorator(interp, cls)
+    decorator, kind = record_kind(interp, cls) or (None, "")
+    if kind == MODEL:
+        return list(model_fields(interp, cls, namespace(interp, cls)))
+    if kind in ATTRS and decorator is not None:
+        return list(attrs_fields(cls, namespace(interp, cls), decorator, kind))
     keyword_only = isinstance(decorator, ast.Call) and any(
         keyword.arg == "kw_only" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
         for keyword in decorator.keywords
@@ -321,8 +346,8 @@ def _words(annotation: ast.expr) -> list[str]:
 
 
 def _spec(name: str, value: Object, keyword_only: bool) -> FieldSpec:
-    if isinstance(value, Partial) and getattr(value.function, "name", "") == "dataclasses.field":
-        options: Mapping[str, Object] = value.keywords
+    options = field_of(value)
+    if options is not None:
         return FieldSpec(
             name,
             options.get("default", MISSING),
@@ -354,8 +379,22 @@ def enum_members(interp: Interpreter, cls: ClassObject) -> dict[str, EnumMember]
                 ),
                 None,
             )
-            cls.members[name] = twin or EnumMember(cls, name, value)
+            cls.members[name] = twin or _member(interp, cls, name, value)
     return cls.members
+
+
+def _member(interp: Interpreter, cls: ClassObject, name: str, value: Object) -> EnumMember:
+    """Make a member, with the attributes that the enumeration's own `__init__` gives it (enum of CPython)."""
+    member = EnumMember(cls, name, value)
+    constructor = lookup(interp, cls, "__init__")[0]
+    if isinstance(constructor, Function):
+        made = Instance(cls, interp.tick())
+        made.fields |= {"name": name, "_name_": name, "value": value, "_value_": value}
+        given = value if isinstance(value, tuple) else (value,)
+        isolated(interp, partial(invoke, interp, constructor, Call([made, *given], {}, cls.node, Frame(cls.module))))
+        member.value = made.fields.pop("_value_")
+        member.fields = {key: item for key, item in made.fields.items() if key not in ("name", "_name_", "value")}
+    return member
 
 
 def _next_value(interp: Interpreter, cls: ClassObject, name: str) -> Object:

@@ -20,6 +20,7 @@ from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.started import word, word_of, words
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, place
+from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
@@ -27,10 +28,12 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
     External,
+    Function,
     ListObject,
     Native,
     Object,
     Option,
+    Partial,
     Unknown,
 )
 
@@ -367,7 +370,11 @@ def _adding_to(
 
     def set_defaults(interp: Interpreter, call: Call) -> Object:
         for name, value in call.keywords.items():
-            if command:
+            if command and isinstance(value, (Function, Partial)):
+                # Each command may be the one: what is called is one of their functions.
+                others = defaults.fields.get(name, MISSING)
+                value = value if others is MISSING else join(interp, [others, value])
+            elif command:
                 value = interp.unknown(name)
             former = defaults.fields.get(name)
             if isinstance(former, Option) and isinstance(value, CONSTANTS):
