@@ -53,11 +53,13 @@ NOTHING_TRIED = TriedFixes()
 def is_asked_for(cause: FindingGroup, judge: Linter, codes: Collection[str]) -> bool:
     """Tell whether a fix is looked for: the rule has one, the finding is not silenced, and rule and file are selected.
 
-    Files outside the selection are looked at, too, once a fix may touch code that they use.
+    A recipe in a selected file can be repaired where the text at fault lies in another one. Files outside the selection
+    are looked at, too, once a fix may touch code that they use.
     """
     finding = cause.finding
     selected = finding.code in codes and finding.suppressed is None and not _decided_elsewhere(cause)
-    return selected and cause.safety is not None and judge.is_linted(finding.span.path)
+    places = (finding.span.path, *(violation.recipe.path for violation in cause.violations))
+    return selected and cause.safety is not None and any(map(judge.is_linted, places))
 
 
 def _decided_elsewhere(cause: FindingGroup) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 
 from mfsdp_lint.core.finding import SEVERITIES, Fix
 from mfsdp_lint.core.recipe import Recipe, Variant
-from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.remaining import is_asked_for
@@ -17,7 +17,8 @@ from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged, Need
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import TooMany, importers
 from mfsdp_lint.inputs.discover import File
-from mfsdp_lint.inputs.sources import NOT_CHECKED
+from mfsdp_lint.inputs.mentions import Mentions
+from mfsdp_lint.inputs.sources import NOT_CHECKED, Sources
 from mfsdp_lint.process import OverBudget, budget
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation, violations_of
@@ -43,6 +44,7 @@ class Repair:
     judgement: Judgement
     judge: Linter
     codes: Collection[str]
+    mentions: Mentions = field(default_factory=Mentions, compare=False)
 
     def only(self, paths: Collection[str]) -> Repair:
         """Keep the fixes of findings in these files."""
@@ -117,6 +119,8 @@ class Repair:
             broken=_broken(violations, told),
             requests=list(self._requests(judgement, unsafe)),
             unreadable=[problem.path for problem in judgement.problems if problem.kind in NOT_CHECKED],
+            files=[file.path for file in self.judge.question.every_file],
+            search=self.mentions.files,
             breaks=lambda recipes: _broken(self.judge.violations(recipes, judgement.sources, every=True)),
         )
 
@@ -287,7 +291,7 @@ def _pieces(cause: FindingGroup, recipes: Iterable[Recipe]) -> Iterator[Need]:
             if any(_reads(violation, path, variant) for path in violation.witnesses):
                 new |= {path for path in violation.remedy.set if variant.origin(path) is None}
         if wrong or gone or new:
-            yield Need(recipe, variant, wrong, tuple(sorted(gone)), drop=tuple(sorted(new)))
+            yield Need(recipe, variant, wrong, tuple(sorted(gone)), drop=tuple(sorted(new)), piece=True)
 
 
 def _reads(violation: Violation, path: str, piece: Variant) -> bool:
