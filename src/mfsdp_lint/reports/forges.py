@@ -66,6 +66,8 @@ def sarif(findings: Sequence[Finding], rules: Sequence[Rule], texts: Texts, *, d
             },
             "properties": {"stage": finding.stage, "recipes": [each.name for each in finding.recipes]},
         }
+        if finding.fixable and not finding.fix_proved:
+            document["properties"]["possibleFix"] = finding.fixable
         if finding.related:
             document["relatedLocations"] = [
                 {**location(note.span), "id": number, "message": {"text": note.message}}
