@@ -72,7 +72,9 @@ class Parameter:
         return [value for value in dict.fromkeys(found) if value != self.default]
 
     def _by_kind(self) -> Iterator[str]:
-        words = {word.strip() for word in self.annotation.replace("|", ",").replace("[", ",").replace("]", ",").split(",")}
+        words = {
+            word.strip() for word in self.annotation.replace("|", ",").replace("[", ",").replace("]", ",").split(",")
+        }
         try:
             default = ast.literal_eval(self.default) if self.default else None
         except ValueError:

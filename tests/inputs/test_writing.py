@@ -208,6 +208,30 @@ def test_what_a_killed_run_left_is_removed_by_the_next_one(path: Path) -> None:
     replace_file(str(path), b"new")
 
 
+KILLED_AT = """
+import os, signal, sys
+from mfsdp_lint.inputs import writing
+def killed(*_): os.kill(os.getpid(), signal.SIGKILL)
+at = sys.argv[2]
+setattr(os if at in ("fsync", "replace") else writing, at, killed)
+if at == "replace":
+    writing.exchange = lambda *_: False
+writing.replace_file(sys.argv[1], b"new")
+"""
+
+
+@pytest.mark.parametrize("moment", ["fsync", "_like", "_step", "exchange", "wait_for_writers", "replace"])
+def test_a_run_that_is_killed_at_any_moment_leaves_nothing_beside_the_file(moment: str, path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED_AT, str(path), moment], check=False)
+    assert done.returncode < 0
+    assert set(os.listdir(path.parent)) <= {OWN_FOLDER, "a.py"}
+    assert path.read_bytes() in (b"old", b"new")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path.parent)
+        clear_up()
+    assert os.listdir(path.parent) == ["a.py"]
+
+
 def test_where_the_one_place_leads_elsewhere_it_is_not_used(path: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -44,6 +44,7 @@ NOT_KNOWN = "yields no configuration that can be known"
 _UNITS_OF_A_FILE = 100
 """Work of parsing a file and finding its entry points, in objects that the evaluator makes in that time."""
 
+
 @dataclass(frozen=True, slots=True)
 class PythonRead:
     """Results of a reading: the recipes in the order of the files, the unreadable files, and missing addresses.

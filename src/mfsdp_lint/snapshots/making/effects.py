@@ -312,7 +312,9 @@ class _Lowering:
     def _comprehension(self, node: Any, produced: list[Any]) -> Any:
         if any(each.is_async for each in node.generators):
             raise NotEffects
-        loops = [[self.target(each.target), self.value(each.iter), *map(self.value, each.ifs)] for each in node.generators]
+        loops = [
+            [self.target(each.target), self.value(each.iter), *map(self.value, each.ifs)] for each in node.generators
+        ]
         return ["all", OPERATORS[type(node)], produced, loops]
 
     def _name(self, name: str) -> Any:
@@ -350,8 +352,9 @@ def _logger(module: Module, name: str) -> bool:
     """Tell whether a global name of a module is a logger."""
     for node in module.tree.body:
         match node:
-            case ast.Assign(targets=[ast.Name(id=assigned)], value=value) | ast.AnnAssign(
-                target=ast.Name(id=assigned), value=ast.expr() as value
+            case (
+                ast.Assign(targets=[ast.Name(id=assigned)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=assigned), value=ast.expr() as value)
             ) if assigned == name:
                 return ast.unparse(value).startswith(("logging.getLogger(", "getLogger("))
     return False
