@@ -51,6 +51,7 @@ KEYS = (
     ConfigKey("force-exclude", "switch", "leave them out also where they are named, as a commit hook does"),
     ConfigKey("respect-gitignore", "switch", "leave out what git ignores"),
     ConfigKey("search-path", "folders", "where imports are found"),
+    ConfigKey("installed-source", "switch", "read the source of the target where it is installed or checked out"),
     ConfigKey("extend-rules", "folders", "folders with rules of one's own"),
     ConfigKey("baseline", "folder", "a file of findings that are accepted for now"),
     ConfigKey("target-bridge", "text", "the megatron-bridge release to judge against, or a range of them"),
