@@ -5,10 +5,10 @@
 
 The trees are the source of a release (scripts/unpack_release.py writes both). A user's file is made that calls every
 recipe of the library in many ways: with each parameter alone, at each value that its name, annotation and default make
-likely; with two arguments; and with a dictionary (`**COMMON`). Each call is read and judged with the snapshot alone, and
-with the source. Counted are settings with another value; settings that are lost, known with the source and not with the
-snapshot; of the settings that a text of the user's decides with the source, those that the same text decides with the
-snapshot; and calls with other findings. Exit status: 1 if a value differs.
+likely; with two arguments; and with a dictionary (`**COMMON`). Each call is read and judged with the snapshot alone,
+and with the source. Counted are settings with another value; settings that are lost, known with the source and not with
+the snapshot; of the settings that a text of the user's decides with the source, those that the same text decides with
+the snapshot; and calls with other findings. Exit status: 1 if a value differs.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from mfsdp_lint import process
@@ -65,10 +66,7 @@ class Parameter:
 
     def values(self) -> list[str]:
         """Return likely values, as a user writes them."""
-        if self.name in NAMED:
-            found = NAMED[self.name]
-        else:
-            found = [*self._by_kind()]
+        found = NAMED.get(self.name) or [*self._by_kind()]
         return [value for value in dict.fromkeys(found) if value != self.default]
 
     def _by_kind(self) -> Iterator[str]:
@@ -177,7 +175,7 @@ def _calls(module: str, function: str, parameters: Sequence[Parameter]) -> Itera
         others = tuple(each for each in needed if each[0] != argument[0])
         yield Call(module, function, (*others, argument))
     first = list({name: (name, value) for name, value in reversed(given)}.values())[::-1]
-    for left, right in zip(first, first[1:], strict=False):
+    for left, right in pairwise(first):
         others = tuple(each for each in needed if each[0] not in (left[0], right[0]))
         yield Call(module, function, (*others, left, right))
     if len(first) > 1:
@@ -280,7 +278,9 @@ def _users(origin: object) -> list[Source]:
 
 
 def _read(version: str, roots: Sequence[str]) -> dict[str, Read]:
-    asked, _ = question(Options(paths=("recipes.py",), target_bridge=version, search_path=tuple(roots), cache=False))
+    asked, _ = question(
+        Options(paths=("recipes.py",), target_bridge=version, search_path=tuple(roots), installed_source=False)
+    )
     rules = tuple(load_rules())
     linter = Linter(asked, rules, rules)
     judged = linter(Sources())

@@ -138,6 +138,13 @@ def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> 
     group.add_argument("--target-gpu", metavar="NAME", help="the GPU type, for example h100")
     group.add_argument("--front-end", metavar="NAME", help="read YAML files as configurations of this framework")
     group.add_argument("--search-path", action="append", metavar="DIR", help="a folder to find imports in; repeatable")
+    group.add_argument(
+        "--no-installed-source",
+        dest="installed_source",
+        action="store_const",
+        const=False,
+        help="do not read the target's source where it is installed or checked out beside the project",
+    )
     if not launch:
         return
     group.add_argument(

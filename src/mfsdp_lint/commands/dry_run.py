@@ -226,7 +226,8 @@ def _recipes(
             means = Execution(
                 installed.python,
                 nearest(target.bridge).te,
-                asked.search_path,
+                # What runs them has packages of its own.
+                tuple(each for each in asked.search_path if each not in asked.target.source),
                 dict(each.split("=", 1) for each in arguments.environment or () if "=" in each),
                 arguments.timeout,
                 keep,

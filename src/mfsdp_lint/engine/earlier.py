@@ -173,6 +173,8 @@ def _at_todays_versions(options: Options, target: Target, known: frozenset[str])
 
     A virtual environment, for example, names them and is in no revision.
     """
+    source = map(os.path.abspath, target.source)
+    options = replace(options, search_path=(*options.search_path, *source), installed_source=False)
     if options.target_bridge or options.target_core:
         return options
     whys = target.reason.replace(";", ",").split(",")

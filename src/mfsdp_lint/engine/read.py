@@ -207,7 +207,7 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
         target,
         asked.files,
         asked.addresses,
-        options.search_path,
+        (*options.search_path, *target.source),
         changed,
         tuple(also),
         asked.named,

@@ -60,6 +60,7 @@ KEYS = (
     ConfigKey("respect-gitignore", "switch", "skip files that git ignores"),
     ConfigKey("dependents", "switch", "also check the files that use a named file, as a commit hook should"),
     ConfigKey("search-path", "folders", "folders to find imports in"),
+    ConfigKey("installed-source", "switch", "read the source of the target where it is installed or checked out"),
     ConfigKey("extend-rules", "folders", "folders with the project's own rules"),
     ConfigKey("baseline", "folder", "a file of accepted findings, which are not reported"),
     ConfigKey("target-bridge", "text", "the megatron-bridge release to judge against, or a range of releases"),

@@ -79,6 +79,7 @@ class Options:
     force_exclude: bool = False
     respect_gitignore: bool = True
     search_path: tuple[str, ...] = ()
+    installed_source: bool = True
     extend_rules: tuple[str, ...] = ()
     preset: str | None = None
     preview: bool = False

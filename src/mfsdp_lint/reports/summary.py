@@ -134,6 +134,7 @@ def judged_against(targets: Sequence[Target]) -> str:
         cores = named_versions(f"{CORE} {each.core}" for each in targets)
         label = " with ".join(filter(None, (bridges, cores)))
     whys = [target.reason] + [f"with what is known of {each.data}" for each in targets if not is_known(each.bridge)]
+    whys += [f"its source in {target.source[0]} is read"] if target.source else []
     beside = {"transformer-engine": target.te, "torch": target.torch, "on": target.gpu}
     versions = [f"{name} {version}" for name, version in beside.items() if version]
     return f"judged against {', '.join([label, *versions])} ({'; '.join(whys)})"

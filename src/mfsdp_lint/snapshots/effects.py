@@ -8,6 +8,7 @@ more lines it has; a *value* is a constant, or a list that begins with its kind.
     ["if", value, [effect...], [effect...]]  ["each", target, value, [effect...]]
     ["require", value]                       ["break"]                          ["continue"]
     ["with", [[value, target?]...], [effect...]]
+    ["def", number, [name...], [value...], [effect...]]
     ["try", [effect...], [[value?, number?, [effect...]]...], [effect...], [effect...]]
 
     ["$", number or name]                    a local value, or a parameter; a target as well
@@ -42,7 +43,7 @@ COMPARISONS: dict[str, type[ast.cmpop]] = {
     "==": ast.Eq, "!=": ast.NotEq, "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE, "is": ast.Is,
     "is not": ast.IsNot, "in": ast.In, "not in": ast.NotIn,
 }  # fmt: skip
-COMPREHENSIONS: dict[str, type[ast.expr]] = {
+COMPREHENSIONS: dict[str, Any] = {
     "list": ast.ListComp, "set": ast.SetComp, "dict": ast.DictComp, "generator": ast.GeneratorExp,
 }  # fmt: skip
 
@@ -67,7 +68,7 @@ class _Steps:
     def block(self, effects: Sequence[Any]) -> list[ast.stmt]:
         return [self.effect(each) for each in effects] or [ast.Pass(**self.place([0]))]
 
-    def place(self, told: Sequence[int]) -> dict[str, int]:
+    def place(self, told: Sequence[int]) -> dict[str, Any]:
         first = self.line + told[0]
         last = first + told[1] if len(told) > 1 else first
         return {"lineno": first, "end_lineno": last, "col_offset": 0, "end_col_offset": 0}
@@ -103,10 +104,13 @@ class _Steps:
                 ]
                 return ast.With(items, self.block(body), **self.place(place))
             case ["try", body, handlers, orelse, final, *place]:
-                caught = [self._handler(*each, place) for each in handlers]
+                caught = [self._handler(kind, number, done, place) for kind, number, done in handlers]
                 return ast.Try(
                     self.block(body), caught, self._perhaps(orelse), self._perhaps(final), **self.place(place)
                 )
+            case ["def", number, names, defaults, body, *place]:
+                arguments = self._parameters(names, defaults)
+                return ast.FunctionDef(_local(number), arguments, self.block(body), [], **self.place(place))
         raise ValueError(f"no effect: {effect[0]}")
 
     def _perhaps(self, effects: Sequence[Any]) -> list[ast.stmt]:
@@ -174,15 +178,14 @@ class _Steps:
                 ]
                 return COMPREHENSIONS[kind](*map(self.value, produced), generators)
             case ["fn", names, defaults, body]:
-                parameters = ast.arguments(
-                    posonlyargs=[],
-                    args=[ast.arg(name) for name in names],
-                    kwonlyargs=[],
-                    kw_defaults=[],
-                    defaults=list(map(self.value, defaults)),
-                )
-                return ast.Lambda(parameters, self.value(body), **self.place([0]))
+                return ast.Lambda(self._parameters(names, defaults), self.value(body), **self.place([0]))
         raise ValueError(f"no value: {value[0]}")
+
+    def _parameters(self, names: Sequence[str], defaults: Sequence[Any]) -> ast.arguments:
+        named = [ast.arg(name) for name in names]
+        return ast.arguments(
+            posonlyargs=[], args=named, kwonlyargs=[], kw_defaults=[], defaults=list(map(self.value, defaults))
+        )
 
     def _part(self, part: Any) -> ast.expr:
         if isinstance(part, str):

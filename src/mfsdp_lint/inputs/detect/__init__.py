@@ -16,7 +16,7 @@ from mfsdp_lint.inputs.detect.declared import (
     in_requirements,
     project_folders,
 )
-from mfsdp_lint.inputs.detect.present import in_flags, in_site_packages, in_submodules, in_tree, in_use
+from mfsdp_lint.inputs.detect.present import in_flags, in_site_packages, in_submodules, in_tree, in_use, source_of
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.megatron.versions import (
     DEFAULT_TARGET,
@@ -124,7 +124,11 @@ def detect(paths: Sequence[str], options: Options, files: Iterable[str] = (), sc
         )
         for each in found_targets
     )
-    return Detected(tuple(reversed(targets)), tuple(dict.fromkeys(looked.remarks)))
+    remarks = tuple(dict.fromkeys(looked.remarks))
+    # One reading serves all targets: source of one release would not do for another.
+    if options.installed_source and len(targets) == 1 and not targets[0].core_alone:
+        targets = (replace(targets[0], source=source_of(looked, targets[0].bridge, targets[0].core)),)
+    return Detected(tuple(reversed(targets)), remarks)
 
 
 def _ask(bridge: _Known, core: _Known, options: Options) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, repeat
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
@@ -196,6 +196,56 @@ def _git_folder(repository: str) -> str:
     return folder
 
 
+CHECKOUTS = re.compile(r"megatron[-_]bridge", re.IGNORECASE)
+"""Names of folders beside a project that may hold a checkout of Megatron-Bridge."""
+
+
+def source_of(places: ProjectFolders, bridge: str, core: str) -> tuple[str, ...]:
+    """Return the folders in which imports find the source of just these versions; none where it is not at hand.
+
+    It is looked for where versions are: in submodules and checkouts in the project's folders, then in the packages that
+    are installed. Nothing is returned where imports find a Megatron-Bridge anyway, whichever it is.
+    """
+    at_hand = [*places.folders, *places.search_path]
+    if any(disk.is_file(join(folder, each)) for folder in at_hand for each in BRIDGE):
+        return ()
+    for roots in (*_checkouts(places), *((folder,) for folder in _package_folders(places))):
+        found = [_source_in(places, root, (CORE,)) for root in roots]
+        bridges = {each.bridge for each in found if each is not None and each.bridge}
+        cores = {each.core for each in found if each is not None and each.core}
+        if bridges and all(map(_is, bridges, repeat(bridge))) and all(map(_is, cores, repeat(core))):
+            return roots
+    return ()
+
+
+def _is(version: str, wanted: str) -> bool:
+    try:
+        return numbers(version) == numbers(wanted)
+    except VersionError:
+        return False
+
+
+def _checkouts(places: ProjectFolders) -> Iterator[tuple[str, ...]]:
+    """Yield the folders for imports of each checkout of Megatron-Bridge: its own, and that of its Megatron-LM."""
+    named = [
+        join(folder, name)
+        for folder in places.folders
+        for name in places.names(folder, "*")
+        if CHECKOUTS.fullmatch(name)
+    ]
+    submodules = [
+        join(os.path.dirname(path), match[2])
+        for path in places.files(".gitmodules")
+        for match in _ENTRY.finditer(places.text(path))
+        if match[1] == "path"
+    ]
+    for checkout in dict.fromkeys((*submodules, *named)):
+        for root in (join(checkout, "src"), checkout):
+            if disk.is_file(join(root, BRIDGE[1])):
+                pinned = join(checkout, "3rdparty/Megatron-LM")
+                yield (root, pinned) if disk.is_file(join(pinned, CORE)) else (root,)
+
+
 ENVIRONMENTS = (".venv", "venv", "env")
 OURS = "mfsdp_lint-"
 
@@ -206,6 +256,18 @@ def in_site_packages(places: ProjectFolders) -> Iterator[NamedVersions]:
     They are on the search path (as source, too), next to the project, in active environments, and beside the tool.
     """
     yield from in_tree(ProjectFolders(places.search_path, remarks=places.remarks))
+    for folder in _package_folders(places):
+        found = []
+        for name in places.names(folder, "*.dist-info"):
+            distribution, _, version = name.removesuffix(".dist-info").partition("-")
+            if one := from_package(join(folder, name), distribution, version):
+                found.append(one)
+        if _is_where_megatron_runs(places, folder, found):
+            yield from found
+
+
+def _package_folders(places: ProjectFolders) -> Iterable[str]:
+    """Return the folders of packages that may be those of the project, each once."""
     folders: dict[str, None] = {}
     for folder in places.folders:
         for environment in ENVIRONMENTS:
@@ -214,14 +276,7 @@ def in_site_packages(places: ProjectFolders) -> Iterator[NamedVersions]:
     for environment in active_environments():
         folders.update(dict.fromkeys(_site_packages(environment)))
     folders.update(dict.fromkeys(own_packages()))
-    for folder in folders:
-        found = []
-        for name in places.names(folder, "*.dist-info"):
-            distribution, _, version = name.removesuffix(".dist-info").partition("-")
-            if one := from_package(join(folder, name), distribution, version):
-                found.append(one)
-        if _is_where_megatron_runs(places, folder, found):
-            yield from found
+    return folders
 
 
 def _is_where_megatron_runs(places: ProjectFolders, folder: str, found: list[NamedVersions]) -> bool:

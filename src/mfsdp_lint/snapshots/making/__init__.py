@@ -27,7 +27,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     SetObject,
 )
-from mfsdp_lint.snapshots import PROVIDERS, Contents, dump
+from mfsdp_lint.snapshots import PROVIDERS, Contents, Node, dump
 from mfsdp_lint.snapshots.making.bounds import ChangeBounds
 from mfsdp_lint.snapshots.making.effects import add_effects
 from mfsdp_lint.snapshots.making.encode import Encoder, PlaceNumbers, bare
@@ -144,7 +144,8 @@ class _Maker:
         cls = global_of(self.interp, module, AUTO_BRIDGE[1]) if module is not None else None
         if not isinstance(cls, ClassObject):
             return
-        encoder, nodes = Encoder(self.interp, self.home, None, {}), {}
+        encoder = Encoder(self.interp, self.home, None, {})
+        nodes: dict[str, Node] = {}
         for method in huggingface.PROVIDER_METHODS:
             function, _ = lookup(self.interp, cls, method)
             if not isinstance(function, Function):

@@ -1,14 +1,14 @@
-"""From the code of an upstream function to its effects: what a call does with its arguments (see snapshots/effects.py).
+"""From an upstream function to its effects: what a call does with its arguments (see snapshots/effects.py).
 
-Only what can reach a configuration is kept. Annotations, documentation and log messages have no effect; constants of the
-module stand for themselves; what a name imports is named by the module that defines it; local names are numbers.
+Only what can reach a configuration is kept: annotations, documentation, log messages and those of errors are left out.
+Constants of the module stand for themselves, imported names for what they name, and local names are numbers.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from typing import Any, NamedTuple
 
 from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -18,7 +18,8 @@ from mfsdp_lint.readers.python.values.objects import CONSTANTS, MISSING, Externa
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.effects import BINARY, COMPARISONS, COMPREHENSIONS, UNARY
 from mfsdp_lint.snapshots.making.encode import SET, UNKNOWN, Encoder
-from mfsdp_lint.snapshots.making.meaning import Names, functions_of, global_of
+from mfsdp_lint.snapshots.making.meaning import Names, global_of, is_summarised
+from mfsdp_lint.snapshots.making.summarise import says_something
 
 OPERATORS = {kind: sign for table in (BINARY, UNARY, COMPARISONS, COMPREHENSIONS) for sign, kind in table.items()}
 SILENT = ("logging.", "warnings.", "print")
@@ -28,43 +29,110 @@ SILENT = ("logging.", "warnings.", "print")
 def add_effects(
     interp: Interpreter, modules: Mapping[str, Module], encoder: Encoder, made: dict[str, dict[str, Any]]
 ) -> None:
-    """Add effects to the entries of a snapshot: those of functions of which an outcome is known, of all functions that
-    they name, and of the constructors of the classes that they name."""
-    todo: list[tuple[Object, Any]] = [
-        (function, described) for function, described in _known(interp, modules, made) if "outcome" in described
-    ]
-    seen = {id(function) for function, _ in todo}
-    while todo:
-        value, described = todo.pop()
-        if isinstance(value, ClassObject):
-            _add_constructors(interp, value, described)
-            value = namespace(interp, value).get("__init__")
-            described = described.get("methods", {}).get("__init__")
-        if not isinstance(value, Function) or described is None or not _takes_arguments(value):
-            continue
-        found = effects_of(interp, modules, encoder, value)
-        if found is None:
-            continue
-        described["effects"], named = found
-        described.setdefault("parameters", parameters_of(encoder, value))
-        if (home := encoder.home(value)) is not None:
-            made.setdefault(home[0], {}).setdefault(home[1], ["function", described])
-        for other in (each for one in named for each in (mro(interp, one) if isinstance(one, ClassObject) else (one,))):
-            home = encoder.home(other) if isinstance(other, (Function, ClassObject)) else None
-            if id(other) not in seen and home is not None:
-                seen.add(id(other))
-                new = ["function", {}] if isinstance(other, Function) else ["class", {}]
-                todo.append((other, made.get(home[0], {}).get(home[1], new)[1]))
+    """Add effects to the entries of a snapshot.
+
+    They are those of the functions of which an outcome is known, and of all that these lead to: functions that they
+    name, constructors of classes that they name, and methods of such classes that are called by their name.
+    """
+    reach = _Reach(interp, modules, encoder, made)
+    for function, described in _known(interp, modules, made):
+        if "outcome" in described and says_something(described["outcome"]):
+            reach.add(function, described)
+    reach.follow()
+    reach.drop_halves()
 
 
 OWN_WAYS = {"__new__", "__getattr__", "__getattribute__", "__setattr__"}
+"""Methods by which a class makes or reads its instances as no other class does."""
 
 
-def _add_constructors(interp: Interpreter, cls: ClassObject, described: Any) -> None:
-    """Give a class that is no dataclass its `__init__`, to which effects are added where that is possible."""
-    own = namespace(interp, cls)
-    if described.get("kind") == "plain" and isinstance(own.get("__init__"), Function) and not OWN_WAYS & own.keys():
-        described.setdefault("methods", {})["__init__"] = {}
+class _Reach:
+    """The functions whose effects are wanted. `made` are the entries of the snapshot by module and name."""
+
+    def __init__(
+        self,
+        interp: Interpreter,
+        modules: Mapping[str, Module],
+        encoder: Encoder,
+        made: dict[str, dict[str, Any]],
+    ) -> None:
+        self.interp = interp
+        self.modules = modules
+        self.encoder = encoder
+        self.made = made
+        self.seen: set[int] = set()
+        self.waiting: list[tuple[Function, Any]] = []
+        self.called: set[str] = {"__init__"}
+        self.classes: list[tuple[ClassObject, Any]] = []
+
+    def add(self, function: Function, described: Any) -> None:
+        if id(function) not in self.seen:
+            self.seen.add(id(function))
+            self.waiting.append((function, described))
+
+    def follow(self) -> None:
+        while self.waiting:
+            function, described = self.waiting.pop()
+            arguments = function.node.args
+            if not (function.signature.parameters or arguments.vararg or arguments.kwarg):
+                continue
+            lowered = lower(self.interp, self.modules, self.encoder, function)
+            if lowered is None:
+                continue
+            described["effects"] = lowered.described
+            described.setdefault("parameters", parameters_of(self.encoder, function))
+            if (home := self.encoder.home(function)) is not None:
+                self.made.setdefault(home[0], {}).setdefault(home[1], ["function", described])
+            for value in lowered.named:
+                self._name(value)
+            self._call(lowered.called)
+
+    def drop_halves(self) -> None:
+        """Take back the constructors that may call one without effects: nothing would be known of what that does."""
+        described = {id(cls): entry for cls, entry in self.classes}
+        for cls, entry in self.classes:
+            makers = [
+                described.get(id(base), {}).get("methods", {}).get("__init__")
+                for base in mro(self.interp, cls)
+                if isinstance(base, ClassObject) and isinstance(namespace(self.interp, base).get("__init__"), Function)
+            ]
+            if not all(maker and "effects" in maker for maker in makers):
+                entry.get("methods", {}).pop("__init__", None)
+
+    def _name(self, value: Function | ClassObject) -> None:
+        if isinstance(value, Function):
+            if (home := self.encoder.home(value)) is not None:
+                self.add(value, self.made.get(home[0], {}).get(home[1], ["function", {}])[1])
+            return
+        for cls in mro(self.interp, value):
+            if not isinstance(cls, ClassObject) or id(cls) in self.seen:
+                continue
+            home = self.encoder.home(cls)
+            entry = self.made.get(home[0], {}).get(home[1]) if home is not None else None
+            if home is not None and entry is not None and is_summarised(home[0]):
+                self.seen.add(id(cls))
+                self.classes.append((cls, entry[1]))
+                self._add_methods(cls, entry[1], self.called)
+
+    def _call(self, names: Set[str]) -> None:
+        new = names - self.called
+        self.called |= new
+        for cls, described in self.classes:
+            self._add_methods(cls, described, new)
+
+    def _add_methods(self, cls: ClassObject, described: Any, names: Set[str]) -> None:
+        own = namespace(self.interp, cls)
+        for name in sorted(names & own.keys()):
+            method = own[name]
+            if isinstance(method, Function) and (not name.startswith("__") or _is_made_plainly(own, described)):
+                methods = described.setdefault("methods", {})
+                methods[name] = methods.get(name) or {}
+                self.add(method, methods[name])
+
+
+def _is_made_plainly(own: Mapping[Any, Object], described: Any) -> bool:
+    """Tell whether making an instance of a class is running its `__init__`, and no generated one besides."""
+    return described.get("kind") == "plain" and "fields" not in described and not OWN_WAYS & own.keys()
 
 
 def parameters_of(encoder: Encoder, function: Function) -> list[Any]:
@@ -90,30 +158,32 @@ def _known(
             elif isinstance(value, ClassObject):
                 own = namespace(interp, value)
                 for key, described in told[0].get("methods", {}).items():
-                    if described and isinstance(own.get(key), Function):
-                        yield own[key], described
-
-
-def _takes_arguments(function: Function) -> bool:
-    arguments = function.node.args
-    return bool(function.signature.parameters or arguments.vararg or arguments.kwarg)
+                    method = own.get(key)
+                    if isinstance(method, Function) and "writes" in (described or {}).get("outcome", ()):
+                        yield method, described
 
 
 class NotEffects(Exception):
     """The error for code that has more to it than effects on values: no description of it is made."""
 
 
-def effects_of(
-    interp: Interpreter, modules: Mapping[str, Module], encoder: Encoder, function: Function
-) -> tuple[dict[str, Any], list[Function | ClassObject]] | None:
-    """Describe what a call of a function does, and list the functions and classes that it names; None where that is
-    not possible."""
-    node = function.node
-    if not isinstance(node, ast.FunctionDef) or function.closure is not None or function.unwrapped is not None:
+class Lowered(NamedTuple):
+    """The effects of a function, the functions and classes that they name, and the names of methods that they call."""
+
+    described: dict[str, Any]
+    named: Sequence[Function | ClassObject]
+    called: Set[str]
+
+
+def lower(interp: Interpreter, modules: Mapping[str, Module], encoder: Encoder, function: Function) -> Lowered | None:
+    """Describe what a call of a function does; None where there is more to it than effects on values."""
+    node, closure = function.node, function.closure
+    is_global = closure is None or (closure.is_class and closure.enclosing is None)
+    if not isinstance(node, ast.FunctionDef) or not is_global or function.unwrapped is not None:
         return None
     try:
         lowering = _Lowering(Names(interp, modules, function), encoder, node)
-        return lowering.described(), lowering.named
+        return Lowered(lowering.described(), lowering.named, lowering.called)
     except NotEffects:
         return None
 
@@ -133,6 +203,7 @@ class _Lowering:
         self.numbers: dict[str, int] = {}
         self.globals: dict[str, Node] = {}
         self.named: list[Function | ClassObject] = []
+        self.called: set[str] = set()
 
     def described(self) -> dict[str, Any]:
         body = self.block(self.node.body)
@@ -177,7 +248,7 @@ class _Lowering:
                 yield ["each", self.target(target), self.value(iterable), self.block(body), *self.place(node)]
             case ast.Return(value=value):
                 yield ["give", None if value is None else self.value(value), *self.place(node)]
-            case ast.Raise(exc=ast.expr() as error):
+            case ast.Raise(exc=ast.Call(func=error) | (ast.Name() | ast.Attribute() as error)):
                 yield ["raise", self.value(error), *self.place(node)]
             case ast.Assert(test=test):
                 yield ["require", self.value(test), *self.place(node)]
@@ -203,6 +274,8 @@ class _Lowering:
                     for each in handlers
                 ]
                 yield ["try", self.block(body), caught, self.block(orelse), self.block(final), *self.place(node)]
+            case ast.FunctionDef(name=name, args=given, body=body, decorator_list=[]):
+                yield ["def", self.number(name), *self._inner(given, lambda: self.block(body)), *self.place(node)]
             case _:
                 raise NotEffects
 
@@ -250,6 +323,8 @@ class _Lowering:
             case ast.Subscript(value=owner, slice=key):
                 return ["[]", self.value(owner), self.value(key)]
             case ast.Call(func=called, args=arguments, keywords=keywords):
+                if isinstance(called, ast.Attribute):
+                    self.called.add(called.attr)
                 named = [[each.arg, self.value(each.value)] for each in keywords]
                 return ["()", self.value(called), list(map(self.value, arguments)), named, *self.place(node)]
             case ast.Starred(value=inner):
@@ -281,20 +356,22 @@ class _Lowering:
                 return self._comprehension(node, [self.value(node.elt)])
             case ast.DictComp(key=key, value=value):
                 return self._comprehension(node, [self.value(key), self.value(value)])
-            case ast.Lambda(args=ast.arguments(posonlyargs=[], vararg=None, kwonlyargs=[], kwarg=None) as given):
-                return self._lambda([each.arg for each in given.args], given.defaults, node.body)
+            case ast.Lambda(args=given, body=body):
+                return ["fn", *self._inner(given, lambda: self.value(body))]
         raise NotEffects
 
-    def _lambda(self, names: list[str], defaults: Sequence[ast.expr], body: ast.expr) -> Any:
-        told = [self.value(each) for each in defaults]
-        new = set(names) - self.parameters
+    def _inner(self, given: ast.arguments, body: Callable[[], Any]) -> Iterator[Any]:
+        """Yield the parameters of a function inside of this one, the values of the last ones, and what it does."""
+        if given.posonlyargs or given.vararg or given.kwonlyargs or given.kwarg:
+            raise NotEffects
+        yield [each.arg for each in given.args]
+        yield list(map(self.value, given.defaults))
+        new = {each.arg for each in given.args} - self.parameters
         if not new.isdisjoint(self.numbers):
             raise NotEffects
         self.parameters |= new
-        try:
-            return ["fn", names, told, self.value(body)]
-        finally:
-            self.parameters -= new
+        yield body()
+        self.parameters -= new
 
     def _part(self, node: ast.expr) -> Any:
         match node:
