@@ -42,7 +42,8 @@ def toml_places(path: str, text: str) -> Mapping[Key, Origin]:
             end -= len(text[:end]) - len(_without_comment(text[at:end], taken).rstrip()) - at
             focus = lines.span(path, at + entry.end(), end)
             whole = lines.span(path, at + len(row) - len(row.lstrip()), end)
-            found[(*table, *_parts(entry["key"]))] = Origin(whole, "assigned", focus)
+            key: Key = (*table, *_parts(entry["key"]))
+            found[key] = Origin(whole, "assigned", focus)
         at += sum(map(len, rows[number : number + taken]))
         number += taken
     return found
