@@ -7,7 +7,8 @@ enum, typing.NamedTuple and typing.TypedDict.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Instance,
     Native,
     Object,
+    Unknown,
 )
 
 if TYPE_CHECKING:
@@ -369,6 +371,8 @@ def enum_members(interp: Interpreter, cls: ClassObject) -> dict[str, EnumMember]
                 continue
             if isinstance(value, External) and value.name == "enum.auto()":
                 value = _next_value(interp, cls, name)
+            elif isinstance(value, Unknown) and has_base(interp, cls, *FLAGS):
+                value = _of_flags(cls, name, value)
             elif isinstance(namespace(interp, cls).get("__new__"), Function):
                 value = interp.unknown(name)
             twin = next(
@@ -395,6 +399,55 @@ def _member(interp: Interpreter, cls: ClassObject, name: str, value: Object) -> 
         member.value = made.fields.pop("_value_")
         member.fields = {key: item for key, item in made.fields.items() if key not in ("name", "_name_", "value")}
     return member
+
+
+def _of_flags(cls: ClassObject, name: str, value: Object) -> Object:
+    """Return the number of a flag that the body of its class puts together of others, which have theirs by then."""
+    for node in cls.node.body if cls.node is not None else ():
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name:
+            found = _bits(node.value, cls.members or {})
+            return value if found is None else found
+    return value
+
+
+def _bits(node: ast.expr, members: Mapping[str, EnumMember]) -> int | None:
+    if isinstance(node, ast.Name) and node.id in members:
+        number = members[node.id].value
+        return number if isinstance(number, int) else None
+    if isinstance(node, ast.BinOp) and type(node.op) in BITWISE:
+        left, right = _bits(node.left, members), _bits(node.right, members)
+        return None if left is None or right is None else BITWISE[type(node.op)](left, right)
+    return None
+
+
+BITWISE: Mapping[type, Callable[[int, int], int]] = {
+    ast.BitOr: operator.or_,
+    ast.BitAnd: operator.and_,
+    ast.BitXor: operator.xor,
+}
+
+
+def combined(interp: Interpreter, kind: type, left: Object, right: Object) -> EnumMember | None:
+    """Return the flag that `left | right`, or another of BITWISE, gives; None where they are no flags of one class."""
+    if kind not in BITWISE or not isinstance(left, EnumMember) or not isinstance(right, EnumMember):
+        return None
+    numbers = bits_of(interp, left), bits_of(interp, right)
+    if left.cls is not right.cls or numbers[0] is None or numbers[1] is None:
+        return None
+    value = BITWISE[kind](numbers[0], numbers[1])
+    members = enum_members(interp, left.cls)
+    known = next((member for member in members.values() if bits_of(interp, member) == value), None)
+    key = ("flags", left.cls, value)
+    if known is None and key not in interp.memo:
+        names = [name for name, member in members.items() if (bits_of(interp, member) or 0) & value]
+        interp.memo[key] = EnumMember(left.cls, "|".join(names), value)
+    return known or interp.memo[key]
+
+
+def bits_of(interp: Interpreter, member: EnumMember) -> int | None:
+    """Return the number of a flag; None of any other member, and of one whose number is not known."""
+    is_flag = has_base(interp, member.cls, *FLAGS)
+    return member.value if is_flag and type(member.value) is int else None
 
 
 def _next_value(interp: Interpreter, cls: ClassObject, name: str) -> Object:

@@ -265,7 +265,7 @@ def _copied_instead(interp: Interpreter, value: Instance, call: Call) -> Instanc
 
 
 _ASKED_AT_HEAD = "transformer"
-"""The attribute whose object the model asks for what it does not have itself (megatron-core, training/models/gpt.py)."""
+"""The attribute whose object the model asks for what it has not itself (megatron-core, training/models/gpt.py)."""
 
 
 def _copied_parts(interp: Interpreter, value: Object, seen: set[int]) -> Iterator[Instance]:

@@ -24,7 +24,7 @@ from mfsdp_lint.readers.python.state.texts import (
 )
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import HELD
+from mfsdp_lint.readers.python.values.markers import ENTRIES, HELD
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -429,8 +429,9 @@ def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> tuple[
     found = part(interp, whole, key) if isinstance(key, CONSTANTS) else ()
     if found:
         return found
-    if _is_parser(peek(interp, node.value, frame)):
-        return ()
+    parser = peek(interp, node.value, frame)
+    if _is_parser(parser):
+        return _option(parser, peek(interp, node.slice, frame))
     places = trace(interp, whole)
     # What a display spreads and nobody wrote comes from a caller that is not in the tree.
     return () if places and isinstance(places[-1][1], ast.Dict) else places
@@ -482,14 +483,13 @@ def _call(interp: Interpreter, node: ast.Call, frame: Frame) -> tuple[Place, ...
         return ()
     if isinstance(called, ast.Name) and called.id == "getattr" and len(node.args) > 1:
         return _named(interp, node, node.args, frame)
+    asked = peek(interp, receiver, frame) if receiver is not None else MISSING
+    if _is_parser(asked):
+        return _option(asked, *(peek(interp, given, frame) for given in node.args[:2]))
     if isinstance(called, ast.Attribute) and called.attr in ("get", "pop", "setdefault") and node.args:
         return _named(interp, node, [called.value, *node.args], frame)
-    if receiver is not None:
-        owner = peek(interp, receiver, frame)
-        if _is_parser(owner):
-            return ()
-        if isinstance(owner, (Module, External, ClassObject)) or _is_pattern(owner):
-            receiver = None
+    if receiver is not None and (isinstance(asked, (Module, External, ClassObject)) or _is_pattern(asked)):
+        receiver = None
     values = (keyword.value for keyword in node.keywords)
     return _operands(interp, (*([receiver] if receiver is not None else ()), *node.args, *values), frame)
 
@@ -497,6 +497,19 @@ def _call(interp: Interpreter, node: ast.Call, frame: Frame) -> tuple[Place, ...
 def _is_parser(value: object) -> bool:
     """Tell whether a value is a parser or one of its sections, whose making decides nothing of what it reads."""
     return type(value) is StandardObject and (value.part_of is not None or HELD in value.fields)
+
+
+def _option(parser: Object, *keys: Object) -> tuple[Place, ...]:
+    """Return the place of an option of a file that a parser read; `keys` are its section, unless that is asked, and
+    its name.
+    """
+    assert type(parser) is StandardObject
+    if parser.part_of is not None:
+        parser, section = parser.part_of
+        keys = (section, *keys[:1])
+    name = keys[1] if len(keys) == 2 else None
+    place = parser.fields.get(ENTRIES, {}).get((keys[0], name.lower())) if isinstance(name, str) else None
+    return () if place is None else (place,)
 
 
 def _is_pattern(value: object) -> bool:

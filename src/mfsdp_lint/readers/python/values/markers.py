@@ -90,6 +90,9 @@ WORD: Final = Marker("word")
 IN_SOME_ORDER: Final = Marker("in some order")
 """The elements of a listing whose order is the file system's: a list of them, by name."""
 
+ENTRIES: Final = Marker("entries")
+"""Of a parser of INI files: the places of its options, by section and name."""
+
 HELD: Final = Marker("held")
 """The object of the standard library that a value holds, where methods may change it."""
 

@@ -108,3 +108,42 @@ class FlagValues:
 
 
 FLAGS = FlagValues()
+
+
+__name__ = "ml_collections"
+"""Behaviour of `ml_collections.ConfigDict` without references."""
+
+import contextlib as _contextlib
+
+
+class ConfigDict:
+    def __init__(self, initial_dictionary=None, **keywords):
+        for name, value in (initial_dictionary or {}).items():
+            setattr(self, name, ConfigDict(value) if isinstance(value, dict) else value)
+
+    def __getitem__(self, name): return getattr(self, name)
+    def __setitem__(self, name, value): setattr(self, name, value)
+    def __contains__(self, name): return hasattr(self, name)
+    def __iter__(self): return iter(vars(self))
+    def keys(self): return vars(self).keys()
+    def values(self): return vars(self).values()
+    def items(self): return vars(self).items()
+    def get(self, name, default=None): return getattr(self, name, default)
+    def lock(self): return self
+    def unlock(self): return self
+    def unlocked(self): return _contextlib.nullcontext(self)
+    def to_dict(self): return {name: _plain(value) for name, value in vars(self).items()}
+
+    def update(self, *others, **keywords):
+        for other in [*others, keywords]:
+            for name, value in other.items():
+                former = getattr(self, name, None)
+                if isinstance(former, ConfigDict) and isinstance(value, (dict, ConfigDict)):
+                    former.update(value)
+                else:
+                    setattr(self, name, ConfigDict(value) if isinstance(value, dict) else value)
+
+
+def _plain(value): return value.to_dict() if isinstance(value, ConfigDict) else value
+def config_dict_ConfigDict(*arguments, **keywords): return ConfigDict(*arguments, **keywords)
+def FrozenConfigDict(*arguments, **keywords): return ConfigDict(*arguments, **keywords)
