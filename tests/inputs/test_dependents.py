@@ -30,7 +30,7 @@ def found(*paths: str, enough: int = 40) -> list[str]:
 
 def test_python_uses_what_it_imports_and_the_nearest_are_first() -> None:
     write("lib/helper.py", "def shard(cfg): ...\n")
-    write("lib/middle.py", "from .helper import shard\n")
+    write("lib/middle.py", "from .helper import shard\n\nshard(None)\n")
     write("a_recipe.py", "import lib.middle\n")
     write("other.py", "import json\n")
     assert found("lib/helper.py") == ["lib/middle.py", "a_recipe.py"]
@@ -40,13 +40,19 @@ def test_a_package_that_hands_names_on_is_used_by_those_who_mean_them() -> None:
     write(
         "lib/__init__.py", '"""All."""\nfrom .one import *\nfrom .two import second as renamed\n\n__all__ = ["first"]\n'
     )
-    write("lib/one.py", "def first(): ...\n")
+    write("lib/one.py", "def first(): ...\n\n\ndef _of(): ...\n\n\n__all__ = ['first']\n")
     write("lib/two.py", "def second(): ...\n")
+    write("uses_none.py", "import lib\n\nprint(lib.__all__, '_of')\n")
     write("uses_one.py", "from lib import first\n")
     write("uses_two.py", "import lib\n\nlib.renamed()\n")
     assert found("lib/one.py") == ["lib/__init__.py", "uses_one.py"]
     assert found("lib/two.py") == ["lib/__init__.py", "uses_two.py"]
-    assert importers(["lib/one.py"]) == ["lib/__init__.py", "uses_one.py", "uses_two.py"]  # a proof needs all
+    assert importers(["lib/one.py"]) == [
+        "lib/__init__.py",
+        "uses_none.py",
+        "uses_one.py",
+        "uses_two.py",
+    ]  # a proof needs all
 
 
 def test_a_package_with_code_of_its_own_may_use_any_name_for_any_other() -> None:
@@ -57,7 +63,7 @@ def test_a_package_with_code_of_its_own_may_use_any_name_for_any_other() -> None
 
 
 def test_a_notebook_uses_what_it_imports_itself() -> None:
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cell: dict[str, object] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     for name, source in (("near", ["from helper import (\n", "    shard,\n", ")"]), ("far", ["import recipe"])):
         write(f"{name}.ipynb", json.dumps({"cells": [cell | {"source": source}]}))
     write("helper.py", "def shard(cfg): ...\n")
@@ -93,7 +99,7 @@ def test_a_configuration_is_used_by_those_who_name_it() -> None:
 def test_those_who_are_farther_away_than_enough_are_not_looked_for() -> None:
     write("helper.py")
     for name in ("a", "b"):
-        write(f"{name}.py", "import helper\n")
+        write(f"{name}.py", "import helper\n\nhelper.shard(None)\n")
         write(f"far_{name}.py", f"import {name}\n")
     assert found("helper.py", enough=1) == ["a.py", "b.py"]
     assert found("helper.py", enough=2) == ["a.py", "b.py", "far_a.py", "far_b.py"]

@@ -32,10 +32,8 @@ Dotted = tuple[str, ...]
 Names = frozenset[str] | None
 """Names of a module; None where it may be any of them."""
 
-
 WHOLE = ""
 """The name by which a module itself is taken."""
-
 
 _PYTHON = FileType("python", "a Python file", suffixes=(".py",))
 
@@ -64,7 +62,7 @@ def importers(paths: Collection[str]) -> list[str]:
 def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> list[str]:
     """Return the files of these types, in the projects of these files, that use one of them, the nearest first.
 
-    Python uses what it imports, directly or through others: a package that only hands on names is used by those who
+    Python uses what it imports, directly or through others: a module that only hands on names is used by those who
     mean these names. A notebook uses what it imports itself. All others use the files that they name, perhaps through
     files of their own kind, and the programs that import one themselves. Where more than `enough` are found, those that
     are farther away are not looked for. Outside of any project no folder is entered. Raises TooMany.
@@ -201,23 +199,34 @@ class _Modules:
     def _handed_on(self, user: str, taken: set[str], module: str, names: Names) -> Names:
         """Return the names by which the users of a file reach the names of a module that it imports."""
         text = self._texts[user]
-        if os.path.basename(user) != "__init__.py" or not _only_hands_on(text):
+        if not _only_hands_on(text):
             return None
         handed = frozenset(taken - {"*", WHOLE} if names is None else taken & names)
         if "*" in taken:
-            defined = (name for pair in _NAMED.findall(_text(module)) for name in pair if name)
-            handed |= frozenset(defined) if names is None else names
+            handed |= _exported(_text(module)) if names is None else names
         if WHOLE in taken:
             handed |= {_module_name(module)[-1]}
         return handed | {new for old, new in _RENAMED.findall(text) if old in handed}
 
 
 _NAMED = re.compile(r"^(?:(?:async +)?def|class) +(\w+)|^(\w+) *(?::[^=\n]*)?=", re.MULTILINE)
+_EXPORTED = re.compile(r"^__all__\b[^=\n]*=\s*[\[(]([^\])]*)", re.MULTILINE)
+_QUOTED = re.compile(r"#[^\n]*|,|'\w*'|\"\w*\"")
 _RENAMED = re.compile(r"\b(\w+)\s+as\s+(\w+)")
 
 
+def _exported(text: str) -> frozenset[str]:
+    """Return the names that `import *` may take of those that a module defines."""
+    listed = _EXPORTED.findall(text)
+    named = frozenset(_WORD.findall(" ".join(listed))) - {"__all__"}
+    if listed and len(listed) == text.count("__all__") and not _QUOTED.sub("", "".join(listed)).strip():
+        return named
+    defined = (name for pair in _NAMED.findall(text) for name in pair)
+    return named.union(name for name in defined if name and not name.startswith("_"))
+
+
 def _only_hands_on(text: str) -> bool:
-    """Tell whether a package consists of imports alone, with a docstring and the list of its names perhaps."""
+    """Tell whether a module consists of imports alone, with a docstring and the list of its names perhaps."""
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
