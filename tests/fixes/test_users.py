@@ -121,7 +121,7 @@ def train():
     cfg.checkpoint.ckpt_format = FMT
     return cfg
 """
-CELL = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
+CELL: dict[str, object] = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
 NOTEBOOK = {
     "cells": [{**CELL, "source": ["from consts import FMT\n", "print(FMT)\n"]}],
     "metadata": {},

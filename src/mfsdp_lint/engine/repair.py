@@ -18,7 +18,7 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import TooMany, importers
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.mentions import Mentions
-from mfsdp_lint.inputs.sources import NOT_CHECKED, Sources
+from mfsdp_lint.inputs.sources import NOT_CHECKED
 from mfsdp_lint.process import OverBudget, budget
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation, violations_of

@@ -400,12 +400,13 @@ class Interpreter:
         return write
 
     def note(
-        self, node: ast.AST | None, frame: Frame, focus: ast.AST | None, how: str, value: Object, earlier: Any
+        self, node: ast.AST | Origin | None, frame: Frame, focus: ast.AST | None, how: str, value: Object, earlier: Any
     ) -> Write:
         """Record a write that happens now."""
         module = frame.module
         if module.written:
-            node, focus, frame = told_at(node, focus, frame)
+            place, focus, frame = told_at(None if isinstance(node, Origin) else node, focus, frame)
+            node = node if isinstance(node, Origin) else place
             module = frame.module
         self.clock += 1
         # (Made without the checks of `Write(…)`: a write is noted for every setting of every recipe.)
