@@ -69,14 +69,22 @@ def test_whoever_names_the_configuration_may_write_where_it_says(here: Path, out
     assert json.loads((outside / "report.json").read_text())["findings"]
 
 
-@pytest.mark.parametrize("name", [".git/config", "recipe.py", "sub/.GIT/hooks/pre-commit"])
-def test_a_report_replaces_no_file_but_a_report(name: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / name).parent.mkdir(parents=True, exist_ok=True)
-    (here / name).write_text(BAD)
-    (here / "mfsdp-lint.toml").write_text(f'output-format = ["sarif={name}"]')
+@pytest.mark.parametrize("path", [".git/hooks/new", "sub/.GIT/x", ".git"])
+@pytest.mark.parametrize("key", PATHS)
+def test_nor_does_it_lead_into_the_folder_of_git(
+    key: str, path: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "mfsdp-lint.toml").write_text(PATHS[key].format(path))
+    assert main(["--update-baseline", "."]) == 2
+    assert f"mfsdp-lint.toml: {key}: {path} belongs to git" in capsys.readouterr().err
+    assert os.listdir(here / ".git") == []
+
+
+def test_a_report_replaces_no_file_but_a_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "mfsdp-lint.toml").write_text('output-format = ["sarif=recipe.py"]')
     assert main(["."]) == 2
-    assert f"mfsdp-lint.toml: output-format: {name} is " in capsys.readouterr().err
-    assert (here / name).read_text() == BAD
+    assert "mfsdp-lint.toml: output-format: recipe.py is no report" in capsys.readouterr().err
+    assert (here / "recipe.py").read_text() == BAD
 
 
 @pytest.mark.parametrize("name", ["json", "sarif", "gitlab", "junit", "rdjson", "full", "concise", "github"])

@@ -44,4 +44,4 @@ def test_without_the_extra_it_is_told_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["--completion", "bash"]) == 2
-    assert "pip install 'mfsdp-lint[completion]'" in capsys.readouterr().err
+    assert "pip install '.[completion]' in a checkout" in capsys.readouterr().err

@@ -23,7 +23,10 @@ def test_what_it_writes_is_a_configuration_and_a_hook(capsys: pytest.CaptureFixt
     assert read_configuration() == {}
     (repository,) = yaml.safe_load(Path(".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
     (hook,) = repository["hooks"]
-    assert (hook["entry"], hook["files"]) == ("mfsdp-lint --force-exclude --", r"\.(py|ipynb|ya?ml|sh)$")
+    assert (hook["entry"], hook["files"]) == (
+        "mfsdp-lint --force-exclude --",
+        r"\.(py|ipynb|ya?ml|sh|bash|slurm|sbatch)$",
+    )
     assert main([]) == 0
 
 

@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise UsageError, with the known option that is nearest to an unknown one."""
         unknown = message.partition("unrecognized arguments: ")[2].split()
-        hint = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions) if unknown else ""
+        hint = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions, cutoff=0.7) if unknown else ""
         raise UsageError(f"{message}{hint} (see `{self.prog} --help`)")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

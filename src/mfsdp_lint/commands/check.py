@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -435,7 +435,7 @@ def _completion_script(shell: str) -> str:
             parser = commands.add_parser(found.name.replace("_", "-"), help=module.SUMMARY, allow_abbrev=False)
             module.add_arguments(parser)
     if shell == "fish":
-        return _fish_script(commands.choices)
+        return _fish_script(commands)
     try:
         import shtab
     except ImportError:
@@ -444,19 +444,19 @@ def _completion_script(shell: str) -> str:
     return text
 
 
-def _fish_script(commands: Mapping[str, argparse.ArgumentParser]) -> str:
+def _fish_script(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> str:
     """Return the script for fish, which shtab does not know."""
 
     def quoted(text: str) -> str:
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
-    from mfsdp_lint.cli import COMMANDS, DEFAULT_COMMAND
-
+    default = __name__.rpartition(".")[2]
     lines = [
-        f"complete -c mfsdp-lint -n __fish_use_subcommand -a {each} -d {quoted(COMMANDS[each])}" for each in commands
+        f"complete -c mfsdp-lint -n __fish_use_subcommand -a {each.dest} -d {quoted(each.help or '')}"
+        for each in commands._choices_actions
     ]
-    for name, parser in commands.items():
-        where = "__fish_use_subcommand" if name == DEFAULT_COMMAND else f"'__fish_seen_subcommand_from {name}'"
+    for name, parser in commands.choices.items():
+        where = "__fish_use_subcommand" if name == default else f"'__fish_seen_subcommand_from {name}'"
         formatter = argparse.HelpFormatter(parser.prog)
         for action in parser._actions:
             spelled = [

@@ -7,7 +7,7 @@ from typing import Any
 
 from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, print_json, read_asked, tell
-from mfsdp_lint.core.recipe import LaunchCommand, Recipe
+from mfsdp_lint.core.recipe import LaunchCommand, Recipe, Unfollowed
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, will_run
 from mfsdp_lint.megatron.versions import Target
@@ -38,10 +38,13 @@ def main(arguments: argparse.Namespace) -> int:
     """Print a line a run, or a document. Exit code 0, 1 where a file cannot be read, 2 where one is not there."""
     asked, _, found = read_asked(arguments, only_runs=True)
     runs = [_document(recipe, recipe.command, asked.target) for recipe in found.recipes if recipe.command]
+    missed = [each for each in found.unfollowed if each.kind == "launch"]
     if arguments.output_format == "json":
-        print_json({"target": target_document(asked.target), "runs": runs})
+        document = {"target": target_document(asked.target), "runs": runs}
+        print_json({**document, "not_followed": [_missed_document(each) for each in missed]})
     else:
         lines = [printable(_line(run)) for run in runs]
+        lines += [printable(f"{each.point.path}:{each.point.line}: not followed: {each.message}") for each in missed]
         number = count(len(runs), "run") if runs else "no runs"
         lines.append(f"{number}, as configured for {printable(asked.target.label)}")
         terminal.show("".join(f"{line}\n" for line in lines))
@@ -65,6 +68,10 @@ def _line(run: dict[str, Any]) -> str:
     ends = [f"{title} {cell}" for title, cell in run["runs"].items()]
     ends += [] if run["world_size"] is None else [f"{run['world_size']} ranks"]
     return " → ".join([*filter(None, steps), ", ".join(ends)])
+
+
+def _missed_document(missed: Unfollowed) -> dict[str, Any]:
+    return {"path": missed.point.path, "line": missed.point.line, "message": missed.message}
 
 
 def _document(recipe: Recipe, command: LaunchCommand, target: Target) -> dict[str, Any]:

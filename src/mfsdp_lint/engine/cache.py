@@ -240,8 +240,8 @@ _SECRET_BYTES = 32
 
 def _key(options: Options) -> str:
     """Return a key that differs for every question, whoever asks it. The format of the answer is not part of it."""
-    seen = options.fixes_are_seen
-    asked = replace(options, output_format=(), statistics=False, fail_on=None, show_fixes=seen, cache_dir=None)
+    proofs = options.show_fixes if options.fixes_are_seen else False
+    asked = replace(options, output_format=(), statistics=False, fail_on=None, show_fixes=proofs, cache_dir=None)
     parts = (__version__, *_own_files(), sys.version, os.getcwd(), repr(asked), *active_environments(), *own_packages())
     return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=16).hexdigest()
 

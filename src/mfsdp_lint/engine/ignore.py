@@ -1,4 +1,4 @@
-"""Suppression comments written for findings: `--add-ignore`, and "silence here" in an editor.
+"""Texts that an editor or `--add-ignore` asks for: with suppression comments, or with all safe fixes of a file.
 
 A comment is written only where it is proved to silence its finding and to change nothing else: the new text is judged
 again.
@@ -14,6 +14,7 @@ from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.judge import Judgement
 from mfsdp_lint.engine.read import question, with_launchers
+from mfsdp_lint.engine.repair import repair_of
 from mfsdp_lint.engine.run import prepare
 from mfsdp_lint.fixes.editor import EDITORS
 from mfsdp_lint.inputs.options import Options, UsageError
@@ -59,6 +60,20 @@ def ignored(options: Options, reason: str) -> Ignored:
             left.append(f"{path}: no comment can be written for line {lines}; use per-file-ignores or a baseline")
     problems = tuple(f"{each.path}: {each.message}" for each in not_there)
     return Ignored(texts, number, tuple(left), before.sources, problems)
+
+
+def fixed_text(options: Options) -> str | None:
+    """Return the one text that the options ask about with all its safe fixes, proved together; None without any.
+
+    Raises UsageError. Writes nothing.
+    """
+    asked, _ = question(options)
+    judge, codes, _ = prepare(options, with_launchers(asked))
+    texts = dict(asked.command_line.texts)
+    (path,) = options.paths
+    texts[path] = options.stdin or ""
+    judgement = judge(Sources(texts))
+    return repair_of(judgement, judge, codes).applied(unsafe=False).texts.get(path)
 
 
 def check_reason(reason: str) -> None:

@@ -27,8 +27,16 @@ NO_FIX = "the rule has no fix for this: what is meant is for a person to say"
 AFTER_OTHERS = "it is made once others have been"
 ONE_LAUNCH = "it is judged under the overrides of one launch, and the file has others"
 NOT_ASKED = "no proof was asked for: --show-fixes"
+OVER_BUDGET = "possible fix, not proved here: --fix, or --show-fixes"
 SILENCED = "a comment silences it"
 """Why findings have no fix."""
+
+UNITS = 500_000
+"""Work that proofs may take where nobody asked for them (see `process.spend`).
+
+Reading the recipes of Megatron-Bridge's main branch takes 600,000, and most of the time of a run is reading: there a
+report costs at most twice as much with proofs as without.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +80,31 @@ def possible(judgement: Judgement, judge: Linter, codes: Collection[str], tried:
         finding = cause.finding
         edited = kind_of(finding.span.path) in EDITORS and finding.fingerprint not in tried.refused
         if edited and not judge.question.command_line.overrides and is_asked_for(cause, judge, codes):
-            return replace(
-                finding, fixable=cause.safety, fix_proved=finding.fingerprint in tried.holds, no_fix=NOT_ASKED
-            )
+            return _perhaps(cause, NOT_ASKED, fix_proved=finding.fingerprint in tried.holds)
         return replace(finding, no_fix=_why_not(cause, judge, tried.refused))
 
     return [perhaps(cause) for cause in judgement.causes]
 
 
+def _perhaps(cause: FindingGroup, why: str, *, fix_proved: bool = False) -> Finding:
+    """Mark a finding as perhaps fixable."""
+    return replace(cause.finding, fixable=cause.safety, fix_proved=fix_proved, no_fix=why)
+
+
 def proved(
-    judgement: Judgement, judge: Linter, codes: Collection[str], tried: TriedFixes, *, unsafe_too: bool, faults: Faults
+    judgement: Judgement,
+    judge: Linter,
+    codes: Collection[str],
+    tried: TriedFixes,
+    *,
+    unsafe_too: bool,
+    units: int | None,
+    faults: Faults,
 ) -> list[Finding]:
     """Return the findings, each with its fix where one was proved, else with the reason why there is none.
 
-    Fixes that were `tried` without success are not tried again.
+    Fixes that were `tried` without success are not tried again. `units` limits the work (None: no limit): fixes that
+    are not proved by then are possible ones.
     """
     if not judgement.causes:
         return []
@@ -93,20 +112,23 @@ def proved(
         return [replace(cause.finding, no_fix=_why_not(cause, judge, {})) for cause in judgement.causes]
     from mfsdp_lint.engine.repair import repair_of
     from mfsdp_lint.fixes.apply import grouped
+    from mfsdp_lint.fixes.editor import EDITORS
 
     fixes: Mapping[str, Fix] = {}
-    reasons = tried.refused
+    reasons, undecided = tried.refused, frozenset[str]()
     places = [cause.finding.span.path for cause in judgement.causes]
     with faults.contained(places[0]):
         repair = repair_of(judgement, judge, codes)
-        fixes, reasons = faults.over_files(
-            places, lambda paths: repair.only(paths).proved(unsafe_too=unsafe_too, refused=tried.refused)
+        fixes, reasons, undecided = faults.over_files(
+            places, lambda paths: repair.only(paths).proved(unsafe_too=unsafe_too, refused=tried.refused, units=units)
         )
     fixes = grouped(fixes)
 
     def with_fix(cause: FindingGroup) -> Finding:
         finding = cause.finding
         fix = fixes.get(finding.fingerprint)
+        if finding.fingerprint in undecided and kind_of(finding.span.path) in EDITORS:
+            return _perhaps(cause, OVER_BUDGET)
         if fix is None:
             return replace(finding, no_fix=_why_not(cause, judge, reasons))
         if fix.edits:

@@ -287,7 +287,10 @@ def _spell(value: object) -> str:
 
 
 def _path_beside(file: str, repository: str | None, where: str, path: str) -> str:
-    """Return a path that a file gives, relative to that file. Raises UsageError for one that leaves the repository."""
+    """Return a path that a file gives, relative to that file.
+
+    Raises UsageError for one that leaves the repository, or belongs to git.
+    """
     placed = os.path.normpath(os.path.join(os.path.dirname(file), path))
     if repository is None:
         return placed
@@ -295,8 +298,11 @@ def _path_beside(file: str, repository: str | None, where: str, path: str) -> st
         real = os.path.realpath(placed)
     except ValueError:  # no path at all, as whoever opens it will say
         return placed
-    if os.path.commonpath((repository, real)) != repository:
+    below = os.path.join(repository, "")
+    if real != repository and not real.startswith(below):
         raise UsageError(f"{where}: {path} leads out of the repository {repository}, to {real}; {_INSTEAD}")
+    if ".git" in real.removeprefix(below).casefold().split(os.sep):
+        raise UsageError(f"{where}: {path} belongs to git; {_INSTEAD}")
     return placed
 
 
@@ -315,11 +321,9 @@ _SUMMARY = b"; judged against "
 
 
 def _check_report(name: str, path: str, where: str) -> None:
-    """Raise UsageError where a report would replace something else, or would be read by git."""
+    """Raise UsageError where a report would replace something else."""
     if not path:
         return
-    if any(part.casefold() == ".git" for part in os.path.realpath(path).split(os.sep)):
-        raise UsageError(f"{where}: {path} is a file of git's own; {_INSTEAD}")
     try:
         content = files.read(path)
     except FileNotFoundError:

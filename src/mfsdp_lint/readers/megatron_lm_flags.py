@@ -28,10 +28,10 @@ class Word:
 
     `value` is its text, or what is known of it; UNKNOWN also for a word that may be none, or several. `span` is where
     it is written; `says` the smaller piece that gives a flag, where that differs (the `true` of `--bf16: true`).
-    `may_be_flags` marks words that are not known and may be any flags; `overrides` says that they may also give once more
-    those that stand in front of them. `option` is the variable of the environment
-    whose default it is. `elsewhere`: it is handed on from where its span is, not written behind its flag. `obstacle`
-    keeps it from being known.
+    `may_be_flags` marks words that are not known and may be any flags; `overrides` says that they may also give once
+    more those that stand in front of them. `option` is the variable of the environment whose default it is.
+    `elsewhere`: it is handed on from where its span is, not written behind its flag. `obstacle` keeps it from being
+    known.
     """
 
     value: Value

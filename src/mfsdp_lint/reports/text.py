@@ -204,8 +204,10 @@ class _Page:
         head = self.paint("help", _HELP)
         flags = "--fix" if finding.fixable == "safe" else "--fix --unsafe-fixes"
         if fix is None:
-            can = "can" if finding.fix_proved else "may"
-            yield f"{head}: {flags} {can} repair this ({finding.fixable} fix)"
+            if finding.fix_proved:
+                yield f"{head}: {flags} can repair this ({finding.fixable} fix)"
+            else:
+                yield f"{head}: possible {finding.fixable} fix, not proved here: {flags}"
         elif self.above is not None:
             there = f"{self.above.code} at {printable(self.above.span.path)}:{self.above.span.line}"
             yield f"{head}: what is changed for {there} removes this as well ({finding.fixable} fix: {flags})"

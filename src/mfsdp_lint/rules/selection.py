@@ -53,7 +53,7 @@ def _nearest(word: str, names: Mapping[str, str]) -> str:
     digits = "".join(filter(str.isdigit, word))
     if "-" in word or not digits:
         return did_you_mean(word.lower(), names.values(), cutoff=0.7)
-    return did_you_mean(word.upper(), [code for code in names if code.endswith(digits)])
+    return did_you_mean(word.upper(), [code for code in names if code.endswith(digits) and len(digits) == 3])
 
 
 @dataclass(frozen=True, slots=True)

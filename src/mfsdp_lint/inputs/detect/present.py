@@ -14,7 +14,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.detect.declared import NamedVersions, ProjectFolders, from_package, from_revision, join
 from mfsdp_lint.inputs.projects import active_environments, own_packages
-from mfsdp_lint.megatron.versions import VersionError, numbers
+from mfsdp_lint.megatron.versions import HEAD, VersionError, numbers
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, every, having, mask_of, releases
 from mfsdp_lint.megatron.vocabulary import SECTIONS, table
 
@@ -311,3 +311,34 @@ def _imported_names(text: str) -> Iterator[tuple[int, int]]:
                 yield line, having(match[1], words[0])
     for match in _IMPORT.finditer(text):
         yield text.count("\n", 0, match.start()) + 1, having(match[1], None)
+
+
+_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_COMMENTED = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_OF_TRAINING = re.compile(r"--(?:num-layers|micro-batch-size|tensor-model-parallel-size|use-megatron-fsdp)\b")
+
+
+def in_flags(places: ProjectFolders, scripts: Iterable[str], assumed: str) -> NamedVersions | None:
+    """Find the newest megatron-core that has every flag of the scripts; None if none does, or no flag is newer than the
+    `assumed` one. (An older flag is a mistake of its own.)
+
+    A flag that no release has is another program's. The place is the flag that decides.
+    """
+    known = table().core_versions
+    newer = known[known.index(assumed) + 1 :] if assumed in known else ()
+    fits: set[str] | None = None
+    place = ""
+    for path in scripts:
+        text = places.text(path)
+        if not _OF_TRAINING.search(text):
+            continue
+        for found in _FLAG.finditer(_COMMENTED.sub("", text)):
+            having = table().flag_versions(found[0])
+            if having and having[0] in newer:
+                place = place or f"{found[0]} in {path}"
+            fits = (set(having) if fits is None else fits & set(having)) if having else fits
+    if not place or not fits:
+        return None
+    fitting = [version for version in newer if version in fits]
+    released = [version for version in fitting if version != HEAD]
+    return NamedVersions(place, core=(released or fitting)[-1])

@@ -237,7 +237,7 @@ def _provided(state: State, said: str, found: Truth) -> State:
         text = variable.text
         asked = option(text or ()) if option(text or ()) in missing else f"${name}" if f"${name}" in missing else ""
         if text and asked:
-            value = (replace(text[0], text=HOLE, option=asked, stands=""),)
+            value: Text = (replace(text[0], text=HOLE, option=asked, stands=""),)
             state.set(name, replace(variable, words=(value,), array=False))
     if found.means is not None and not found.holds:
         name, value = found.means

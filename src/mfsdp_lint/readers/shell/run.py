@@ -347,6 +347,10 @@ class Runner:
 
     def substitute(self, script: Script, node: Node, state: State) -> Text | None:
         """Return the output of `$(…)`; None where it is not known."""
+        reads = [child for child in node.named_children if child.type == "file_redirect"]
+        if len(reads) == len(node.named_children) == 1 and script.source(reads[0]).startswith("<"):  # `$(<FILE)`
+            text = self.file(self.expander(script, state).text(reads[0].named_children[-1]), state)
+            return None if text is None else output_of([text])
         inside = state.fork()
         inside.output = []
         self.depth += 1
