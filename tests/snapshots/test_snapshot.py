@@ -255,12 +255,29 @@ WITH_LAYOUT = dedent("""\
     """)
 
 UNKNOWN = {
-    "what is worked out from an argument": ("common(layers=9)", "checkpoint.save_interval"),
-    "what two arguments decide together": ("common(deep=True, tensor=2)", "model.pipeline_model_parallel_size"),
     "what an argument that is not known decides": ("common(tensor=unheard_of)", "model.tensor_model_parallel_size"),
-    "what an argument picks the class of": ("of_a_family(wide=unheard_of, tensor=4)", "model.num_layers"),
     "what a long construction may change": ("with_layout()", "model.stages"),
 }
+DECIDED: dict[str, tuple[str, str, Plain, str]] = {
+    "what is worked out from an argument": ("common(layers=9)", "checkpoint.save_interval", 90, "layers=9"),
+    "what is handed on": ("of_a_family(tensor=4)", "model.tensor_model_parallel_size", 4, "tensor=4"),
+    "what a dictionary of arguments gives": ("common(**{'layers': 9})", "checkpoint.save_interval", 90, "9"),
+}  # fmt: skip
+"""A call, a setting that its arguments decide, its value, and the text that decides it."""
+
+
+@pytest.mark.parametrize("case", DECIDED)
+def test_what_an_argument_decides_is_known_and_stands_at_the_argument(
+    case: str, snapshot: Snapshot, tmp_path: Path
+) -> None:
+    call, setting, value, text = DECIDED[case]
+    imports = "from unheard_of import unheard_of\nfrom megatron.bridge.common import common, of_a_family\n"
+    path = write(tmp_path, f"{imports}def recipe():\n    return {call}\n")
+    found = only(read_with(snapshot, path)).setting(setting)
+    assert found.value == Known(value)
+    assert found.origin is not None
+    deciding = found.origin.places(lambda each: each == str(path))[0].span
+    assert path.read_text().splitlines()[deciding.line - 1][deciding.column - 1 : deciding.end_column - 1] == text
 
 
 @pytest.mark.parametrize("case", UNKNOWN)

@@ -134,6 +134,7 @@ def judged_against(targets: Sequence[Target]) -> str:
         cores = named_versions(f"{CORE} {each.core}" for each in targets)
         label = " with ".join(filter(None, (bridges, cores)))
     whys = [target.reason] + [f"with what is known of {each.data}" for each in targets if not is_known(each.bridge)]
+    whys += [f"its source in {target.source[0]} is read"] if target.source else []
     beside = {"transformer-engine": target.te, "torch": target.torch, "on": target.gpu}
     versions = [f"{name} {version}" for name, version in beside.items() if version]
     return f"judged against {', '.join([label, *versions])} ({'; '.join(whys)})"
@@ -230,7 +231,7 @@ def recipe_states(recipes: Sequence[Recipe], causes: Iterable[FindingGroup], lev
     for cause in causes:
         for violation in cause.violations if cause.finding.suppressed is None else ():
             code, remedy = violation.rule.code, violation.remedy
-            when = f" when called with {violation.variant.when[0]}" if violation.variant.exposed else ""
+            when = f" (when called with {violation.variant.when[0]})" if violation.variant.exposed else ""
             message = violation.case.message.of(violation.seen) + when
             changes = [f"{path} = {spell(value)}" for path, value in remedy.set.items()] if remedy else []
             changes += [f"{path} not set" for path in remedy.unset] if remedy else []

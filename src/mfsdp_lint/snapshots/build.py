@@ -184,6 +184,8 @@ class Builder:
                 return self.knowledge.reference(self.interp, node[1], node[2])
             case "ext":
                 return External(node[1])
+            case "module":
+                return self.knowledge.module(self.interp, node[1]) or External(node[1])
             case "enum":
                 return self._enum(*node[1:])
             case "arg":

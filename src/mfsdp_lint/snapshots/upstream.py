@@ -22,9 +22,10 @@ from mfsdp_lint.megatron.startup.resolve import Change, changes_of
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
+from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.configurations import is_container
-from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE
+from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE, call_user_function
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
@@ -34,7 +35,7 @@ from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import LIBRARY, Model
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, classes_of
+from mfsdp_lint.readers.python.values.classes import ClassObject, Deferred, FieldSpec, classes_of
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
@@ -54,6 +55,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.build import Arguments, Builder, apply, forget_within, only_upstream
+from mfsdp_lint.snapshots.effects import executable
 
 if TYPE_CHECKING:
     from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
@@ -146,6 +148,7 @@ def upstream_function(
         builder = Builder(knowledge, interp, module)
         function.defaults.update({name: builder.build(node) for name, _, node in parameters if node != REQUIRED})
     full = f"{module.name}.{name}"
+    carried_out: list[Function] = []
     phases = STARTS.get(full if owner is None else f"{module.name}.{owner.name}.{name}")
 
     def run(interp: Interpreter, call: Call) -> Object:
@@ -153,10 +156,25 @@ def upstream_function(
             return None
         if not described or knowledge.is_replaced_below(interp, module.name):
             return unfollowed(interp, full, call)
+        if "effects" in described and (call.arguments or call.keywords or "outcome" not in described):
+            if not carried_out:
+                carried_out.append(_with_effects(knowledge, interp, function, described["effects"]))
+            return call_user_function(interp, carried_out[0], call)
         return apply(knowledge, interp, function, described, call)
 
     function.unwrapped = Native(full, LIBRARY.get(full, run))
     return function
+
+
+def _with_effects(knowledge: SnapshotKnowledge, interp: Interpreter, function: Function, effects: Any) -> Function:
+    """Make a function that carries out the effects of `function`, for a call with arguments."""
+    module, name = function.module, function.name
+    for key, node in effects.get("names", {}).items():
+        build = partial(Builder(knowledge, interp, module).build, node)
+        module.fields.setdefault(key, Deferred(partial(isolated, interp, build)))
+    made = Function(executable(name, function.node.args, effects), module, None, name, function.cls)
+    made.defaults = function.defaults
+    return made
 
 
 def _start(
@@ -208,9 +226,9 @@ def definition(name: str, parameters: list[Any]) -> ast.FunctionDef:
         args=named("a"),
         vararg=next(iter(named("*")), None),
         kwonlyargs=named("k"),
-        kw_defaults=[],
+        kw_defaults=[None if node == REQUIRED else ast.Constant(None) for _, kind, node in parameters if kind == "k"],
         kwarg=next(iter(named("**")), None),
-        defaults=[],
+        defaults=[ast.Constant(None) for _, kind, node in parameters if kind in "pa" and node != REQUIRED],
     )
     return ast.FunctionDef(name, arguments, [ast.Pass()], [], lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
 

@@ -52,7 +52,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
             file = tmp_path / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-        return detect([path], options or Options(), [name for name in files if name.endswith(".py")])
+        modules, scripts = ([name for name in files if name.endswith(kind)] for kind in (".py", ".sh"))
+        return detect([path], options or Options(), modules, scripts)
 
     return look
 
@@ -340,3 +341,22 @@ def test_a_commit_that_a_framework_is_tied_to_counts_as_the_releases_around_it(p
     found = project({".gitmodules": modules})
     assert {target.core for target in found.targets} >= {"0.16.1", "0.17.1"}
     assert {target.core.rpartition(".")[0] for target in found.targets} == {"0.16", "0.17"}
+
+
+FLAGS = "pretrain_gpt.py --num-layers 2"
+
+
+@pytest.mark.parametrize(
+    ("script", "core", "reason"),
+    [
+        pytest.param(FLAGS, "0.16.1", "the newest on the package index", id="all have them"),
+        pytest.param(f"{FLAGS} --use-mup", "0.19.0", "--use-mup in run.sh", id="a newer flag"),
+        pytest.param(f"{FLAGS}\n# --use-mup", "0.16.1", "the newest on the package index", id="a comment"),
+        pytest.param(f"{FLAGS} --use-custom-fsdp", "0.16.1", "the newest on the package index", id="an older flag"),
+        pytest.param(f"{FLAGS} --our-flag", "0.16.1", "the newest on the package index", id="nobody's flag"),
+    ],
+)
+def test_the_newest_release_that_has_every_flag_of_the_scripts(
+    script: str, core: str, reason: str, project: Project
+) -> None:
+    assert [(target.core, target.reason) for target in project({"run.sh": script}).targets] == [(core, reason)]

@@ -8,15 +8,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, repeat
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.detect.declared import NamedVersions, ProjectFolders, from_package, from_revision, join
 from mfsdp_lint.inputs.projects import active_environments, own_packages
-from mfsdp_lint.megatron.versions import VersionError, numbers
+from mfsdp_lint.megatron.versions import HEAD, VersionError, numbers
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, every, having, having_field, releases
-from mfsdp_lint.megatron.vocabulary import SECTIONS
+from mfsdp_lint.megatron.vocabulary import SECTIONS, table
 
 BRIDGE = ("src/megatron/bridge/package_info.py", "megatron/bridge/package_info.py")
 CORE = "megatron/core/package_info.py"
@@ -196,6 +196,56 @@ def _git_folder(repository: str) -> str:
     return folder
 
 
+CHECKOUTS = re.compile(r"megatron[-_]bridge", re.IGNORECASE)
+"""Names of folders beside a project that may hold a checkout of Megatron-Bridge."""
+
+
+def source_of(places: ProjectFolders, bridge: str, core: str) -> tuple[str, ...]:
+    """Return the folders in which imports find the source of just these versions; none where it is not at hand.
+
+    It is looked for where versions are: in submodules and checkouts in the project's folders, then in the packages that
+    are installed. Nothing is returned where imports find a Megatron-Bridge anyway, whichever it is.
+    """
+    at_hand = [*places.folders, *places.search_path]
+    if any(disk.is_file(join(folder, each)) for folder in at_hand for each in BRIDGE):
+        return ()
+    for roots in (*_checkouts(places), *((folder,) for folder in _package_folders(places))):
+        found = [_source_in(places, root, (CORE,)) for root in roots]
+        bridges = {each.bridge for each in found if each is not None and each.bridge}
+        cores = {each.core for each in found if each is not None and each.core}
+        if bridges and all(map(_is, bridges, repeat(bridge))) and all(map(_is, cores, repeat(core))):
+            return roots
+    return ()
+
+
+def _is(version: str, wanted: str) -> bool:
+    try:
+        return numbers(version) == numbers(wanted)
+    except VersionError:
+        return False
+
+
+def _checkouts(places: ProjectFolders) -> Iterator[tuple[str, ...]]:
+    """Yield the folders for imports of each checkout of Megatron-Bridge: its own, and that of its Megatron-LM."""
+    named = [
+        join(folder, name)
+        for folder in places.folders
+        for name in places.names(folder, "*")
+        if CHECKOUTS.fullmatch(name)
+    ]
+    submodules = [
+        join(os.path.dirname(path), match[2])
+        for path in places.files(".gitmodules")
+        for match in _ENTRY.finditer(places.text(path))
+        if match[1] == "path"
+    ]
+    for checkout in dict.fromkeys((*submodules, *named)):
+        for root in (join(checkout, "src"), checkout):
+            if disk.is_file(join(root, BRIDGE[1])):
+                pinned = join(checkout, "3rdparty/Megatron-LM")
+                yield (root, pinned) if disk.is_file(join(pinned, CORE)) else (root,)
+
+
 ENVIRONMENTS = (".venv", "venv", "env")
 OURS = "mfsdp_lint-"
 
@@ -206,6 +256,18 @@ def in_site_packages(places: ProjectFolders) -> Iterator[NamedVersions]:
     They are on the search path (as source, too), next to the project, in active environments, and beside the tool.
     """
     yield from in_tree(ProjectFolders(places.search_path, remarks=places.remarks))
+    for folder in _package_folders(places):
+        found = []
+        for name in places.names(folder, "*.dist-info"):
+            distribution, _, version = name.removesuffix(".dist-info").partition("-")
+            if one := from_package(join(folder, name), distribution, version):
+                found.append(one)
+        if _is_where_megatron_runs(places, folder, found):
+            yield from found
+
+
+def _package_folders(places: ProjectFolders) -> Iterable[str]:
+    """Return the folders of packages that may be those of the project, each once."""
     folders: dict[str, None] = {}
     for folder in places.folders:
         for environment in ENVIRONMENTS:
@@ -214,14 +276,7 @@ def in_site_packages(places: ProjectFolders) -> Iterator[NamedVersions]:
     for environment in active_environments():
         folders.update(dict.fromkeys(_site_packages(environment)))
     folders.update(dict.fromkeys(own_packages()))
-    for folder in folders:
-        found = []
-        for name in places.names(folder, "*.dist-info"):
-            distribution, _, version = name.removesuffix(".dist-info").partition("-")
-            if one := from_package(join(folder, name), distribution, version):
-                found.append(one)
-        if _is_where_megatron_runs(places, folder, found):
-            yield from found
+    return folders
 
 
 def _is_where_megatron_runs(places: ProjectFolders, folder: str, found: list[NamedVersions]) -> bool:
@@ -311,3 +366,34 @@ def _imported_names(text: str) -> Iterator[tuple[int, int]]:
                 yield line, having(match[1], words[0])
     for match in _IMPORT.finditer(text):
         yield text.count("\n", 0, match.start()) + 1, having(match[1], None)
+
+
+_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_COMMENTED = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_OF_TRAINING = re.compile(r"--(?:num-layers|micro-batch-size|tensor-model-parallel-size|use-megatron-fsdp)\b")
+
+
+def in_flags(places: ProjectFolders, scripts: Iterable[str], assumed: str) -> NamedVersions | None:
+    """Find the newest megatron-core that has every flag of the scripts; None if none does, or no flag is newer than the
+    `assumed` one. (An older flag is a mistake of its own.)
+
+    A flag that no release has is another program's. The place is the flag that decides.
+    """
+    known = table().core_versions
+    newer = known[known.index(assumed) + 1 :] if assumed in known else ()
+    fits: set[str] | None = None
+    place = ""
+    for path in scripts:
+        text = places.text(path)
+        if not _OF_TRAINING.search(text):
+            continue
+        for found in _FLAG.finditer(_COMMENTED.sub("", text)):
+            having = table().flag_versions(found[0])
+            if having and having[0] in newer:
+                place = place or f"{found[0]} in {path}"
+            fits = (set(having) if fits is None else fits & set(having)) if having else fits
+    if not place or not fits:
+        return None
+    fitting = [version for version in newer if version in fits]
+    released = [version for version in fitting if version != HEAD]
+    return NamedVersions(place, core=(released or fitting)[-1])

@@ -144,7 +144,8 @@ class Target:
     and `gpu` are None where they are not known. `core_alone`: only the core is known, and no Megatron-Bridge release
     pins its line; what is written for Megatron-Bridge is judged as `bridge` all the same. `older`: the core that the
     project has itself is older than all that are known, so that nothing is said of what it does. `between`: it is from
-    between two that are known, both of which are targets, and only what holds for both is said.
+    between two that are known, both of which are targets, and only what holds for both is said. `source` are the
+    folders in which imports find the source of just these versions, where it is at hand without being asked for.
     """
 
     bridge: str
@@ -157,6 +158,7 @@ class Target:
     core_alone: bool = False
     older: bool = False
     between: bool = False
+    source: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

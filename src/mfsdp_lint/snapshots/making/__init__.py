@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.huggingface import ARCHITECTURES
 from mfsdp_lint.readers.python.eval.imports import ensure_ran
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
+from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -27,9 +27,10 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     SetObject,
 )
-from mfsdp_lint.snapshots import PROVIDERS, Contents, dump
+from mfsdp_lint.snapshots import PROVIDERS, Contents, Node, dump
 from mfsdp_lint.snapshots.making.bounds import ChangeBounds
-from mfsdp_lint.snapshots.making.encode import Encoder, PlaceNumbers
+from mfsdp_lint.snapshots.making.effects import add_effects
+from mfsdp_lint.snapshots.making.encode import Encoder, PlaceNumbers, bare
 from mfsdp_lint.snapshots.making.entries import Upstream, class_entry, function_entry
 from mfsdp_lint.snapshots.making.meaning import global_of
 from mfsdp_lint.snapshots.making.summarise import Watching
@@ -110,6 +111,7 @@ class _Maker:
             if names:
                 made[name] = names
                 self.say(f"{name}: {len(names)} names")
+        add_effects(self.interp, self.modules, Encoder(self.interp, self.home, self.places, self.providers), made)
         made[PROVIDERS] = self._encoded_providers()
         return made
 
@@ -142,6 +144,8 @@ class _Maker:
         cls = global_of(self.interp, module, AUTO_BRIDGE[1]) if module is not None else None
         if not isinstance(cls, ClassObject):
             return
+        encoder = Encoder(self.interp, self.home, None, {})
+        nodes: dict[str, Node] = {}
         for method in huggingface.PROVIDER_METHODS:
             function, _ = lookup(self.interp, cls, method)
             if not isinstance(function, Function):
@@ -150,8 +154,9 @@ class _Maker:
                 self.interp.begin(())
                 found = huggingface.provider_template(self.interp, function, architecture)
                 self.interp.finish()
-                anything = self.providers.get(f"{method} ")
-                if isinstance(found, Instance) and (anything is None or _classes(found) != _classes(anything)):
+                node = bare(encoder.encode(found))
+                anything = nodes.setdefault(method, node)
+                if isinstance(found, Instance) and (architecture is None or node != anything):
                     self.providers[f"{method} {architecture or ''}"] = found
 
     def _encoded_providers(self) -> dict[str, Any]:
@@ -200,7 +205,3 @@ class _Maker:
             node = encoder.encode(value)
             return None if isinstance(node, list) and node[0] == "?" else ["value", node]
         return None
-
-
-def _classes(provider: Instance) -> list[int]:
-    return [id(cls) for cls in classes_of(provider)]

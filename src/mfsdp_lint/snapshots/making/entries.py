@@ -43,7 +43,7 @@ from mfsdp_lint.readers.python.values.objects import (
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.making.bounds import ChangeBound, ChangeBounds, touched
 from mfsdp_lint.snapshots.making.encode import UNKNOWN, Encoder, bare, class_defaults
-from mfsdp_lint.snapshots.making.meaning import texts_in
+from mfsdp_lint.snapshots.making.meaning import is_summarised, texts_in
 from mfsdp_lint.snapshots.making.summarise import (
     UNCHANGED,
     CallSubject,
@@ -77,11 +77,6 @@ def quietly(interp: Interpreter, work: Callable[[], T]) -> T | None:
         return None
     finally:
         interp.finish()
-
-
-def is_summarised(module: str) -> bool:
-    """Tell whether the functions of a module are worth a summary: Megatron-Core's build models, not configurations."""
-    return module.startswith("megatron.bridge")
 
 
 DEPTH = 4

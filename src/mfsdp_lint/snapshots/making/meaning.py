@@ -17,6 +17,11 @@ from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.making.encode import UNKNOWN
 
 
+def is_summarised(module: str) -> bool:
+    """Tell whether the functions of a module are worth a summary: Megatron-Core's build models, not configurations."""
+    return module.startswith("megatron.bridge")
+
+
 class Names:
     """The names that one function sees."""
 

@@ -164,6 +164,8 @@ def one_origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | N
             spans.of(write.module, write.focus) if write.focus is not None and hasattr(write.focus, "lineno") else None
         )
         how: How = write.how  # type: ignore[assignment]  # one of those that `Interpreter.note` is given
+        if write.module.upstream is not None and how != "default":
+            how = "upstream"
         return Origin(
             spans.of(write.module, write.node),
             how,

@@ -74,14 +74,16 @@ def located(interp: Interpreter, text: str, module: Module) -> tuple[str, ...]:
 
 
 def _tree_above(interp: Interpreter, here: str) -> list[str]:
-    """List a folder and those above it, up to the root of its project or to the folder that the tool is started in."""
+    """List a folder and those above it, up to the root of its project.
+
+    Without one they go up to the folder that the tool is started in; if that lies elsewhere, it is the folder alone.
+    """
     found = [here]
-    top = os.getcwd()
-    while not _has_marker(interp, found[-1]) and found[-1] != top:
+    while not _has_marker(interp, found[-1]):
         above = os.path.dirname(found[-1])
         if above == found[-1]:
-            # Neither leads anywhere: the folder by itself.
-            return [here]
+            top = os.getcwd()
+            return found[: found.index(top) + 1] if top in found else [here]
         found.append(above)
     return found
 
