@@ -15,7 +15,7 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.detect.declared import NamedVersions, ProjectFolders, from_package, from_revision, join
 from mfsdp_lint.inputs.projects import active_environments, own_packages
 from mfsdp_lint.megatron.versions import HEAD, VersionError, numbers
-from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, every, having, mask_of, releases
+from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, every, having, having_field, releases
 from mfsdp_lint.megatron.vocabulary import SECTIONS, table
 
 BRIDGE = ("src/megatron/bridge/package_info.py", "megatron/bridge/package_info.py")
@@ -341,7 +341,7 @@ def in_use(places: ProjectFolders, files: Iterable[str]) -> NamedVersions | None
 def _set_fields(text: str) -> Iterator[tuple[int, int]]:
     """Yield every assignment to a field of a section that some releases have, by its line, and these releases."""
     for match in _SET.finditer(text):
-        has = mask_of(table().versions_with(match["section"], match["field"]))
+        has = having_field(match["section"], match["field"])
         if has and not _is_guarded(text, match):
             yield text.count("\n", 0, match.start()) + 1, has
 

@@ -14,12 +14,13 @@ if these are not known). A set of releases is a mask with a bit for each.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from mfsdp_lint.core.files import PACKAGE, read
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.store import store
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +170,23 @@ def releases(mask: int) -> Sequence[str]:
     return [release for bit, release in enumerate(_index()["releases"]) if mask >> bit & 1]
 
 
-def mask_of(names: Collection[str]) -> int:
-    """Return the mask of the releases with these names."""
+def having_field(section: str, field: str) -> int:
+    """Return the mask of the releases in which a section of a configuration has a field; 0 where none has it."""
+    fields = _fields()
+    said = fields["sections"].get(section, {"classes": (), "fields": {}})
+    columns = _columns(said["fields"].get(field, ())) & _columns(said["classes"])
+    names = {version for column, version in enumerate(fields["versions"]) if column in columns}
     return sum(1 << bit for bit, release in enumerate(_index()["releases"]) if release in names)
+
+
+def _columns(runs: Sequence[tuple[int, int, Any]]) -> set[int]:
+    """Return the versions, by their numbers, for which a fact holds that is stored in runs."""
+    return {column for first, last, fact in runs if fact is not None for column in range(first, last + 1)}
+
+
+@cache
+def _fields() -> Any:
+    return store()["vocabulary/fields"]
 
 
 @cache

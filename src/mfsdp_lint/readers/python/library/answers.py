@@ -272,7 +272,8 @@ def _place_rows(interp: Interpreter, rows: ListObject, source: Object, call: Cal
     for row, cells in zip(rows.items or (), places, strict=False):
         if isinstance(row, DictObject):
             for (key, value), origin in zip(row.fields.items(), cells, strict=False):
-                row.writes[key] = interp.note(origin, call.frame, None, "assigned", value, None)
+                said: Any = origin  # of data it is the origin, and no node
+                row.writes[key] = interp.note(said, call.frame, None, "assigned", value, None)
         elif type(row) is ListObject:
             row.loaded_from([(call.frame.module, origin, call.frame.function) for origin in cells])
 
