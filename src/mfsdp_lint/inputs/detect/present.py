@@ -379,14 +379,14 @@ def in_flags(places: ProjectFolders, scripts: Iterable[str], assumed: str) -> Na
 
     A flag that no release has is another program's. The place is the flag that decides.
     """
+    texts = [(path, text) for path in scripts if _OF_TRAINING.search(text := places.text(path))]
+    if not texts:  # (the table of settings takes a while to load)
+        return None
     known = table().core_versions
     newer = known[known.index(assumed) + 1 :] if assumed in known else ()
     fits: set[str] | None = None
     place = ""
-    for path in scripts:
-        text = places.text(path)
-        if not _OF_TRAINING.search(text):
-            continue
+    for path, text in texts:
         for found in _FLAG.finditer(_COMMENTED.sub("", text)):
             having = table().flag_versions(found[0])
             if having and having[0] in newer:
