@@ -126,8 +126,10 @@ class _Reach:
             method = own[name]
             if isinstance(method, Function) and (not name.startswith("__") or _is_made_plainly(own, described)):
                 methods = described.setdefault("methods", {})
-                methods[name] = methods.get(name) or {}
-                self.add(method, methods[name])
+                # A bound that is known holds for any arguments, also where carrying out effects leads out of sight.
+                if not methods.get(name):
+                    methods[name] = {}
+                    self.add(method, methods[name])
 
 
 def _is_made_plainly(own: Mapping[Any, Object], described: Any) -> bool:
