@@ -42,6 +42,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from mfsdp_lint import process  # noqa: E402
 from mfsdp_lint.cli import main as mfsdp_lint  # noqa: E402
+from mfsdp_lint.inputs.projects import OWN_FOLDER  # noqa: E402
 from mfsdp_lint.inputs.writing import PREFIX  # noqa: E402
 
 VERSION = "0.3.1"
@@ -310,7 +311,8 @@ def texts_of(place: Path) -> dict[str, str]:
 
 def unfinished(place: Path) -> list[str]:
     """List the unfinished files in a copy of the project."""
-    return [name for folder in (place, place / "b") for name in os.listdir(folder) if name.startswith(PREFIX)]
+    folders = [each for each in (place, place / "b", place / OWN_FOLDER) if each.is_dir()]
+    return [name for folder in folders for name in os.listdir(folder) if name.startswith(PREFIX)]
 
 
 def as_nobody() -> None:

@@ -24,8 +24,9 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _nothing_is_kept() -> Iterator[None]:
+def _nothing_is_kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("user")))
         patch.setenv(cache.VARIABLE, "")
         patch.delenv("GITHUB_ACTIONS", raising=False)  # where these tests may run
         yield

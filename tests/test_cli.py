@@ -76,8 +76,8 @@ def test_a_path_that_does_not_exist_ends_with_2_and_the_others_are_checked(
     [
         (["--bogus"], "unrecognized arguments: --bogus (see `mfsdp-lint --help`)"),
         (["--output-format", "xml"], "argument --output-format: invalid choice: 'xml'"),
-        (["--select", "MFSDP10X"], "select: there is no rule 'MFSDP10X'; the nearest is MFSDP10"),
-        (["--ignore", "MFSDP1,E501"], "ignore: there is no rule 'E501'; the nearest is MFSDP"),
+        (["--select", "MFSDP10X"], "select: there is no rule 'MFSDP10X'"),
+        (["--ignore", "MFSDP1,E501"], "ignore: there is no rule 'E501'"),
         (["--target-bridge", "9.9"], "target-bridge: unknown Megatron-Bridge version '9.9' (known: 0.2.0, "),
         (["--config", "no.toml"], "no.toml: No such file or directory"),
     ],

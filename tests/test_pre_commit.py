@@ -122,3 +122,19 @@ def test_what_is_excluded_is_left_out_and_names_may_be_odd(run: Run, hook: Run, 
     nothing = hook("mfsdp-lint", "--files", "pyproject.toml", cwd=tmp_path)
     assert nothing.returncode == 0, nothing.stdout
     assert "no files to check" in nothing.stdout
+
+
+def test_a_helper_is_checked_with_the_recipes_that_use_it(run: Run, hook: Run, tmp_path: Path) -> None:
+    (tmp_path / "sharding.py").write_text("def shard(cfg):\n    cfg.ddp.use_megatron_fsdp = True\n    return cfg\n")
+    (tmp_path / "big_recipe.py").write_text(
+        "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\nfrom sharding import shard\n\n\n"
+        "def big():\n    cfg = llama3_8b_pretrain_config()\n    cfg.dist.use_tp_pp_dp_mapping = True\n"
+        "    return shard(cfg)\n"
+    )
+    committed(run, tmp_path)
+
+    check = hook("mfsdp-lint", "--files", "sharding.py", cwd=tmp_path)
+    assert check.returncode == 1, check.stdout
+    assert "error[MFSDP302]" in check.stdout
+    assert "--> sharding.py:2:33" in check.stdout
+    assert "dist.use_tp_pp_dp_mapping is True here (big_recipe.py:7)" in check.stdout

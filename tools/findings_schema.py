@@ -72,6 +72,7 @@ _FINDING = _object(
         )
     ),
     no_fix=_or_none(_TEXT),
+    possible_fix=_or_none(_SAFETY),
 )
 _SUMMARY = _object(
     files=_NUMBER,

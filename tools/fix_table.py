@@ -10,8 +10,9 @@ from mfsdp_lint.rules.model import FixSpec, Rule
 _HEAD = """# Fixes
 
 `--fix` makes the safe ones, `--unsafe-fixes` the others as well. A fix is safe where it changes nothing that works
-today. Where a condition stands, it is safe there and unsafe elsewhere; `unless` counts where it is known to be so.
-Each fix is proved before it is offered: without a place where the value can be written with certainty there is none.
+today, or repairs a run that cannot start by the remedy that upstream documents. Where a condition stands, it is safe
+there and unsafe elsewhere; `unless` counts where it is known to be so. Each fix is proved before it is offered: without
+a place where the value can be written with certainty there is none, nor where that would change somebody else's run.
 
 | rule | where | fix | safe |
 | --- | --- | --- | --- |"""

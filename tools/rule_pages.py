@@ -9,6 +9,7 @@ from pathlib import Path
 from mfsdp_lint.checkout import CHECKOUT
 from mfsdp_lint.core.values import spell
 from mfsdp_lint.reports.explain import code_of, fix_of, fix_where, found_where, severities, stages
+from mfsdp_lint.reports.wording import STAGES
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Case, Example, Rule
 from tools.fix_table import fix_table
@@ -111,13 +112,18 @@ def _case(case: Case) -> Iterator[str]:
     if case.versions.text:
         parts.append(_versions(case.versions.text))
     where = f" ({'; '.join(parts)})" if parts else ""
-    yield f"- **{case.severity}**, {case.stage}{where}: {case.consequence.template}."
+    yield f"- **{case.severity}**, {STAGES[case.stage]}{where}: {case.consequence.template}."
     if case.intended:
         meant = ", ".join(f"`{path} = {spell(value)}`" for path, value in case.intended.items())
         yield f"  - **info** where somebody wrote {meant}"
     for versions, text in case.raises.entries:
         which = f" ({_versions(versions.text)})" if versions.text else ""
-        yield f"  - raises{which}: `{text.template}`"
+        yield f"  - raises{which}: {_code_span(text.template)}"
+
+
+def _code_span(text: str) -> str:
+    """Return a text as code: one with backticks stands between two of them, and blanks."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def _versions(text: str) -> str:

@@ -30,19 +30,21 @@ if TYPE_CHECKING:
 
 
 COMMANDS = {
-    "check": "find and fix mistakes in recipes (what happens without a command)",
+    "check": "find and fix mistakes in recipes (the default command)",
     "audit": "show the effective configuration of every recipe, with the origin of each value",
-    "runs": "list the training runs that launch scripts start, and what each comes to",
-    "why": "show how one setting of a recipe came to its value",
+    "runs": "list the training runs that launch scripts start, with their settings",
+    "why": "show where the value of a setting comes from",
     "explain": "explain a rule, a setting or a flag",
     "rules": "list the rules, or try their examples with the real Megatron",
     "enable": "turn Megatron-FSDP on in a recipe, with everything that it needs",
-    "judge": "judge configurations that are given as JSON",
+    "judge": "judge configurations given as JSON",
     "dry-run": "try recipes with the real Megatron on two ranks",
-    "checkpoint": "tell what a checkpoint's folder holds, and whether it is whole",
+    "checkpoint": "describe a checkpoint folder, and check that it is complete",
+    "cache": "show or empty the cache of this project",
+    "config": "explain a key of the configuration",
     "init": "write a configuration and a commit hook for a project",
-    "server": "talk to an editor (language server protocol)",
-    "snapshot": "make what is known of an upstream release",
+    "server": "start the language server for an editor",
+    "snapshot": "build the snapshot of an upstream release",
 }
 """Every command; each is the module of that name, with `_` for `-`, under `mfsdp_lint.commands`."""
 
@@ -112,6 +114,7 @@ def _run(arguments: list[str]) -> int:
     from mfsdp_lint import process
     from mfsdp_lint.commands.arguments import parser_for, word_first
     from mfsdp_lint.inputs.options import UsageError
+    from mfsdp_lint.inputs.writing import clear_up
 
     terminal.never_fail_to_print()
     process.own()
@@ -131,6 +134,7 @@ def _run(arguments: list[str]) -> int:
     parser = parser_for(prog, summary, command.EXAMPLES)
     command.add_arguments(parser)
     try:
+        clear_up()
         code = command.main(parser.parse_args(word_first(arguments) if name in ABOUT_A_WORD else arguments))
         sys.stdout.flush()
         return code

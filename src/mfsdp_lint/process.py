@@ -1,4 +1,4 @@
-"""The tool's own process: its recursion limit, its garbage collection, and the progress of a run that it shows.
+"""The tool's own process: its recursion limit, its garbage collection, its budgets, and the progress that it shows.
 
 The command line changes them, because the process is its own; a library does not. Without the changes everything
 works: helpers that call each other very deeply are followed less far, and reading takes longer.
@@ -34,6 +34,9 @@ _set_aside_since = 0
 
 _watched: Callable[[str, int, int], None] | None = None
 
+_left: int | None = None
+"""Units of work that may still be done; None where nothing limits it."""
+
 
 def own() -> None:
     """Mark the process as the tool's own, without anybody else's code, and raise the limit of recursion."""
@@ -66,6 +69,33 @@ def without_collection() -> Iterator[None]:
             _set_aside_since = 0
         gc.freeze()
         gc.enable()
+
+
+class OverBudget(BaseException):
+    """More work would be needed than may be done here. No fault of a file: what contains faults lets it pass."""
+
+
+@contextmanager
+def budget(units: int | None) -> Iterator[None]:
+    """Limit the work that is done meanwhile (None: no limit), in units that are the same on every machine.
+
+    Whoever works spends them; past the limit that raises OverBudget.
+    """
+    global _left
+    before, _left = _left, units
+    try:
+        yield
+    finally:
+        _left = before
+
+
+def spend(units: int) -> None:
+    """Count work against the budget. Raises OverBudget."""
+    global _left
+    if _left is not None:
+        _left -= units
+        if _left < 0:
+            raise OverBudget
 
 
 def progress_line() -> Callable[[str], None]:

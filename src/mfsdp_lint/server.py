@@ -20,8 +20,10 @@ from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import describe
+from mfsdp_lint.engine.ignore import fixed_text, with_comments
 from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.engine.run import run
+from mfsdp_lint.fixes.editor import EDITORS
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.faults import described
 from mfsdp_lint.inputs.options import Options, UsageError, merge
@@ -30,11 +32,12 @@ from mfsdp_lint.megatron.startup.resolve import resolve
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import find
+from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.reports.explain import render_setting
-from mfsdp_lint.reports.places import in_files, recipes_in_files
+from mfsdp_lint.reports.places import in_files, recipes_in_files, rule_page
 from mfsdp_lint.reports.why import stories
 from mfsdp_lint.reports.wording import remarks
-from mfsdp_lint.rules.about_files import UNUSED_COMMENT
+from mfsdp_lint.rules.about_files import FILE_CODES, UNUSED_COMMENT
 from mfsdp_lint.rules.selection import rules_about
 
 
@@ -57,10 +60,14 @@ class CheckedDocument:
     problem: str = ""
 
 
-def check(document: OpenDocument) -> CheckedDocument:
-    """Check a document, with its imports as they are on disk. Silenced findings are left out."""
+def check(document: OpenDocument, *, dependents: bool = False) -> CheckedDocument:
+    """Check a document, with its imports as they are on disk. Silenced findings are left out.
+
+    With `dependents`, the files that use it are checked with it, which takes longer.
+    """
     try:
-        outcome = run(replace(_options(document), show_fixes=True))
+        options = _options(document)
+        outcome = run(replace(options, show_fixes=True, dependents=dependents and options.dependents is not False))
     except UsageError as error:
         return CheckedDocument(document, problem=str(error))
     mine = [each for each in outcome.findings if each.span.path == document.path and each.suppressed is None]
@@ -90,33 +97,72 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 }
 
 
+def touches(asked: types.Range, other: types.Range) -> bool:
+    """Tell whether two ranges meet."""
+    ends = (asked.start, other.end), (other.start, asked.end)
+    return all((one.line, one.character) <= (two.line, two.character) for one, two in ends)
+
+
 def quick_fixes(checked: CheckedDocument, asked: types.Range, uri: str) -> Iterator[types.CodeAction]:
     """Yield the proved fixes of the findings in a range. A fix that has edits in other files is not offered here."""
     document = checked.document
-
-    def touches(other: types.Range) -> bool:
-        ends = (asked.start, other.end), (other.start, asked.end)
-        return all((one.line, one.character) <= (two.line, two.character) for one, two in ends)
-
     for finding in checked.findings:
         fix = finding.fix
-        if fix is None or not fix.edits or not touches(range_of(finding.span, document.text)):
+        if fix is None or not fix.edits or not touches(asked, range_of(finding.span, document.text)):
             continue
         if any(edit.span.path != document.path for edit in fix.edits):
             continue
         text = fix.edits[0].text.strip()
-        does = "change these lines" if "\n" in text else f"write {text}" if text else "take it out"
-        does = does if len(fix.edits) == 1 else f"change {len(fix.edits)} places"
+        does = "Change these lines" if "\n" in text else f"Write `{text}`" if text else "Remove this text"
+        does = does if len(fix.edits) == 1 else f"Change {len(fix.edits)} places"
         edits = [types.TextEdit(range_of(edit.span, document.text), edit.text) for edit in fix.edits]
         identifier = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=document.version)
-        why = f": {fix.why}" if fix.why else ""
         yield types.CodeAction(
-            title=f"{finding.code}: {does} ({fix.safety} fix, proved{why})",
+            title=f"{does} ({finding.code}{', unsafe' if fix.safety == 'unsafe' else ''})",
             kind=types.CodeActionKind.QuickFix,
             diagnostics=[_diagnostic(finding, checked, lambda path: path)],
             is_preferred=fix.safety == "safe",
             edit=types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identifier, edits)]),
         )
+
+
+TO_WRITE = "TODO: say why"
+"""The reason in a comment that an editor writes; a person replaces it."""
+
+FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.mfsdp-lint"
+
+
+def comments_to_write(checked: CheckedDocument, asked: types.Range, uri: str) -> Iterator[types.CodeAction]:
+    """Yield a suppression comment for each finding in a range."""
+    document = checked.document
+    if kind_of(document.path) not in EDITORS:
+        return
+    for finding in checked.findings:
+        if finding.code in FILE_CODES or not touches(asked, range_of(finding.span, document.text)):
+            continue
+        text = with_comments(document.path, document.text, [finding], TO_WRITE)
+        if text is not None:
+            yield types.CodeAction(
+                title=f"Silence {finding.code} here, with a reason",
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=[_diagnostic(finding, checked, lambda path: path)],
+                edit=_edit(document, text, uri),
+            )
+
+
+def _edit(document: OpenDocument, text: str, uri: str) -> types.WorkspaceEdit:
+    """Return the edit of the lines in which a new text differs."""
+    old, new = split_lines(document.text), split_lines(text)
+    first = next(
+        (at for at, (one, two) in enumerate(zip(old, new, strict=False)) if one != two), min(map(len, (old, new)))
+    )
+    same = 0
+    while same < min(len(old), len(new)) - first and old[-1 - same] == new[-1 - same]:
+        same += 1
+    place = types.Range(types.Position(first, 0), types.Position(len(old) - same, 0))
+    edit = types.TextEdit(place, "".join(new[first : len(new) - same]))
+    identifier = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=document.version)
+    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identifier, [edit])])
 
 
 def _diagnostic(finding: Finding, checked: CheckedDocument, uri_of: Callable[[str], str]) -> types.Diagnostic:
@@ -131,6 +177,7 @@ def _diagnostic(finding: Finding, checked: CheckedDocument, uri_of: Callable[[st
         range=range_of(finding.span, checked.document.text),
         severity=_SEVERITIES[finding.severity],
         code=finding.code,
+        code_description=types.CodeDescription(page) if (page := rule_page(finding.code, local=True)) else None,
         source=SOURCE,
         message="\n".join([finding.message, *remarks(finding)]),
         related_information=related,
@@ -281,23 +328,23 @@ class Server(LanguageServer):
 
         return await asyncio.shield(held())
 
-    def check_soon(self, uri: str, pause: float) -> None:
-        """Check a document after a pause, unless it changes before."""
+    def check_soon(self, uri: str, pause: float, *, dependents: bool = False) -> None:
+        """Check a document after a pause, unless it changes before; perhaps with the files that use it."""
         if uri in self.due:
             self.due[uri].cancel()
-        self.due[uri] = asyncio.ensure_future(self._check(uri, pause))
+        self.due[uri] = asyncio.ensure_future(self._check(uri, pause, dependents))
 
     def complain(self, problem: str) -> None:
         """Show an error that does not concern the document."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"{SOURCE}: {problem}"))
 
-    async def _check(self, uri: str, pause: float) -> None:
+    async def _check(self, uri: str, pause: float, dependents: bool) -> None:
         await asyncio.sleep(pause)
         document = self.document(uri)
         if document is None:
             return
         try:
-            checked = await self.alone(lambda: check(document))
+            checked = await self.alone(lambda: check(document, dependents=dependents))
         except Exception as error:
             self.complain(described(error))
             return
@@ -333,9 +380,9 @@ def server() -> Server:
         server.check_soon(asked.text_document.uri, PAUSE)
 
     @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    async def saved(server: Server, _: types.DidSaveTextDocumentParams) -> None:
+    async def saved(server: Server, asked: types.DidSaveTextDocumentParams) -> None:
         for uri in server.checked:  # its importers are wrong or right by it
-            server.check_soon(uri, 0)
+            server.check_soon(uri, 0, dependents=uri == asked.text_document.uri)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     async def closed(server: Server, asked: types.DidCloseTextDocumentParams) -> None:
@@ -346,14 +393,35 @@ def server() -> Server:
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     @made.feature(
-        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions(
+            code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll], resolve_provider=True
+        ),
     )
     async def fixes(server: Server, asked: types.CodeActionParams) -> list[types.CodeAction]:
         uri = asked.text_document.uri
         checked = server.checked.get(uri)
         if checked is None or server.workspace.get_text_document(uri).source != checked.document.text:
             return []  # proved for another text
-        return list(quick_fixes(checked, asked.range, uri))
+        only = asked.context.only
+        found: list[types.CodeAction] = []
+        if only is None or any(_covers(kind, types.CodeActionKind.QuickFix.value) for kind in only):
+            found += [*quick_fixes(checked, asked.range, uri), *comments_to_write(checked, asked.range, uri)]
+        fixable = any(each.fixable == "safe" for each in checked.findings)
+        if fixable and (only is None or any(_covers(kind, FIX_ALL) for kind in only)):
+            found.append(types.CodeAction(title="Apply all safe fixes in this file", kind=FIX_ALL, data=uri))
+        return found
+
+    @made.feature(types.CODE_ACTION_RESOLVE)
+    async def resolved(server: Server, action: types.CodeAction) -> types.CodeAction:
+        uri = action.data if isinstance(action.data, str) else ""
+        document = server.document(uri)
+        if document is None:
+            return action
+        text = await server.alone(lambda: fixed_text(_options(document)))
+        if text is not None:
+            action.edit = _edit(document, text, uri)
+        return action
 
     @made.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(server: Server, asked: types.HoverParams) -> types.Hover | None:
@@ -384,6 +452,12 @@ def server() -> Server:
         return [types.CompletionItem(label=label, detail=detail) for label, detail in found]
 
     return made
+
+
+def _covers(kind: str | types.CodeActionKind, other: str) -> bool:
+    """Tell whether a kind of action is another one, or holds it (`source` has `source.fixAll.mfsdp-lint`)."""
+    asked = kind.value if isinstance(kind, types.CodeActionKind) else kind
+    return f"{other}.".startswith(f"{asked}.")
 
 
 async def _setting_named(

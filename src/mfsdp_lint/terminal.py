@@ -59,6 +59,16 @@ def _inert(line: str) -> str:
     return line
 
 
+def columns() -> int:
+    """Return the width of the terminal that is printed to; 0 where it is none, and lines may be as long as they are."""
+    if not sys.stdout.isatty():
+        return 0
+    try:
+        return int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(sys.stdout.fileno()).columns
+    except (ValueError, OSError):
+        return 80
+
+
 def show(text: str, *, colored: bool = False) -> None:
     """Print text for people."""
     sys.stdout.write(lines(text, colored=colored))

@@ -33,7 +33,7 @@ def test_bash_offers_commands_options_and_choices(capsys: pytest.CaptureFixture[
     assert {"default", "strict", "performance"} <= set(offered("mfsdp-lint check --preset ", capsys))
 
 
-@pytest.mark.parametrize("shell", ["zsh", "tcsh"])
+@pytest.mark.parametrize("shell", ["zsh", "tcsh", "fish"])
 def test_other_shells_have_a_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--completion", shell]) == 0
     assert "mfsdp-lint" in capsys.readouterr().out
@@ -44,4 +44,4 @@ def test_without_the_extra_it_is_told_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["--completion", "bash"]) == 2
-    assert "pip install 'mfsdp-lint[completion]'" in capsys.readouterr().err
+    assert "pip install '.[completion]' in a checkout" in capsys.readouterr().err

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from mfsdp_lint.cli import main
+from mfsdp_lint.commands.init import HOOK
 from mfsdp_lint.inputs.configuration import read_configuration
 
 
@@ -22,7 +23,10 @@ def test_what_it_writes_is_a_configuration_and_a_hook(capsys: pytest.CaptureFixt
     assert read_configuration() == {}
     (repository,) = yaml.safe_load(Path(".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
     (hook,) = repository["hooks"]
-    assert (hook["entry"], hook["files"]) == ("mfsdp-lint --force-exclude --", r"\.(py|ipynb|ya?ml|sh)$")
+    assert (hook["entry"], hook["files"]) == (
+        "mfsdp-lint --force-exclude --",
+        r"\.(py|ipynb|ya?ml|sh|bash|slurm|sbatch)$",
+    )
     assert main([]) == 0
 
 
@@ -56,3 +60,10 @@ def test_a_second_time_changes_nothing(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().out == (
         "mfsdp-lint.toml: has a configuration already\n.pre-commit-config.yaml: has the hook already\n"
     )
+
+
+def test_the_hook_takes_the_files_that_the_published_one_takes() -> None:
+    published = yaml.safe_load((Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text())[0]
+    (written,) = yaml.safe_load(f"repos:\n{HOOK}")["repos"][0]["hooks"]
+    for key in ("entry", "files", "types_or", "require_serial"):
+        assert written[key] == published[key]

@@ -69,3 +69,33 @@ def test_audit_shows_one_run(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     assert told.startswith("1 recipe, ")
     assert "launch.sh[2]" in told
+
+
+def test_a_run_says_what_its_script_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = '[ -n "${TOKEN:-}" ] || exit 1\ntorchrun pretrain_gpt.py --use-megatron-fsdp\n'
+    (tmp_path / "launch.sh").write_text(script, encoding="utf-8")
+    assert main(["runs"]) == 0
+    assert "launch.sh → pretrain_gpt.py → given $TOKEN → FSDP megatron-fsdp" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (
+            "mylauncher pretrain_gpt.py --use-megatron-fsdp",
+            "the launch goes through `mylauncher`, which is not followed",
+        ),
+        ("python train.py --fsdp x", "train.py is not at hand, and its words give no settings of Megatron"),
+        ("false && torchrun pretrain_gpt.py", "no way that is followed leads to this launch"),
+    ],
+)
+def test_a_launch_that_gives_no_run_is_told_with_its_reason(
+    script: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "launch.sh").write_text(f"set -e\n{script}\n", encoding="utf-8")
+    assert main(["runs"]) == 0
+    assert capsys.readouterr().out.startswith(f"launch.sh:2: not followed: {reason}\nno runs, ")

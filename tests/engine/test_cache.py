@@ -16,6 +16,7 @@ from mfsdp_lint.engine import cache
 from mfsdp_lint.engine import run as running
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.projects import OWN_FOLDER
 
 HELPER = """\
 def fsdp(cfg):
@@ -221,17 +222,23 @@ def _another_letter(path: Path) -> None:
     path.write_text(path.read_text().replace("MFSDP101", "MFSDP109"))
 
 
+def _sealed(path: Path, data: bytes) -> bytes:
+    content = cache.sealed(str(path), data)
+    assert content is not None
+    return content
+
+
 def _another_shape(path: Path) -> None:
-    path.write_bytes(cache.sealed(json.dumps({"looks": [], "findings": 3}).encode()))
+    path.write_bytes(_sealed(path, json.dumps({"looks": [], "findings": 3}).encode()))
 
 
 def _unheard_of(path: Path) -> None:
     data = path.read_bytes().partition(b"\n")[2]
-    path.write_bytes(cache.sealed(data.replace(b'"how":"read"', b'"how":"dream"')))
+    path.write_bytes(_sealed(path, data.replace(b'"how":"read"', b'"how":"dream"')))
 
 
 def _deep(path: Path) -> None:
-    path.write_bytes(cache.sealed(b"[" * 100_000))
+    path.write_bytes(_sealed(path, b"[" * 100_000))
 
 
 def _gone(path: Path) -> None:
@@ -252,7 +259,7 @@ def test_what_is_damaged_is_judged_anew(
     damage: Callable[[Path], None], here: Path, told: Told, anew: list[int]
 ) -> None:
     before = told()
-    (kept,) = (here / cache.FOLDER).glob("*.json")
+    (kept,) = (here / OWN_FOLDER).glob("*.json")
     damage(kept)
     assert told() == before
     assert len(anew) == 2
@@ -260,8 +267,8 @@ def test_what_is_damaged_is_judged_anew(
 
 def test_it_is_kept_out_of_the_repository_and_holds_data_alone(here: Path, told: Told) -> None:
     told()
-    (kept,) = (here / cache.FOLDER).glob("*.json")
-    assert (here / cache.FOLDER / ".gitignore").read_text() == "*\n"
+    (kept,) = (here / OWN_FOLDER).glob("*.json")
+    assert (here / OWN_FOLDER / ".gitignore").read_text() == "*\n"
     assert {"looks", "findings", "summary"} <= json.loads(kept.read_text().partition("\n")[2]).keys()
 
 
@@ -272,7 +279,7 @@ def test_nothing_is_kept_where_that_is_not_wanted(here: Path, told: Told, monkey
     monkeypatch.delenv(cache.VARIABLE)
     (here / "pyproject.toml").write_text("[tool.mfsdp-lint]\ncache = false\n")
     told()
-    assert not (here / cache.FOLDER).exists()
+    assert not (here / OWN_FOLDER).exists()
 
 
 def test_another_folder_may_be_named(here: Path, told: Told, anew: list[int]) -> None:
@@ -307,7 +314,7 @@ def test_only_the_last_runs_are_kept(here: Path, told: Told, monkeypatch: pytest
     monkeypatch.setattr(cache, "MOST_RUNS", 2)
     for code in ("MFSDP1", "MFSDP2", "MFSDP3", "MFSDP4"):
         told("--ignore", code)
-    assert len(list((here / cache.FOLDER).glob("*.json"))) == 2
+    assert len(list((here / OWN_FOLDER).glob("*.json"))) == 2
 
 
 def test_several_at_once_do_not_disturb_each_other(here: Path) -> None:

@@ -30,7 +30,7 @@ def test_the_figures_are_equal(
     monkeypatch.chdir(tmp_path)
     for name, text in project.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    told = running.run(Options(paths=(".",), target_bridge="0.3.1", unsafe_fixes=unsafe)).summary
+    told = running.run(Options(paths=(".",), target_bridge="0.3.1", unsafe_fixes=unsafe, show_fixes=True)).summary
     done = running.run(Options(paths=(".",), target_bridge="0.3.1", unsafe_fixes=unsafe, fix=True)).summary
     assert done.fixed == told.fixable
     assert told.fixable > 20

@@ -159,7 +159,9 @@ def kept_run(chance: Random) -> None:
                 data[at:at] = data[: chance.choice((1, 5, 100))]
             case _:
                 data[at : at + 1] = mutate.text(chance, ("true", '"x"', "[]", "1", "null")).encode("utf-8", "replace")
-    Path("kept").write_bytes(kept.sealed(bytes(data)) if sound else data)
+    sealed = kept.sealed("kept", bytes(data))
+    assert sealed is not None
+    Path("kept").write_bytes(sealed if sound else data)
     found = kept.load("kept")
     assert found is None or sound
     if found is not None:

@@ -33,9 +33,9 @@ def test_the_nearest_file_counts_and_no_other(write: Write, monkeypatch: pytest.
 
 
 def test_what_is_extended_counts_where_nothing_else_is_said(write: Write) -> None:
-    write("shared/lint.toml", '[tool.mfsdp-lint]\nselect = ["MFSDP1"]\nfix = true\nsearch-path = ["vendor"]\n')
+    write("shared/lint.toml", '[tool.mfsdp-lint]\nselect = ["MFSDP1"]\npreview = true\nsearch-path = ["vendor"]\n')
     write("mfsdp-lint.toml", 'extend = "shared/lint.toml"\nselect = ["MFSDP2"]\n')
-    assert read_configuration() == {"select": ("MFSDP2",), "fix": True, "search_path": ("shared/vendor",)}
+    assert read_configuration() == {"select": ("MFSDP2",), "preview": True, "search_path": ("shared/vendor",)}
 
 
 def test_tables_add_to_what_is_extended(write: Write) -> None:
@@ -129,7 +129,7 @@ def test_the_schema_takes_what_is_read_and_refuses_what_is_not(write: Write, key
             else "{ " + " ".join(f"{name} = {json.dumps(value)}" for name, value in example.items()) + " }"
         )
         write("mfsdp-lint.toml", f"{key.name} = {toml}\n")
-        assert key.field in read_configuration()
+        assert key.field in read_configuration("mfsdp-lint.toml")
     write("mfsdp-lint.toml", f"{key.name} = 3\n")
     with pytest.raises(UsageError):
         read_configuration()

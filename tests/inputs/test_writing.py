@@ -12,7 +12,15 @@ from threading import Timer
 
 import pytest
 
-from mfsdp_lint.inputs.writing import NotWritten, check_writable, exchange, remove_unfinished, replace_file
+from mfsdp_lint.inputs.projects import OWN_FOLDER
+from mfsdp_lint.inputs.writing import (
+    NotWritten,
+    check_writable,
+    clear_up,
+    exchange,
+    remove_unfinished,
+    replace_file,
+)
 
 EXCHANGE = "mfsdp_lint.inputs.writing.exchange"
 
@@ -191,10 +199,59 @@ replace_file(sys.argv[1], b"new", lambda: print("ready", flush=True) or sys.stdi
 
 def test_what_a_killed_run_left_is_removed_by_the_next_one(path: Path) -> None:
     subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
-    assert len(entries(path.parent)) > 1
-    remove_unfinished([str(path.parent)])
+    assert os.listdir(path.parent / OWN_FOLDER)
+    assert sorted(os.listdir(path.parent)) == [OWN_FOLDER, "a.py"]  # and nothing beside the sources
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path.parent)
+        clear_up()
     assert entries(path.parent) == {"a.py": b"old"}
     replace_file(str(path), b"new")
+
+
+KILLED_AT = """
+import os, signal, sys
+from mfsdp_lint.inputs import writing
+def killed(*_): os.kill(os.getpid(), signal.SIGKILL)
+at = sys.argv[2]
+setattr(os if at in ("fsync", "replace") else writing, at, killed)
+if at == "replace":
+    writing.exchange = lambda *_: False
+writing.replace_file(sys.argv[1], b"new")
+"""
+
+
+@pytest.mark.parametrize("moment", ["fsync", "_like", "_step", "exchange", "wait_for_writers", "replace"])
+def test_a_run_that_is_killed_at_any_moment_leaves_nothing_beside_the_file(moment: str, path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED_AT, str(path), moment], check=False)
+    assert done.returncode < 0
+    assert set(os.listdir(path.parent)) <= {OWN_FOLDER, "a.py"}
+    assert path.read_bytes() in (b"old", b"new")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path.parent)
+        clear_up()
+    assert os.listdir(path.parent) == ["a.py"]
+
+
+def test_where_the_one_place_leads_elsewhere_it_is_not_used(path: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / ".mfsdp-lint-theirs.tmp").write_text("x")
+    (path.parent / OWN_FOLDER).symlink_to(elsewhere)
+    replace_file(str(path), b"new")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path.parent)
+        clear_up()
+    assert path.read_bytes() == b"new"
+    assert os.listdir(elsewhere) == [".mfsdp-lint-theirs.tmp"]
+
+
+def test_a_link_among_the_leftovers_keeps_none_of_them(path: Path) -> None:
+    names = [f".mfsdp-lint-{each}.tmp" for each in "abc"]
+    for name in names[::2]:
+        (path.parent / name).write_text("x")
+    (path.parent / names[1]).symlink_to("/etc/passwd")
+    remove_unfinished([str(path.parent)])
+    assert sorted(os.listdir(path.parent)) == [names[1], "a.py"]
 
 
 def test_what_another_run_is_writing_is_not(path: Path) -> None:
@@ -203,7 +260,7 @@ def test_what_another_run_is_writing_is_not(path: Path) -> None:
         assert other.stdout is not None
         assert other.stdin is not None
         assert other.stdout.readline() == "ready\n"
-        remove_unfinished([str(path.parent)])
-        assert len(entries(path.parent)) == 2  # what it writes; the second name of the old file is no loss
+        remove_unfinished([str(path.parent / OWN_FOLDER)])
+        assert os.listdir(path.parent / OWN_FOLDER)
         other.communicate("go\n")
     assert entries(path.parent) == {"a.py": b"new"}

@@ -119,6 +119,40 @@ HOLDERS = {
             env_vars:
               CUDA_DEVICE_MAX_CONNECTIONS: "1"
         """,
+    "a service whose entry point has words, and its command a text": f"""\
+        services:
+          train:
+            environment: [CUDA_DEVICE_MAX_CONNECTIONS=1]
+            entrypoint: [torchrun, --nproc-per-node, "8"]
+            command: {LAUNCH.removeprefix("torchrun ")}
+        """,
+    "a template of Argo": f"""\
+        apiVersion: argoproj.io/v1alpha1
+        kind: Workflow
+        spec:
+          templates:
+            - name: train
+              script:
+                command: [bash]
+                env: [{{name: CUDA_DEVICE_MAX_CONNECTIONS, value: "1"}}]
+                source: |
+                  {LAUNCH} --seed {{{{workflow.parameters.seed}}}}
+        """,
+    "a task of SkyPilot": f"""\
+        resources: {{accelerators: "H100:8"}}
+        envs: {{CUDA_DEVICE_MAX_CONNECTIONS: "1"}}
+        run: |
+          cd /src
+          {LAUNCH}
+        """,
+    "a task of dstack": f"""\
+        type: task
+        nodes: 2
+        env: [CUDA_DEVICE_MAX_CONNECTIONS=1]
+        commands:
+          - pip install .
+          - {LAUNCH}
+        """,
 }
 
 IMAGES = {

@@ -59,7 +59,7 @@ def test_a_parameter_that_switches_fsdp_on_is_a_warning(shipped: Run) -> None:
     assert len(found) == FINE_TUNING_WITH_A_SWITCH
     assert certain(found) == []
     assert {each["severity"] for each in found} == {"warning"}
-    assert all(each["message"].endswith("when called with use_megatron_fsdp=True") for each in found)
+    assert all(each["message"].endswith("(when called with use_megatron_fsdp=True)") for each in found)
 
 
 def settings_of(lines: list[str]) -> set[str]:

@@ -46,7 +46,7 @@ def test_a_finding_is_told_from_the_line_at_fault_to_the_way_out() -> None:
           |
         7 |     cfg.ddp.use_megatron_fsdp = True
           |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-          = without an error: every rank keeps the whole model
+          = silently: every rank keeps the whole model
         recipes: recipe_0 and 41 more
         help: --fix --unsafe-fixes can repair this (unsafe fix)
 
@@ -61,6 +61,33 @@ def test_nothing_found_is_one_line_of_summary() -> None:
         "3 files, 12 recipes: 0 findings; "
         "judged against megatron-bridge 0.3.1 with megatron-core 0.16.1 (the newest on the package index)\n"
     )
+
+
+def test_errors_come_first_wherever_they_are() -> None:
+    info, warning = replace(FORMAT, severity="info", code="MFSDP901"), replace(FORMAT, severity="warning")
+    heads = [line for line in without_summary(info, warning, FORMAT).splitlines() if "]: " in line]
+    assert [head.partition("[")[0] for head in heads] == ["error", "warning", "info"]
+
+
+def test_infos_are_one_line_unless_somebody_asks() -> None:
+    info = replace(FORMAT, severity="info")
+    summary = replace(SUMMARY, errors=0, warnings=0, infos=2)
+    folded = full([info, info], summary, FILES.get, infos=False)
+    assert folded.startswith("2 infos: --show-info\n\n")
+    assert "recipes/llama.py" not in folded
+    assert full([info], replace(summary, infos=1), FILES.get, infos=False).startswith("1 info: --show-info\n")
+
+
+def test_a_brief_report_is_findings_alone() -> None:
+    assert full([], NOTHING, FILES.get, brief=True) == ""
+    assert "judged against" not in full([FORMAT], SUMMARY, FILES.get, brief=True)
+
+
+def test_text_is_broken_between_words_and_code_is_cut_around_its_mark() -> None:
+    long = replace(FORMAT, message="a message " * 20, consequence="what happens then " * 20)
+    for line in full([long], SUMMARY, FILES.get, columns=60).splitlines():
+        assert len(line) <= 60
+        assert "messag\n" not in line
 
 
 def test_a_suppressed_finding_is_not_shown() -> None:

@@ -75,6 +75,7 @@ def test_the_whole_document() -> None:
                     ],
                 },
                 "no_fix": None,
+                "possible_fix": None,
             }
         ],
         "fixes": [],

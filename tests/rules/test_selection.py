@@ -37,12 +37,18 @@ def test_a_name_stands_for_its_code() -> None:
 @pytest.mark.parametrize(
     ("wrong", "nearest"),
     [
-        ("MFSDP210", "MFSDP201"),
         ("mfsdp201", "MFSDP201"),
         ("MFDSP201", "MFSDP201"),
+        ("FSDP201", "MFSDP201"),
         ("fsdp-checkpoint-fromat", "fsdp-checkpoint-format"),
     ],
 )
-def test_an_unknown_word_is_answered_with_the_nearest(wrong: str, nearest: str) -> None:
-    with pytest.raises(UsageError, match=f"select: there is no rule '{wrong}'; the nearest is {nearest}"):
+def test_an_unknown_word_is_answered_with_a_near_one(wrong: str, nearest: str) -> None:
+    with pytest.raises(UsageError, match=rf"select: there is no rule '{wrong}'; did you mean {nearest}\?$"):
+        resolved([wrong], NAMES, "select")
+
+
+@pytest.mark.parametrize("wrong", ["MFSDP999", "MFSDP210", "E501", "unused-import"])
+def test_what_is_near_nothing_is_answered_with_nothing(wrong: str) -> None:
+    with pytest.raises(UsageError, match=rf"select: there is no rule '{wrong}'$"):
         resolved([wrong], NAMES, "select")

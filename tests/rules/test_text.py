@@ -21,7 +21,7 @@ summary: A full-width colon
 why: The key goes on behind it, and nobody reads it.
 judges: text
 files: [yaml]
-finds: '^[#\s]*(?P<key>\w+)(?P<at>：) '
+finds: '^[#\s]{0,40}(?P<key>\w{1,20})(?P<at>：) '
 applies: always
 cases:
   - when: text.key == "ckpt_format"

@@ -138,7 +138,7 @@ def pretrain_config(use_fsdp: bool = False):
 def test_a_switch_that_a_parameter_exposes_is_a_warning_that_says_how_to_call_it(tmp_path: Path) -> None:
     (finding,) = found(tmp_path, EXPOSED, "MFSDP101")
     assert finding.severity == "warning"
-    assert '"torch_dist" when called with use_fsdp=True' in finding.message
+    assert '"torch_dist" (when called with use_fsdp=True)' in finding.message
     assert finding.span.line == 6
     assert [affected.severity for affected in finding.recipes] == ["warning"]
 

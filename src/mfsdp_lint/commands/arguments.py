@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise UsageError, with the known option that is nearest to an unknown one."""
         unknown = message.partition("unrecognized arguments: ")[2].split()
-        hint = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions) if unknown else ""
+        hint = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions, cutoff=0.7) if unknown else ""
         raise UsageError(f"{message}{hint} (see `{self.prog} --help`)")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -107,22 +107,37 @@ def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> 
     None means "not given". The options of one launch are left out for commands that change a file, because the file
     has other launches.
     """
-    group.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
-    group.add_argument("--force-exclude", action="store_const", const=True, help="leave it out also where it is named")
     group.add_argument(
-        "--no-ignore", dest="respect_gitignore", action="store_const", const=False, help="read what git ignores as well"
+        "--exclude", action="append", metavar="PATTERN", help="skip matching files and folders; repeatable"
+    )
+    group.add_argument(
+        "--force-exclude",
+        action="store_const",
+        const=True,
+        help="apply --exclude also to files named on the command line",
+    )
+    group.add_argument(
+        "--no-ignore",
+        dest="respect_gitignore",
+        action="store_const",
+        const=False,
+        help="also read files that git ignores",
     )
     group.add_argument(
         "--target-bridge",
         metavar="VERSION",
         help="the megatron-bridge release to judge against (0.4.2, head), or a range of them (>=0.4,<0.6)",
     )
-    group.add_argument("--target-core", metavar="VERSION", help="likewise of megatron-core, where another is used")
-    group.add_argument("--target-te", metavar="VERSION", help="the version of Transformer Engine")
-    group.add_argument("--target-torch", metavar="VERSION", help="the version of PyTorch")
-    group.add_argument("--target-gpu", metavar="NAME", help="the kind of GPU, as in h100")
-    group.add_argument("--front-end", metavar="NAME", help="the framework whose configurations the YAML files are")
-    group.add_argument("--search-path", action="append", metavar="DIR", help="where imports are found; repeatable")
+    group.add_argument(
+        "--target-core",
+        metavar="VERSION",
+        help="the megatron-core release, if it is not the one that megatron-bridge pins",
+    )
+    group.add_argument("--target-te", metavar="VERSION", help="the Transformer Engine version")
+    group.add_argument("--target-torch", metavar="VERSION", help="the PyTorch version")
+    group.add_argument("--target-gpu", metavar="NAME", help="the GPU type, for example h100")
+    group.add_argument("--front-end", metavar="NAME", help="read YAML files as configurations of this framework")
+    group.add_argument("--search-path", action="append", metavar="DIR", help="a folder to find imports in; repeatable")
     group.add_argument(
         "--no-installed-source",
         dest="installed_source",
@@ -133,14 +148,18 @@ def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> 
     if not launch:
         return
     group.add_argument(
-        "--set", dest="overrides", action="append", metavar="PATH=VALUE", help="as if a launcher set it so; repeatable"
+        "--set",
+        dest="overrides",
+        action="append",
+        metavar="PATH=VALUE",
+        help="override a setting, as a launcher would; repeatable",
     )
     group.add_argument(
         "--env",
         dest="environment",
         action="append",
         metavar="NAME=VALUE",
-        help="as if it were started with this variable; NAME alone: without it; repeatable",
+        help="set an environment variable for the run; NAME alone: unset it; repeatable",
     )
 
 
@@ -154,14 +173,16 @@ def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> argpa
 
 def add_configuration(group: argparse._ArgumentGroup) -> None:
     """Add the options of every command that reads a project: a wrapper may hand them to each."""
-    group.add_argument("--config", metavar="FILE", help="read the configuration from FILE")
-    group.add_argument("--isolated", action="store_true", help="read no configuration")
+    group.add_argument("--config", metavar="FILE", help="read the configuration from this file")
+    group.add_argument("--isolated", action="store_true", help="ignore configuration files")
     group.add_argument(
         "--cache",
         action=argparse.BooleanOptionalAction,
-        help="keep what a check comes to, and use it while nothing changes; other commands keep nothing",
+        help="reuse results while no file that a check read has changed",
     )
-    group.add_argument("--cache-dir", metavar="DIR", help="where (default: .mfsdp_cache in the project)")
+    group.add_argument(
+        "--cache-dir", metavar="DIR", help="the folder for the cache (default: .mfsdp_cache in the project)"
+    )
 
 
 def options_from(arguments: Mapping[str, Any]) -> Options:

@@ -27,12 +27,12 @@ from mfsdp_lint.memory.estimate import MemoryOf
 from mfsdp_lint.reports.places import problems_in_files, recipes_in_files, unfollowed_in_files
 from mfsdp_lint.rules.about_files import UNREADABLE
 
-SUMMARY = "Shows what every recipe really configures, defaults and helpers included."
+SUMMARY = "Shows the effective configuration of every recipe, with defaults and helpers."
 
 EXAMPLES = (
     ("mfsdp-lint audit recipes/ --settings ddp", "one section of every recipe"),
     ("mfsdp-lint audit recipes/llama.py::pretrain --output-format json", "one recipe, for programs"),
-    ("mfsdp-lint audit recipes/ --output-format html -o audit.html", "one page to look around in"),
+    ("mfsdp-lint audit recipes/ --output-format html -o audit.html", "one page to explore"),
     ("mfsdp-lint audit recipes/llama.py::pretrain --memory --world-size 64", "bytes of model state on each rank"),
     (
         "mfsdp-lint audit recipes/ --memory --world-size 64 --parameters 8.03B",
@@ -58,8 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shown.add_argument(
         "--recipe", action="append", metavar="NAME", help="only recipes of this name or glob; repeatable"
     )
-    shown.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
-    shown.add_argument("--since", metavar="REV", help="html: beside what the recipes were at a revision of git")
+    shown.add_argument(
+        "--show-unfollowed", action="store_true", help="list the code that could not be evaluated, with the reason"
+    )
+    shown.add_argument("--since", metavar="REV", help="html: compare with the recipes at this git revision")
     memory = parser.add_argument_group("memory")
     memory.add_argument(
         "--memory",
@@ -71,11 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--parameters",
         type=_parameters,
         metavar="N[,EXPERTS]",
-        help="how many the model has (8.03B), and of these in its experts; default: by the model's settings",
+        help="the number of parameters of the model (8.03B), and of its experts; default: computed from the settings",
     )
     add_what_is_read(parser.add_argument_group("what is read"))
     output = add_output(parser, FORMATS)
-    output.add_argument("-o", "--output-file", metavar="FILE", help="write there what would be printed")
+    output.add_argument("-o", "--output-file", metavar="FILE", help="write the report to this file instead of stdout")
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -115,7 +117,7 @@ def main(arguments: argparse.Namespace) -> int:
         if memory_of is not None:
             return [table.memory_table(shown, asked.target, memory_of)]
         columns = shutil.get_terminal_size((table.WIDTH, 24)).columns
-        return [table.render(shown, asked.target, globs, columns=columns)]
+        return [table.render(shown, asked.target, globs, columns=columns, fold=terminal.columns())]
 
     paths = [*(recipe.path for recipe in recipes), *(each.path for each in found.unfollowed)]
     pieces = faults.over_files(paths, rendered)
@@ -178,7 +180,7 @@ def _write_page(arguments: argparse.Namespace) -> int:
     try:
         import jinja2  # noqa: F401  (before a run that would be for nothing)
     except ImportError as error:
-        raise UsageError(f"{error.name} is not installed: pip install 'mfsdp-lint[report]'") from None
+        raise UsageError(f"{error.name} is not installed: pip install '.[report]' in a checkout") from None
     from mfsdp_lint.engine.audited import audited
     from mfsdp_lint.reports.audit.page import render
     from mfsdp_lint.rules.selection import rules_for

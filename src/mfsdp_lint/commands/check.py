@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 from mfsdp_lint import process, terminal
@@ -20,7 +21,7 @@ from mfsdp_lint.commands.arguments import (
 )
 from mfsdp_lint.core import files
 from mfsdp_lint.core.finding import SEVERITIES
-from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine import cache
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.inputs import disk
@@ -34,16 +35,16 @@ from mfsdp_lint.reports.wording import count
 SUMMARY = "Finds and fixes FSDP mistakes in Megatron-Bridge recipes, before the run."
 
 EXAMPLES = (
-    ("mfsdp-lint recipes/", "check all below a folder"),
+    ("mfsdp-lint recipes/", "check every file in a folder"),
     ("mfsdp-lint --diff recipes/llama.py", "show what --fix would change"),
-    ("mfsdp-lint --select MFSDP1 --fail-on error .", "only checkpoints, and fail for errors alone"),
-    ("mfsdp-lint --output-format github --output-format sarif=out.sarif .", "two reports of one run"),
-    ("mfsdp-lint --since origin/main .", "only what the change since then caused"),
+    ("mfsdp-lint --select MFSDP1 --fail-on error .", "check only checkpoint rules, and fail only for errors"),
+    ("mfsdp-lint --output-format github --output-format sarif=out.sarif .", "write two reports in one run"),
+    ("mfsdp-lint --since origin/main .", "report only what the current changes caused"),
 )
 
 STANDARD_INPUT = "-"
 
-SHELLS = ("bash", "zsh", "tcsh")
+SHELLS = ("bash", "zsh", "tcsh", "fish")
 COLORS = ("auto", "always", "never")
 
 FOR_PROGRAMS = ("json", "github", "sarif", "gitlab", "junit", "rdjson")
@@ -57,47 +58,82 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     switch = argparse.BooleanOptionalAction
     fixing = parser.add_argument_group("fixing")
-    fixing.add_argument("--fix", action=switch, help="apply the safe fixes")
-    fixing.add_argument("--fix-only", action=switch, help="apply them, and say nothing of what remains")
-    fixing.add_argument("--show-fixes", action=switch, help="prove the fixes, and list those that are applied")
-    fixing.add_argument("--unsafe-fixes", action=switch, help="count, show and apply unsafe fixes as well")
-    fixing.add_argument("--diff", action=switch, help="print what --fix would do as a patch, and write nothing")
+    fixing.add_argument("--fix", action=switch, help="apply safe fixes")
+    fixing.add_argument("--fix-only", action=switch, help="apply safe fixes, and do not report the remaining findings")
+    fixing.add_argument("--show-fixes", action=switch, help="prove every fix, and list the fixes that are applied")
+    fixing.add_argument(
+        "--unsafe-fixes", action=switch, help="include unsafe fixes when fixes are counted, shown or applied"
+    )
+    fixing.add_argument(
+        "--diff", action=switch, help="print the changes that --fix would make as a patch; write nothing"
+    )
     judged = parser.add_argument_group("what is judged")
     codes: dict[str, Any] = {"action": "extend", "type": comma_separated, "metavar": "RULES"}
-    judged.add_argument("--select", help="only these rules, by code, prefix or name", **codes)
-    judged.add_argument("--extend-select", help="these rules as well", **codes)
-    judged.add_argument("--ignore", help="not these rules", **codes)
-    judged.add_argument("--preset", choices=PRESETS, help="which rules are on without being named")
-    judged.add_argument("--preview", action=switch, help="new rules as well, which may still change")
-    judged.add_argument("--baseline", metavar="FILE", help="findings that are accepted for now")
+    judged.add_argument("--select", help="check only these rules: codes, prefixes of codes, or names", **codes)
+    judged.add_argument("--extend-select", help="check these rules in addition", **codes)
+    judged.add_argument("--ignore", help="do not check these rules", **codes)
+    judged.add_argument("--preset", choices=PRESETS, help="the set of rules that is on by default")
+    judged.add_argument("--preview", action=switch, help="include new rules, which may still change")
+    judged.add_argument("--baseline", metavar="FILE", help="do not report the findings that this file accepts")
     judged.add_argument(
-        "--update-baseline", action="store_const", const=True, help="write it: what is found now is accepted"
+        "--update-baseline", action="store_const", const=True, help="write the current findings into the baseline"
     )
-    judged.add_argument("--since", metavar="REV", help="only what the change since a revision of git caused")
-    judged.add_argument("--stdin-filename", metavar="FILE", help="what the text on stdin is to be called")
+    judged.add_argument("--add-ignore", help="write suppression comments for the findings of these rules", **codes)
+    judged.add_argument("--reason", metavar="TEXT", help="the reason in these comments; required")
+    judged.add_argument(
+        "--since", metavar="REV", help="report only findings that the changes since this git revision caused"
+    )
+    judged.add_argument(
+        "--dependents",
+        action=switch,
+        help="also check the files that use a named file (default: on, off for stdin)",
+    )
+    judged.add_argument("--stdin-filename", metavar="FILE", help="the file name for the text on stdin")
     add_what_is_read(judged)
     tried = parser.add_argument_group("trying out")
-    tried.add_argument("--confirm", action="store_const", const=True, help="dry-run the findings, see `dry-run --help`")
-    tried.add_argument("--python", metavar="PROGRAM", help="the Python that has torch and megatron-bridge, for that")
-    tried.add_argument("--megatron-lm", metavar="DIR", help="a source tree of it, for what its command line reads")
+    tried.add_argument(
+        "--confirm", action="store_const", const=True, help="check each finding in a dry run (see `dry-run --help`)"
+    )
+    tried.add_argument(
+        "--python", metavar="PROGRAM", help="the Python interpreter with torch and megatron-bridge, for --confirm"
+    )
+    tried.add_argument(
+        "--megatron-lm", metavar="DIR", help="a Megatron-LM source tree, to confirm findings about its flags"
+    )
     shown = parser.add_argument_group("output and configuration")
     shown.add_argument(
         "--output-format",
         action="append",
         type=_format,
         metavar="FORMAT[=FILE]",
-        help=f"{', '.join(OUTPUT_FORMATS)}; with a file it is written there; repeatable",
+        help=f"{', '.join(OUTPUT_FORMATS)}; FORMAT=FILE writes to a file; repeatable",
     )
-    shown.add_argument("-o", "--output-file", metavar="FILE", help="write there what would be printed")
-    shown.add_argument("--group-by", choices=GROUPINGS, help="recipe: what is wrong with each, and what must change")
-    shown.add_argument("--statistics", action=switch, help="count the findings of each rule instead of showing them")
-    shown.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
-    shown.add_argument("--show-files", action="store_true", help="list the files that would be checked, and stop")
-    shown.add_argument("--show-settings", action="store_true", help="print what the options come to, and stop")
-    shown.add_argument("--completion", choices=SHELLS, help="print what makes a shell complete commands, and stop")
-    shown.add_argument("--fail-on", choices=FAIL_ON, help="the least severity that makes it fail (default: warning)")
-    shown.add_argument("--exit-zero", action="store_true", help="findings do not make it fail")
-    shown.add_argument("--color", choices=COLORS, default="auto", help="auto: on a terminal, without NO_COLOR")
+    shown.add_argument("-o", "--output-file", metavar="FILE", help="write the report to this file instead of stdout")
+    shown.add_argument(
+        "--group-by", choices=GROUPINGS, help="recipe: list the findings and the changes that each recipe needs"
+    )
+    shown.add_argument("--show-info", action="store_true", help="list infos instead of counting them")
+    shown.add_argument(
+        "-q",
+        "--quiet",
+        action="store_true",
+        help="print only findings and errors: no summary, no warnings about the run",
+    )
+    shown.add_argument("-v", "--verbose", action="store_true", help="the same as --show-info --show-unfollowed")
+    shown.add_argument("--statistics", action=switch, help="count the findings of each rule instead of listing them")
+    shown.add_argument(
+        "--show-unfollowed", action="store_true", help="list the code that could not be evaluated, with the reason"
+    )
+    shown.add_argument("--show-files", action="store_true", help="list the files that would be checked, then exit")
+    shown.add_argument("--show-settings", action="store_true", help="print the value of every option, then exit")
+    shown.add_argument("--completion", choices=SHELLS, help="print a completion script for this shell, then exit")
+    shown.add_argument(
+        "--fail-on", choices=FAIL_ON, help="the lowest severity that makes the run fail (default: warning)"
+    )
+    shown.add_argument("--exit-zero", action="store_true", help="exit with 0 even if there are findings")
+    shown.add_argument(
+        "--color", choices=COLORS, default="auto", help="auto: colours on a terminal, unless NO_COLOR is set"
+    )
     shown.add_argument(
         "--no-color", action="store_const", dest="color", const="never", help="the same as --color never"
     )
@@ -113,8 +149,12 @@ def main(arguments: argparse.Namespace) -> int:
     if all(output_of(each)[1] for each in options.output_format):  # nothing is for the standard output
         printed = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full"
         options = replace(options, output_format=(printed, *options.output_format))
+    if arguments.verbose:
+        arguments.show_info = arguments.show_unfollowed = True
     if arguments.show_settings or arguments.show_files:
         return _show_settings(options) if arguments.show_settings else _show_files(options)
+    if arguments.add_ignore or arguments.reason is not None:
+        return _add_ignores(options, arguments)
     with process.progress_shown():
         outcome = cache.run(options)
     if arguments.show_unfollowed:
@@ -126,19 +166,35 @@ def main(arguments: argparse.Namespace) -> int:
     else:
         plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = arguments.color == "always" or (arguments.color == "auto" and not plain)
-        outcome = tell_findings(outcome, options, color=color, file=arguments.output_file)
+        look = Look(color, terminal.columns(), _infos_are_told(options) or arguments.show_info, arguments.quiet)
+        outcome = tell_findings(outcome, options, look, file=arguments.output_file)
     if arguments.show_unfollowed and "json" not in options.output_format:
         from mfsdp_lint.reports.places import unfollowed_in_files
 
         tell_unfollowed(unfollowed_in_files(outcome.unfollowed, outcome.sources), every=True)
-    for remark in outcome.remarks:
+    for remark in () if arguments.quiet else outcome.remarks:
         terminal.note(f"warning: {remark}")
     for problem in (*outcome.left, *outcome.problems):
         terminal.note(f"error: {problem}")
     return exit_code(outcome, options, exit_zero=arguments.exit_zero)
 
 
-def tell_findings(outcome: Outcome, options: Options, *, color: bool, file: str | None) -> Outcome:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The look of a report for people: in colour, broken at so many columns (0: not), with infos, without a summary."""
+
+    color: bool
+    columns: int
+    infos: bool
+    quiet: bool
+
+
+def _infos_are_told(options: Options) -> bool:
+    """Tell whether somebody asked for infos: they fail the run, or rules were chosen by hand."""
+    return options.fails_on == "info" or bool(options.select)
+
+
+def tell_findings(outcome: Outcome, options: Options, look: Look, *, file: str | None) -> Outcome:
     """Print the report, and write those that go to files; `file` receives the text that would be printed.
 
     Raises UsageError. Returns the outcome that was reported: a file that a report fails for is left out of all, and
@@ -158,7 +214,8 @@ def tell_findings(outcome: Outcome, options: Options, *, color: bool, file: str 
 
             failed = [file_finding(problem) for problem in dict.fromkeys(faults.problems)]
         told = outcome.only(paths, failed)
-        texts = [_rendered(name, told, options, color=color and not (target or file)) for name, target in asked]
+        on_paper = replace(look, color=False, columns=0)
+        texts = [_rendered(name, told, options, on_paper if target or file else look) for name, target in asked]
         if not page:
             return told, texts, ""
         from mfsdp_lint.reports import forges
@@ -172,7 +229,7 @@ def tell_findings(outcome: Outcome, options: Options, *, color: bool, file: str 
         if to or name in FOR_PROGRAMS:
             write([text], to)
         else:
-            terminal.show(text, colored=color)
+            terminal.show(text, colored=look.color)
     if page and step_summary:
         try:
             with files.written(page, "a") as stream:
@@ -182,7 +239,7 @@ def tell_findings(outcome: Outcome, options: Options, *, color: bool, file: str 
     return told
 
 
-def _rendered(name: str, outcome: Outcome, options: Options, *, color: bool) -> str:
+def _rendered(name: str, outcome: Outcome, options: Options, look: Look) -> str:
     """Return the text of a format.
 
     For people the fixes that were made are printed before the findings that remain; for programs they are part of the
@@ -223,8 +280,10 @@ def _rendered(name: str, outcome: Outcome, options: Options, *, color: bool) -> 
     if options.group_by == "recipe":
         return made + for_people.recipe_blocks(outcome.recipes, summary, brief=name == "concise")
     if name == "concise":
-        return made + for_people.concise(findings, summary)
-    return made + for_people.full(findings, summary, outcome.shown, color=color)
+        return made + (for_people.finding_lines(findings) if look.quiet else for_people.concise(findings, summary))
+    return made + for_people.full(
+        findings, summary, outcome.shown, color=look.color, columns=look.columns, infos=look.infos, brief=look.quiet
+    )
 
 
 def _placed(name: str, outcome: Outcome) -> Outcome:
@@ -293,6 +352,39 @@ def _with_text(options: Options, arguments: argparse.Namespace) -> Options:
     return replace(options, paths=(name,), stdin=text)
 
 
+def _add_ignores(options: Options, arguments: argparse.Namespace) -> int:
+    """Write suppression comments, or show them as a patch. Raises UsageError."""
+    if not arguments.add_ignore or arguments.reason is None:
+        raise UsageError(
+            "--add-ignore RULES and --reason TEXT go together: a comment without a reason silences nothing"
+        )
+    if options.stdin is not None or options.overrides or options.fix or options.fix_only or options.since:
+        raise UsageError("--add-ignore writes comments for files as they are; use it by itself")
+    from mfsdp_lint.engine import ignore
+    from mfsdp_lint.fixes.patch import make_patch
+    from mfsdp_lint.inputs.sources import Unreadable
+    from mfsdp_lint.inputs.writing import replace_file
+
+    found = ignore.ignored(ignore.chosen(options, arguments.add_ignore), arguments.reason)
+    encode, now = found.sources.encode, found.sources.text
+    left = list(found.left)
+    if options.diff:
+        terminal.data(
+            make_patch((path, encode(path, now(path)), encode(path, text)) for path, text in found.texts.items())
+        )
+    else:
+        for path, text in found.texts.items():
+            try:
+                replace_file(path, encode(path, text), partial(found.sources.still_on_disk, path))
+            except (OSError, Unreadable) as error:
+                left.append(f"{path}: not written: {error}")
+        silenced = f"{count(found.number, 'finding')} silenced in {count(len(found.texts), 'file')}"
+        terminal.show(f"{silenced}\n" if not left else "")
+    for each in (*left, *found.problems):
+        terminal.note(f"error: {each}")
+    return 2 if found.problems else int(bool(left))
+
+
 def _show_files(options: Options) -> int:
     """Print the files that would be checked, one a line. Raises UsageError."""
     from mfsdp_lint.engine.read import question
@@ -326,14 +418,10 @@ def _spelled(kind: str, value: object) -> str:
 
 
 def _completion_script(shell: str) -> str:
-    """Return the script that a shell reads once, made by shtab. Raises UsageError where shtab is not installed.
+    """Return the script that a shell reads once, made by shtab, but for fish. Raises UsageError where it is missing.
 
     shtab reads one parser of all commands; the real ones are made one by one.
     """
-    try:
-        import shtab
-    except ImportError:
-        raise UsageError("--completion: shtab is not installed: pip install 'mfsdp-lint[completion]'") from None
     from importlib import import_module
     from pkgutil import iter_modules
 
@@ -346,5 +434,39 @@ def _completion_script(shell: str) -> str:
         if hasattr(module, "SUMMARY"):  # else commands share it
             parser = commands.add_parser(found.name.replace("_", "-"), help=module.SUMMARY, allow_abbrev=False)
             module.add_arguments(parser)
+    if shell == "fish":
+        return _fish_script(commands)
+    try:
+        import shtab
+    except ImportError:
+        raise UsageError("--completion: shtab is not installed: pip install '.[completion]' in a checkout") from None
     text: str = shtab.complete(root, shell)
     return text
+
+
+def _fish_script(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> str:
+    """Return the script for fish, which shtab does not know."""
+
+    def quoted(text: str) -> str:
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    default = __name__.rpartition(".")[2]
+    lines = [
+        f"complete -c mfsdp-lint -n __fish_use_subcommand -a {each.dest} -d {quoted(each.help or '')}"
+        for each in commands._choices_actions
+    ]
+    for name, parser in commands.choices.items():
+        where = "__fish_use_subcommand" if name == default else f"'__fish_seen_subcommand_from {name}'"
+        formatter = argparse.HelpFormatter(parser.prog)
+        for action in parser._actions:
+            spelled = [
+                f"-l {option[2:]}" if option.startswith("--") else f"-s {option[1:]}"
+                for option in action.option_strings
+            ]
+            if not spelled or action.help == argparse.SUPPRESS:
+                continue
+            takes = " -r" if action.nargs != 0 and not isinstance(action, argparse.BooleanOptionalAction) else ""
+            choices = f" -f -a {quoted(' '.join(map(str, action.choices)))}" if action.choices else ""
+            says = f" -d {quoted(formatter._expand_help(action))}" if action.help else ""
+            lines.append(f"complete -c mfsdp-lint -n {where} {' '.join(spelled)}{takes}{choices}{says}")
+    return "\n".join(lines)

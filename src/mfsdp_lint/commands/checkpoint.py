@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from mfsdp_lint.checkpoints.loading import Answer
 
 SUMMARY = (
-    "Tells which format a checkpoint has, which iterations there are and whether they are whole. Nothing in it is "
+    "Describes a checkpoint folder: its format, its iterations, and whether they are complete. Nothing in it is "
     "unpickled, and torch is not needed."
 )
 
 EXAMPLES = (
-    ("mfsdp-lint checkpoint /results/checkpoints", "what there is, and whether it is whole"),
+    ("mfsdp-lint checkpoint /results/checkpoints", "the iterations in a folder, and whether they are complete"),
     ("mfsdp-lint checkpoint /results/checkpoints --for recipes/llama.py::pretrain", "whether a recipe can load it"),
 )
 

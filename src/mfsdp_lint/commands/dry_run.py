@@ -28,9 +28,8 @@ from mfsdp_lint.rules.judging import NotAConfiguration
 from mfsdp_lint.rules.load import load_rules
 
 SUMMARY = (
-    "Tries recipes out on a tiny model, with the Megatron that is installed, on a CPU or on GPUs: their settings go "
-    "through start-up validation, are wrapped and trained on two ranks. The recipe's own code is not executed, unless "
-    "--execute asks for it."
+    "Tries recipes with a tiny model and the installed Megatron, on a CPU or on GPUs: start-up validates the settings, "
+    "the model is wrapped, and two ranks train it. The recipe's own code is executed only with --execute."
 )
 
 EXAMPLES = (
@@ -54,20 +53,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="files, directories, path.py::function(name=value), or a .json file with a mapping of settings",
     )
     how = parser.add_argument_group("what is run")
-    how.add_argument("--check-setup", action="store_true", help="say which tiers can run here, and what is missing")
+    how.add_argument("--check-setup", action="store_true", help="report which tiers can run here, and what is missing")
     how.add_argument("--findings", action="store_true", help="only recipes with a finding that a dry run can decide")
-    how.add_argument("--fixed", action="store_true", help="take the mistakes out first, and show that the rest passes")
+    how.add_argument("--fixed", action="store_true", help="apply the fixes first, and show that the run passes then")
     how.add_argument(
-        "--execute", action="store_true", help="run the recipes' own code, for settings that cannot be known without"
+        "--execute", action="store_true", help="run the recipes' own code, to learn settings that cannot be computed"
     )
     how.add_argument(
         "--tier",
         choices=TIERS,
         default="auto",
-        help="how far: introspect stops after validation, auto trains on GPUs where there are as many as ranks",
+        help="the last step: introspect stops after validation; auto trains on GPUs if there is one for each rank",
     )
-    how.add_argument("--checkpoint", action="store_true", help="save, and load in another process, as well")
-    how.add_argument("--ranks", type=_positive, default=2, metavar="N", help="how many ranks train (default: 2)")
+    how.add_argument("--checkpoint", action="store_true", help="also save a checkpoint, and load it in another process")
+    how.add_argument("--ranks", type=_positive, default=2, metavar="N", help="the number of ranks (default: 2)")
     how.add_argument(
         "--timeout",
         type=_seconds,
@@ -76,29 +75,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="seconds for each run, and for imports (default: 120)",
     )
     how.add_argument(
-        "--memory", type=_positive, metavar="MB", help="for each process (default: 4096, on a GPU no limit)"
+        "--memory", type=_positive, metavar="MB", help="the memory limit of each process (default: 4096; on a GPU none)"
     )
-    how.add_argument("--python", metavar="PROGRAM", help="the Python that has torch and megatron-bridge")
+    how.add_argument("--python", metavar="PROGRAM", help="the Python interpreter with torch and megatron-bridge")
     how.add_argument(
         "--megatron-lm",
         metavar="DIR",
-        help="a source tree of Megatron-LM: what its own command line reads, and no other recipes, goes through its "
-        "validate_args",
+        help="a Megatron-LM source tree: recipes of its own command line go through its validate_args; other recipes "
+        "are skipped",
     )
-    how.add_argument("--keep", metavar="DIR", help="keep the journal of every launch below DIR")
+    how.add_argument("--keep", metavar="DIR", help="keep the log of every launch in this folder")
     how.add_argument(
         "--launcher",
         choices=LAUNCHERS,
         default=LAUNCHERS[0],
-        help="who starts the ranks: torch on this machine, Slurm's srun, or somebody else later: print writes what is "
-        "to be run to --keep, and prints how",
+        help="the program that starts the ranks: torch on this machine, or Slurm's srun; print writes the job to "
+        "--keep and prints the command for it",
     )
-    how.add_argument("--answers", metavar="DIR", help="what the ranks said that ran what --launcher print wrote there")
+    how.add_argument(
+        "--answers", metavar="DIR", help="read the results of a job that --launcher print wrote to this folder"
+    )
     read = parser.add_argument_group("what is read")
-    read.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
-    read.add_argument("--search-path", action="append", metavar="DIR", help="where imports are found; repeatable")
-    read.add_argument("--set", dest="overrides", action="append", metavar="PATH=VALUE", help="as a launcher sets it")
-    read.add_argument("--env", dest="environment", action="append", metavar="NAME=VALUE", help="as if started with it")
+    read.add_argument(
+        "--exclude", action="append", metavar="PATTERN", help="skip matching files and folders; repeatable"
+    )
+    read.add_argument("--search-path", action="append", metavar="DIR", help="a folder to find imports in; repeatable")
+    read.add_argument(
+        "--set", dest="overrides", action="append", metavar="PATH=VALUE", help="override a setting, as a launcher would"
+    )
+    read.add_argument(
+        "--env",
+        dest="environment",
+        action="append",
+        metavar="NAME=VALUE",
+        help="set an environment variable for the run",
+    )
     output = parser.add_argument_group("output and configuration")
     output.add_argument("--output-format", choices=FORMATS, default=FORMATS[0])
     add_configuration(output)

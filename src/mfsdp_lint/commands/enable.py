@@ -13,8 +13,8 @@ from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.reports.summary import judged_against
 
 SUMMARY = (
-    "Turns Megatron-FSDP on in a recipe as NVIDIA's guides describe it, with whatever else the rules require, "
-    "and proves that nothing else changes. Shows the change as a patch, unless it is to be written."
+    "Turns Megatron-FSDP on in a recipe as NVIDIA's guides describe it, with everything else that the rules require, "
+    "and proves that no other setting changes. Prints the change as a patch, unless --write is given."
 )
 
 EXAMPLES = (
@@ -28,9 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", metavar="ADDRESS", help="path.py::function, or a file with one recipe (path.yaml)")
     parser.add_argument("--write", action="store_true", help="change the file instead of showing a patch")
     parser.add_argument(
-        "--save", metavar="DIR", help="where checkpoints are saved, and read from by a run that resumes"
+        "--save", metavar="DIR", help="the folder in which checkpoints are saved, and from which a run resumes"
     )
-    parser.add_argument("--strategy", metavar="NAME", default=STRATEGY, help=f"what is sharded (default: {STRATEGY})")
+    parser.add_argument(
+        "--strategy", metavar="NAME", default=STRATEGY, help=f"the sharding strategy (default: {STRATEGY})"
+    )
     add_what_is_read(parser.add_argument_group("what is read"), launch=False)
     add_configuration(parser.add_argument_group("configuration"))
 

@@ -22,8 +22,8 @@ SUMMARY = (
 
 EXAMPLES = (
     ("mfsdp-lint explain MFSDP101", "a rule"),
-    ("mfsdp-lint explain --ckpt-format", "a flag, and the setting that it is"),
-    ("mfsdp-lint explain 'Megatron FSDP only supports fsdp_dtensor'", "the rule that foresees an error"),
+    ("mfsdp-lint explain --ckpt-format", "a flag and the setting that it sets"),
+    ("mfsdp-lint explain 'Megatron FSDP only supports fsdp_dtensor'", "the rule that predicts this error"),
 )
 
 
@@ -33,7 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "word", metavar="WORD", help="MFSDP101, 'a pasted error message', checkpoint.ckpt_format, --ckpt-format"
     )
     parser.add_argument("--front-end", action="store_true", help="the word is the name of a framework")
-    parser.add_argument("--all", action="store_true", help="of a rule also its conditions, error texts and examples")
+    parser.add_argument(
+        "--all", action="store_true", help="also print the conditions, error texts and examples of a rule"
+    )
 
 
 def main(arguments: argparse.Namespace) -> int:

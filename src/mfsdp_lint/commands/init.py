@@ -10,11 +10,11 @@ from mfsdp_lint.core import files
 from mfsdp_lint.inputs.configuration import OWN_FILE, configuration_file
 from mfsdp_lint.inputs.options import UsageError
 
-SUMMARY = "Writes a configuration and a commit hook for the project in this folder. What is there is never changed."
+SUMMARY = "Writes a configuration and a commit hook for the project in this folder. Existing files are never changed."
 
 EXAMPLES = (
     ("mfsdp-lint init", "write mfsdp-lint.toml and .pre-commit-config.yaml"),
-    ("mfsdp-lint init --target-bridge 0.4.2", "with the release that the project trains with"),
+    ("mfsdp-lint init --target-bridge 0.4.2", "for the release that the project uses"),
 )
 
 HOOKS_FILE = ".pre-commit-config.yaml"
@@ -41,7 +41,8 @@ HOOK = """\
         name: mfsdp-lint
         entry: mfsdp-lint --force-exclude --
         language: system
-        files: \\.(py|ipynb|ya?ml|sh)$
+        types_or: [python, jupyter, yaml, shell]
+        files: \\.(py|ipynb|ya?ml|sh|bash|slurm|sbatch)$
         require_serial: true
 """
 

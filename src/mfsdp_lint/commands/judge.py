@@ -24,10 +24,10 @@ from mfsdp_lint.rules.judging import Verdict, bench, variant_of
 
 _KEYS = frozenset({"id", "settings", "world_size"})
 
-SUMMARY = "Judges configurations that are given as JSON, one a line, and says what start-up makes of them."
+SUMMARY = "Judges configurations given as JSON, one on each line, and reports which settings start-up changes."
 
 EXAMPLES = (
-    ("mfsdp-lint judge configurations.jsonl", "one verdict a line"),
+    ("mfsdp-lint judge configurations.jsonl", "one verdict for each line"),
     ('echo \'{"settings": {"ddp.use_megatron_fsdp": true}}\' | mfsdp-lint judge', "from another program"),
 )
 
@@ -41,20 +41,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='lines such as {"id": "a", "settings": {"ddp.use_megatron_fsdp": true}, "world_size": 8}; default: stdin',
     )
     parser.add_argument("--target-bridge", metavar="VERSION", help="the megatron-bridge release to judge against")
-    parser.add_argument("--target-core", metavar="VERSION", help="the megatron-core, where another one is used")
-    parser.add_argument("--target-te", metavar="VERSION", help="the Transformer Engine, where another one is used")
-    parser.add_argument("--target-torch", metavar="VERSION", help="the version of PyTorch")
-    parser.add_argument("--target-gpu", metavar="NAME", help="the kind of GPU, as in h100")
+    parser.add_argument(
+        "--target-core",
+        metavar="VERSION",
+        help="the megatron-core release, if it is not the one that megatron-bridge pins",
+    )
+    parser.add_argument("--target-te", metavar="VERSION", help="the Transformer Engine version")
+    parser.add_argument("--target-torch", metavar="VERSION", help="the PyTorch version")
+    parser.add_argument("--target-gpu", metavar="NAME", help="the GPU type, for example h100")
     parser.add_argument(
         "--front-end",
         choices=tuple(every_front_end()),
         default=BRIDGE.name,
-        help="who reads the configuration (default: bridge)",
+        help="the framework that reads the configuration (default: bridge)",
     )
     parser.add_argument(
         "--partial-environment",
         action="store_true",
-        help="an environment variable that is not given (env.NAME) is unknown; else it is unset",
+        help="treat environment variables that are not given (env.NAME) as unknown instead of unset",
     )
 
 

@@ -17,7 +17,7 @@ SUMMARY = "Lists the rules."
 
 EXAMPLES = (
     ("mfsdp-lint rules --select MFSDP1", "the rules about checkpoints"),
-    ("mfsdp-lint rules --output-format json", "all of them, for programs"),
+    ("mfsdp-lint rules --output-format json", "all rules, for programs"),
 )
 
 
@@ -34,9 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--config", metavar="FILE", help="the configuration to read instead of pyproject.toml")
     tried = parser.add_argument_group("trying out")
-    tried.add_argument("--verify", action="store_true", help="try their examples with the Megatron that is installed")
-    tried.add_argument("--python", metavar="PROGRAM", help="the Python that has torch and megatron-bridge, for that")
-    tried.add_argument("--megatron-lm", metavar="DIR", help="against the command line of this source tree, instead")
+    tried.add_argument(
+        "--verify", action="store_true", help="run the examples of the rules with the installed Megatron"
+    )
+    tried.add_argument(
+        "--python", metavar="PROGRAM", help="the Python interpreter with torch and megatron-bridge, for --verify"
+    )
+    tried.add_argument(
+        "--megatron-lm", metavar="DIR", help="verify against the command line of this Megatron-LM source tree"
+    )
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -53,7 +59,7 @@ def main(arguments: argparse.Namespace) -> int:
         return _verify(every, codes, arguments)
     rules = [rule for rule in every if rule.code in codes]
     if arguments.output_format == "table":
-        terminal.show(rules_table(rules))
+        terminal.show(rules_table(rules, terminal.columns()))
         return 0
     print_json([_as_json(rule) for rule in rules])
     return 0

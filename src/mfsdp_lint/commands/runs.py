@@ -7,7 +7,7 @@ from typing import Any
 
 from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, print_json, read_asked, tell
-from mfsdp_lint.core.recipe import LaunchCommand, Recipe
+from mfsdp_lint.core.recipe import LaunchCommand, Recipe, Unfollowed
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, will_run
 from mfsdp_lint.megatron.versions import Target
@@ -15,7 +15,7 @@ from mfsdp_lint.reports.audit.columns import COLUMNS
 from mfsdp_lint.reports.json import recipe_document, target_document
 from mfsdp_lint.reports.wording import count, printable
 
-SUMMARY = "Lists the runs that the launch scripts of a project start, and what each comes to."
+SUMMARY = "Lists the training runs that the launch scripts of a project start, with recipe, overrides and environment."
 
 EXAMPLES = (
     ("mfsdp-lint runs", "every run that the scripts here start"),
@@ -38,10 +38,13 @@ def main(arguments: argparse.Namespace) -> int:
     """Print a line a run, or a document. Exit code 0, 1 where a file cannot be read, 2 where one is not there."""
     asked, _, found = read_asked(arguments, only_runs=True)
     runs = [_document(recipe, recipe.command, asked.target) for recipe in found.recipes if recipe.command]
+    missed = [each for each in found.unfollowed if each.kind == "launch"]
     if arguments.output_format == "json":
-        print_json({"target": target_document(asked.target), "runs": runs})
+        document = {"target": target_document(asked.target), "runs": runs}
+        print_json({**document, "not_followed": [_missed_document(each) for each in missed]})
     else:
         lines = [printable(_line(run)) for run in runs]
+        lines += [printable(f"{each.point.path}:{each.point.line}: not followed: {each.message}") for each in missed]
         number = count(len(runs), "run") if runs else "no runs"
         lines.append(f"{number}, as configured for {printable(asked.target.label)}")
         terminal.show("".join(f"{line}\n" for line in lines))
@@ -60,9 +63,15 @@ def _line(run: dict[str, Any]) -> str:
     for words in (run["overrides"], [each for each in run["environment"] if each.startswith(_KNOBS)]):
         more = [f"and {len(words) - _MOST_NAMED} more"] if len(words) > _MOST_NAMED else []
         steps.append(" ".join([*words[:_MOST_NAMED], *more]))
+    if run["requires"]:
+        steps.append(f"given {', '.join(run['requires'])}")
     ends = [f"{title} {cell}" for title, cell in run["runs"].items()]
     ends += [] if run["world_size"] is None else [f"{run['world_size']} ranks"]
     return " → ".join([*filter(None, steps), ", ".join(ends)])
+
+
+def _missed_document(missed: Unfollowed) -> dict[str, Any]:
+    return {"path": missed.point.path, "line": missed.point.line, "message": missed.message}
 
 
 def _document(recipe: Recipe, command: LaunchCommand, target: Target) -> dict[str, Any]:
@@ -74,6 +83,7 @@ def _document(recipe: Recipe, command: LaunchCommand, target: Target) -> dict[st
         "files": list(command.files),
         "overrides": list(command.overrides),
         "environment": list(command.environment),
+        "requires": list(command.requires),
         "runs": {column.title: column.both(recipe, after) for column in _SHOWN},
         "world_size": ranks.value if isinstance(ranks, Known) else None,
     }

@@ -7,7 +7,7 @@ import argparse
 from mfsdp_lint import terminal
 from mfsdp_lint.inputs.options import UsageError
 
-SUMMARY = "Talks to an editor (language server protocol, over standard input and output)."
+SUMMARY = "Starts the language server for an editor (LSP over standard input and output)."
 
 EXAMPLES = (("mfsdp-lint server", "what an editor starts; see docs/integrations.md"),)
 
@@ -25,7 +25,7 @@ def main(arguments: argparse.Namespace) -> int:
     try:
         from mfsdp_lint.server import server
     except ImportError as error:
-        raise UsageError(f"{error.name} is not installed: pip install 'mfsdp-lint[lsp]'") from None
+        raise UsageError(f"{error.name} is not installed: pip install '.[lsp]' in a checkout") from None
     made = server()
     # The server closes the stream that it writes to, and the command line flushes its own one at the end.
     with terminal.channel() as answers:

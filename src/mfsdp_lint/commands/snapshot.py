@@ -21,9 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--core", metavar="TREE", help="the Megatron-LM that goes with it (default: CHECKOUT/3rdparty/Megatron-LM)"
     )
-    parser.add_argument("--release", metavar="VERSION", help="what the tree is, where its package_info.py is wrong")
+    parser.add_argument("--release", metavar="VERSION", help="the release of the tree, if its package_info.py is wrong")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write the snapshot")
-    parser.add_argument("--verbose", action="store_true", help="name the modules as they are done")
+    parser.add_argument("--verbose", action="store_true", help="print each module as it is done")
 
 
 def main(arguments: argparse.Namespace) -> int:

@@ -15,12 +15,10 @@ from mfsdp_lint.reports import why
 from mfsdp_lint.reports.places import document_in_files, recipes_in_cells, text_of
 from mfsdp_lint.reports.why import stories
 
-SUMMARY = (
-    "Tells how one setting of a recipe came to its value: every write in order, what overwrote what, and start-up."
-)
+SUMMARY = "Shows where the value of a setting comes from: every write in order, and what start-up changes."
 
 EXAMPLES = (
-    ("mfsdp-lint why recipes/llama.py::pretrain ckpt_format", "the way to one value"),
+    ("mfsdp-lint why recipes/llama.py::pretrain ckpt_format", "the history of one value"),
     (
         "mfsdp-lint why recipes/llama.py::pretrain ddp.use_megatron_fsdp --set dist.use_megatron_fsdp=true",
         "under an override",

@@ -113,7 +113,7 @@ class Finding:
     `fingerprint` depends on the rule and the cause, not on the recipes that share it; `content_fingerprint` does not
     depend on the name of the file either. `confirmation` is set where a dry run was asked for. `no_fix` says why there
     is no `fix`. `fix_proved` is false where `fixable` is only an expectation: the proof was skipped because no reader
-    would have seen it.
+    would have seen it, or would have taken more work than a report is worth.
     """
 
     code: str

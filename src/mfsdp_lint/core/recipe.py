@@ -315,7 +315,8 @@ class LaunchCommand:
     """The command with which a launch starts its program, as it is written; "?" marks an unknown part.
 
     `recipe` is the recipe that it names, `files` are configurations, `environment` has the variables that were set by
-    then as `NAME=value`.
+    then as `NAME=value`. `requires` are the variables and arguments of the script ("$DATA", "$1") without which it ends
+    before: the run is read as started with them.
     """
 
     program: str
@@ -323,6 +324,7 @@ class LaunchCommand:
     files: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def main() -> None:
 
 def judged(options: Options, *, proofs: bool = True) -> tuple[Outcome, Question]:
     """Return the outcome of a run, perhaps cached from an earlier one, and the question that it read."""
-    outcome = cache.run(replace(options, group_by="recipe", show_fixes=proofs, since=None))
+    outcome = cache.run(replace(options, group_by="recipe", show_fixes=proofs, since=None, dependents=False))
     return outcome, with_launchers(question(options)[0])
 
 

@@ -2,16 +2,21 @@
 
 The key of a run is its question and the tool itself; its outcome counts for as long as every look at the disk that it
 took shows the same (inputs/disk.py). The files hold data alone. They may be deleted, damaged or written by several
-runs at once: an unusable file is ignored, and the run is done anew. `check` is the library's front door for files.
+runs at once: an unusable file is ignored, and the run is done anew. The folder lies in the project, so it may have come
+with a checkout: each file is sealed with a secret of this user on this machine, and one without the seal is ignored.
+`check` is the library's front door for files.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import stat
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
+from hmac import compare_digest
 from typing import Any
 
 from mfsdp_lint import __version__
@@ -23,7 +28,7 @@ from mfsdp_lint.core.records import dataclass, fields, replace
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge
-from mfsdp_lint.inputs.projects import active_environments, own_packages, root_above
+from mfsdp_lint.inputs.projects import OWN_FOLDER, active_environments, own_packages, root_above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.reports.summary import RecipeState, Summary, recounted
@@ -36,7 +41,8 @@ class Outcome:
     `fixes` are those that were applied, or are in the patch. `recipes` has the findings by recipe, where that was
     asked for. `unfollowed` is code of which there is no recipe though there should be. `patch` is the output of
     `--diff`. `left` says which files were to be written and were not. `sources` are the files as they are after the
-    run. `read` are the recipes themselves for every target; None where the outcome is cached from an earlier run.
+    run. `read` are the recipes themselves for every target; None where the outcome is cached from an earlier run, and
+    `legible` then the files whose text may be shown: those that the earlier run looked at.
     """
 
     findings: tuple[Finding, ...]
@@ -50,6 +56,7 @@ class Outcome:
     patch: bytes = b""
     left: tuple[str, ...] = ()
     read: Mapping[Target, tuple[Recipe, ...]] | None = None
+    legible: Collection[str] | None = None
 
     @property
     def files(self) -> Iterator[str]:
@@ -73,17 +80,15 @@ class Outcome:
 
     def shown(self, path: str) -> str | None:
         """Return the text of a file, or of a notebook's cell, for people; None where it cannot be read."""
-        from mfsdp_lint.reports.places import text_of
+        from mfsdp_lint.reports.places import CELL, text_of
 
-        return text_of(path, self.sources)
+        file = path.partition(CELL)[0]
+        return text_of(path, self.sources) if self.legible is None or file in self.legible else None
 
     def written(self, path: str) -> str | None:
         """Return the text of a file as it is, for programs; None where it cannot be read."""
-        return self.sources.as_it_is_or_none(path)
+        return self.sources.as_it_is_or_none(path) if self.legible is None or path in self.legible else None
 
-
-FOLDER = ".mfsdp_cache"
-"""Where runs are kept, in the root of the project that a run is started in."""
 
 VARIABLE = "MFSDP_LINT_CACHE_DIR"
 """The variable of the environment that names another folder; empty: nothing is kept."""
@@ -122,6 +127,7 @@ def run(options: Options) -> Outcome:
             unfollowed=kept.unfollowed,
             problems=kept.problems,
             remarks=kept.remarks,
+            legible={look.path for look in kept.looks if look.how == "read"},
         )
     from mfsdp_lint.engine.run import run as run_anew  # what a cached run does not need is not imported
 
@@ -149,28 +155,93 @@ def _look_at_rules(folder: str) -> None:
 
 
 def _place(options: Options) -> str | None:
-    """Return the file that keeps the outcome of these options here; None where nothing can be kept."""
-    folder = options.cache_dir or os.environ.get(VARIABLE)
-    if folder is None:
-        folder = os.path.join(root_above(os.getcwd()), FOLDER)
-    if not folder:
+    """Return the file that keeps the outcome of these options here; None where nothing can be kept. Raises UsageError.
+
+    A folder that is a link, or holds anything else, is not the cache: it would be hidden from git and from the run.
+    """
+    folder = cache_folder(options)
+    if not folder or secret() is None:
         return None
+    names: list[str] = []
     try:
         # Before the run looks around, so that it sees neither the folder appear nor what happens in it.
         os.makedirs(folder, exist_ok=True)
-        disk.overlook(folder)
-        ignore = os.path.join(folder, ".gitignore")
-        if not os.path.lexists(ignore):
-            files.put(ignore, b"*\n")
+        names = os.listdir(folder)
     except OSError:
         return None
+    other = next((name for name in names if not name.startswith(".") and not _ENTRY.fullmatch(name)), None)
+    if os.path.islink(folder) or other:
+        why = f"holds other files ({other})" if other else "is a link"
+        raise UsageError(f"{folder}: {why}; the cache needs a folder of its own (--cache-dir, or --no-cache)")
+    disk.overlook(folder)
+    if not names:
+        with suppress(OSError):
+            files.put(os.path.join(folder, ".gitignore"), b"*\n")
     return os.path.join(folder, f"{_key(options)}.json")
+
+
+def cache_folder(options: Options) -> str:
+    """Return the folder that keeps the outcomes of runs here; "" where nothing is kept."""
+    folder = options.cache_dir or os.environ.get(VARIABLE)
+    return os.path.join(root_above(os.getcwd()), OWN_FOLDER) if folder is None else folder
+
+
+def clean(folder: str) -> int:
+    """Remove the cache's own files from a folder; return their number."""
+    removed = 0
+    for name in os.listdir(folder) if os.path.isdir(folder) and not os.path.islink(folder) else ():
+        if _ENTRY.fullmatch(name):
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+                removed += 1
+    return removed
+
+
+_ENTRY = re.compile(r"[0-9a-f]{32}\.json(\.\d+)?")
+"""The names of files in the cache, finished and unfinished."""
+
+
+def secret_file() -> str:
+    """Return the file with the secret of this user on this machine, in the user's own folder for caches."""
+    if sys.platform == "win32":
+        home = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
+    else:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(home, "mfsdp-lint", "secret")
+
+
+def secret() -> bytes | None:
+    """Return the secret that seals the cache; made where there is none. None where nobody's secret can be kept."""
+    path = secret_file()
+    if not os.path.isabs(path):  # nobody's home; and relative to a project it would be no secret
+        return None
+    try:
+        with files.opened(path) as file:
+            status = os.fstat(file.fileno())
+            found = file.read(_SECRET_BYTES + 1) or b""
+        mine = not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o77)
+        if mine and len(found) == _SECRET_BYTES:
+            return found
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return None
+    made = os.urandom(_SECRET_BYTES)
+    try:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        files.put(path, made, 0o600)
+    except OSError:
+        return None
+    return made
+
+
+_SECRET_BYTES = 32
 
 
 def _key(options: Options) -> str:
     """Return a key that differs for every question, whoever asks it. The format of the answer is not part of it."""
-    seen = options.fixes_are_seen
-    asked = replace(options, output_format=(), statistics=False, fail_on=None, show_fixes=seen, cache_dir=None)
+    proofs = options.show_fixes if options.fixes_are_seen else False
+    asked = replace(options, output_format=(), statistics=False, fail_on=None, show_fixes=proofs, cache_dir=None)
     parts = (__version__, *_own_files(), sys.version, os.getcwd(), repr(asked), *active_environments(), *own_packages())
     return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=16).hexdigest()
 
@@ -195,24 +266,31 @@ def _own_files() -> Iterator[str]:
                     yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
 
 
-def sealed(data: bytes) -> bytes:
-    """Return the content of a file for some data: a digest that detects damage, and the data."""
-    return blake2b(data, digest_size=16).hexdigest().encode() + b"\n" + data
+def sealed(place: str, data: bytes) -> bytes | None:
+    """Return the content of a file for some data: a seal on it and on the file's name, and the data.
+
+    None where there is no secret to seal it with.
+    """
+    key = secret()
+    if key is None:
+        return None
+    name = os.path.basename(place).encode()
+    return blake2b(name + b"\n" + data, digest_size=32, key=key).hexdigest().encode() + b"\n" + data
 
 
 def load(place: str) -> Kept | None:
-    """Read a file of the cache; None where it is damaged, of another shape, or not there."""
+    """Read a file of the cache; None where it is not sealed by this user, damaged, of another shape, or not there."""
     try:
         content = files.read(place)
     except OSError:
         return None
-    data = content.partition(b"\n")[2]
-    if content != sealed(data):
+    expected = sealed(place, content.partition(b"\n")[2])
+    if expected is None or not compare_digest(content, expected):
         return None
     import msgspec
 
     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
-        return msgspec.json.decode(data, type=Kept)
+        return msgspec.json.decode(content.partition(b"\n")[2], type=Kept)
     return None
 
 
@@ -230,12 +308,14 @@ def _save(place: str, outcome: Outcome, record: disk.Record) -> None:
 
     # Names that are no text cannot be written, and a full disk is nobody's fault.
     with suppress(OSError, ValueError, TypeError):
-        files.put(place, sealed(msgspec.json.encode(kept)), 0o600)
-        _forget_the_oldest(os.path.dirname(place))
+        content = sealed(place, msgspec.json.encode(kept))
+        if content is not None:
+            files.put(place, content, 0o600)
+            _forget_the_oldest(os.path.dirname(place))
 
 
 def _forget_the_oldest(folder: str) -> None:
-    kept = [os.path.join(folder, name) for name in os.listdir(folder) if not name.startswith(".")]
+    kept = [os.path.join(folder, name) for name in os.listdir(folder) if _ENTRY.fullmatch(name)]
     if len(kept) > MOST_RUNS:
         ages = {}
         for path in kept:

@@ -16,7 +16,7 @@ from mfsdp_lint import terminal
 from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.judge import Judgement, Linter
-from mfsdp_lint.engine.read import question, with_launchers
+from mfsdp_lint.engine.read import question, with_dependents, with_launchers
 from mfsdp_lint.inputs.history import revision, write_tree
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Sources
@@ -104,7 +104,7 @@ def main() -> None:
     options, tree = asked_of_child()
     from mfsdp_lint.engine.run import prepare
 
-    asked = with_launchers(question(options)[0])
+    asked = with_dependents(with_launchers(question(options)[0]), options)
     judge, _, _ = prepare(options, asked)
     terminal.data(msgspec.json.encode(_seen(judge, tree)))
 

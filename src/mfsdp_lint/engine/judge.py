@@ -12,6 +12,7 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.engine.read import Question, Read, read
 from mfsdp_lint.engine.silenced import NOTHING, Silenced
+from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import Comment, Suppressed, comments, suppress
@@ -97,12 +98,15 @@ class Linter:
     silenced: Silenced = NOTHING
     _paths: frozenset[str] = field(init=False, repr=False, compare=False)
     _folders: frozenset[str] = field(init=False, repr=False, compare=False)
-    _launchers: frozenset[str] = field(init=False, repr=False, compare=False)
+    _dependents: frozenset[str] = field(init=False, repr=False, compare=False)
+    _users: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         paths = frozenset(file.path for file in self.question.every_file)
         object.__setattr__(self, "_paths", paths)
-        object.__setattr__(self, "_launchers", frozenset(file.path for file in self.question.launchers))
+        dependents = frozenset(file.path for file in self.question.dependents)
+        object.__setattr__(self, "_dependents", dependents)
+        object.__setattr__(self, "_users", dependents.union(file.path for file in self.question.launchers))
         object.__setattr__(self, "_folders", frozenset(os.path.dirname(os.path.abspath(path)) for path in paths))
 
     @property
@@ -115,9 +119,19 @@ class Linter:
         return path in self._paths
 
     def is_told_of(self, path: str) -> bool:
-        """Tell whether a finding can point into a file: one that the user asked to lint, or data beside or below it."""
-        # (What is wrong in a launch script belongs there, and is told where the script is asked for.)
-        if path in self._paths or path in self._launchers:
+        """Tell whether a finding can point into a file: one that the user asked to lint, or data beside or below it.
+
+        It can point into a file that is read because it uses one of these, too, and is told where that is asked for.
+        """
+        return path in self._users or self._is_theirs(path)
+
+    def is_dependent(self, path: str) -> bool:
+        """Tell whether a file is read whole only because it uses one that the user asked to lint."""
+        return path in self._dependents
+
+    def _is_theirs(self, path: str) -> bool:
+        """Tell whether the user asked to lint a file, or Python beside or above it."""
+        if path in self._paths:
             return True
         if kind_of(path) == "python":
             return False
@@ -144,8 +158,14 @@ class Linter:
             [*(file.path for file in self.question.every_file), *_files_of(readings.values())],
             lambda paths: self._judged(readings, known, sources, paths, faults),
         )
-        problems = (*(each for reading in readings.values() for each in reading.problems), *faults.problems)
-        return replace(judged, problems=(*dict.fromkeys(problems), *judged.problems))
+        problems = dict.fromkeys((*(each for read in readings.values() for each in read.problems), *faults.problems))
+        theirs = [each for each in problems if each.path in self._dependents and each.kind != "internal"]
+        unread = (f"{each.path} uses a named file and was not read: {each.message}" for each in theirs)
+        return replace(
+            judged,
+            problems=(*(each for each in problems if each not in theirs), *judged.problems),
+            remarks=(*judged.remarks, *unread),
+        )
 
     def _judged(
         self,
@@ -171,15 +191,18 @@ class Linter:
             for target in targets
         }
         broken = [violation for target in targets for violation in violations_of(fired[target], faults=faults)]
-        found = [each for each in causes(broken) if each.finding.span.path not in self._launchers]
+        if self.question.tells_of_users:
+            broken = self._with_users(broken, fired, sources, faults)
+        found = [each for each in causes(broken) if each.finding.span.path not in self._users]
         if self.target.between:
             found = [each for each in found if len({hit.target for hit in each.violations}) == len(targets)]
         if len(targets) > 1:
             found = [with_versions(cause, [holds_for(each) for each in cause.violations]) for cause in found]
-        raising = raising_findings({target: readings[_reading(target)].unfollowed for target in targets})
-        raising += undecided_findings(self._undecided(fired), self.is_told_of, sources)
+        raising = raising_findings({target: self._raising(readings[_reading(target)]) for target in targets})
+        raising += undecided_findings(self._undecided(fired), self._is_theirs, sources)
         both = [*(cause.finding for cause in found), *raising]
-        suppressed, malformed = self._suppress(both, sources, paths, faults)
+        mine = (file for file in self.question.every_file if file.path in paths)
+        suppressed, malformed = self._marked(both, mine, sources, faults)
         return Judgement(
             sources,
             recipes=tuple(recipe for reading in readings.values() for recipe in reading.recipes),
@@ -187,15 +210,55 @@ class Linter:
                 replace(cause, finding=finding) for cause, finding in zip(found, suppressed.findings, strict=False)
             ),
             raising=tuple(suppressed.findings[len(found) :]),
-            unfollowed=tuple(each for each in readings[_reading(self.target)].unfollowed if not each.certain),
+            unfollowed=tuple(
+                each
+                for each in readings[_reading(self.target)].unfollowed
+                if not each.certain and each.path not in self._dependents
+            ),
             problems=tuple(malformed),
             remarks=tuple(dict.fromkeys(each for reading in readings.values() for each in reading.remarks)),
-            distinct_recipes=sum(
-                recipe.path not in self._launchers for recipe in readings[_reading(self.target)].recipes
-            ),
+            distinct_recipes=sum(recipe.path not in self._users for recipe in readings[_reading(self.target)].recipes),
             unused=tuple(suppressed.unused),
             readings=readings,
             hits=fired,
+        )
+
+    def _with_users(
+        self, broken: Sequence[Violation], fired: Mapping[Target, RuleMatches], sources: Sources, faults: Faults
+    ) -> list[Violation]:
+        """Return the violations that are told: those in the asked files, and those that users make with these.
+
+        A user's mistake belongs to the text that decides it, and is told there once the user is asked for. It is also
+        told in the asked files where one of them turned on the feature that conflicts with it, unless it is silenced.
+        """
+        told = [each for each in broken if self._belongs_here(each)]
+        others = causes(each for each in broken if not self._belongs_here(each))
+        marked, _ = self._marked([cause.finding for cause in others], self.question.users, sources, faults)
+        open_ = [cause for cause, finding in zip(others, marked.findings, strict=True) if finding.suppressed is None]
+        wanted = {(id(each.variant), each.rule.code): each for cause in open_ for each in cause.violations}
+        for found in fired.values() if wanted else ():
+            # An assignment, or a text, is wrong by itself.
+            about_settings = {
+                recipe: tuple(hit for hit in hits if not (hit.assignment or hit.passage))
+                for recipe, hits in found.of.items()
+            }
+            again = violations_of(replace(found, of=about_settings, is_linted=self._is_theirs), faults=faults)
+            told += [
+                replace(each, decided_in=there.primary.span.path)
+                for each in again
+                if each.primary.span.path in self._paths and (there := wanted.get((id(each.variant), each.rule.code)))
+            ]
+        return told
+
+    def _belongs_here(self, violation: Violation) -> bool:
+        """Tell whether a violation is of an asked file: that decides it, or data beside it does for its own recipe."""
+        path = violation.primary.span.path
+        return path in self._paths or self._users.isdisjoint((path, violation.recipe.path))
+
+    def _raising(self, reading: Read) -> Iterator[Unfollowed]:
+        """Yield the code that could not be followed in the asked files, or for their recipes."""
+        return (
+            each for each in reading.unfollowed if each.path not in self._dependents or self.is_linted(each.point.path)
         )
 
     def _undecided(self, fired: Mapping[Target, RuleMatches]) -> dict[Target, list[Undecided]]:
@@ -206,10 +269,7 @@ class Linter:
             }
         return {
             target: [
-                one
-                for recipe in each.recipes
-                if recipe.path not in self._launchers
-                for one in each.undecided[id(recipe)]
+                one for recipe in each.recipes if recipe.path not in self._users for one in each.undecided[id(recipe)]
             ]
             for target, each in fired.items()
         }
@@ -222,14 +282,13 @@ class Linter:
         fired = (hits(recipes, each, self.rules, self.is_told_of, sources=sources) for each in self.question.targets)
         return [violation for found in fired for violation in violations_of(found, every=every)]
 
-    def _suppress(
-        self, found: Sequence[Finding], sources: Sources, paths: Collection[str], faults: Faults
+    def _marked(
+        self, found: Sequence[Finding], files: Iterable[File], sources: Sources, faults: Faults
     ) -> tuple[Suppressed, list[Problem]]:
+        """Mark the findings that comments in these files, the configuration or the baseline silence."""
         by_path = {}
         malformed: list[Problem] = []
-        for file in self.question.every_file:
-            if file.path not in paths:
-                continue
+        for file in files:
             with faults.contained(file.path), suppress_error(Unreadable):  # which is told already
                 find = reader_of(file.kind).comments
                 by_path[file.path], problems = comments(file.path, sources.text(file.path), find)
@@ -257,7 +316,7 @@ def _reading(target: Target) -> tuple[str, str]:
     return target.data, ".".join(target.core.split(".")[:2])
 
 
-def raising_findings(unfollowed: Mapping[Target, Sequence[Unfollowed]]) -> list[Finding]:
+def raising_findings(unfollowed: Mapping[Target, Iterable[Unfollowed]]) -> list[Finding]:
     """Report code that surely raises, for the versions where it does; each place and exception once."""
     where: dict[tuple[Span, str], list[Target]] = {}
     first: dict[tuple[Span, str], list[Unfollowed]] = {}

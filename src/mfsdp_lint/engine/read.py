@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.checkpoints import facts
@@ -22,8 +23,8 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import Address, ParsedArguments, ask
-from mfsdp_lint.inputs.dependents import MOST_FOLDERS, launchers, loading
-from mfsdp_lint.inputs.discover import File, is_excluded
+from mfsdp_lint.inputs.dependents import MOST_FOLDERS, TooMany, launchers, loading, users
+from mfsdp_lint.inputs.discover import File, Ignored, is_excluded
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
@@ -116,10 +117,12 @@ class Question:
     `files` are read whole; `addresses` are single functions, which may be in other files, the `named` ones. `beside`
     are files that another question asks for: where they are imported they appear under these paths. `numbered` are
     single recipes of `files` (`launch.sh[2]`): nothing else in these files is looked at. `launchers` are files that
-    nobody asked for: only the runs that they make of the files are looked at. `front_end` is the framework whose
-    configurations the YAML files are, where the options name it. With `only_runs`, code that starts no run is not
-    looked at: nobody asks for a recipe by itself. `command_line` overrides settings of every recipe. `also` are the
-    other versions of a range, of which `target` is the newest; `remarks` are notes about them for the user.
+    nobody asked for: only the runs that they make of the files are looked at. `dependents` are files that nobody asked
+    for, and that use the files: they are read whole. With `tells_of_users`, what the files break in these and in the
+    launchers is told. `front_end` is the framework whose configurations the YAML files are, where the options name it.
+    With `only_runs`, code that starts no run is not looked at: nobody asks for a recipe by itself. `command_line`
+    overrides settings of every recipe. `also` are the other versions of a range, of which `target` is the newest;
+    `remarks` are notes about them for the user.
     """
 
     target: Target
@@ -133,6 +136,8 @@ class Question:
     beside: tuple[File, ...] = ()
     numbered: tuple[str, ...] = ()
     launchers: tuple[File, ...] = ()
+    dependents: tuple[File, ...] = ()
+    tells_of_users: bool = False
     front_end: str | None = None
     only_runs: bool = False
 
@@ -150,6 +155,11 @@ class Question:
     def every_file(self) -> tuple[File, ...]:
         """The files read whole, and those that only an address names."""
         return (*self.files, *self.named)
+
+    @property
+    def users(self) -> tuple[File, ...]:
+        """The files that are read only because they use those that are asked for."""
+        return (*self.dependents, *self.launchers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +191,10 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
     named = dict.fromkeys([*options.paths, *(address.path for address in asked.addresses)])
     importing = {reader.type.name for reader in registry.READERS if reader.type.imports}
     modules = (file.path for file in asked.files if file.kind in importing)
+    launching = {reader.type.name for reader in registry.READERS if reader.type.launches}
+    scripts = (file.path for file in asked.files if file.kind in launching)
     try:
-        detected = detect([path for path in named if disk.exists(path)], options, modules)
+        detected = detect([path for path in named if disk.exists(path)], options, modules, scripts)
     except UnknownVersion as error:
         asked_by = "" if options.target_from == AS_ASKED else f"{options.target_from}: "
         raise UsageError(f"{asked_by}{error}") from None
@@ -239,6 +251,66 @@ def with_launchers(question: Question) -> Question:
         launchers=tuple(dict.fromkeys(file for file in found if disk.real(file.path) not in asked)),
         remarks=(*question.remarks, *remarks),
     )
+
+
+MOST_DEPENDENTS = 40
+"""Files that are read because they use those that are asked for."""
+
+
+def with_dependents(question: Question, options: Options) -> Question:
+    """Add the files that use the question's files that are named, as far as the options ask for them.
+
+    What one launch makes of a file, and what a baseline accepts, is a matter of the file alone.
+    """
+    asks = options.stdin is None if options.dependents is None else options.dependents
+    if not asks or options.update_baseline or question.command_line.overrides:
+        return question
+    folders = tuple(os.path.join(disk.real(path), "") for path in options.paths if disk.is_folder(path))
+    asked = {disk.real(file.path): file for file in question.every_file}
+    alone = {each.rpartition("[")[0] for each in question.numbered}
+    named = [
+        path
+        for path, file in asked.items()
+        if not path.startswith(folders) and file in question.files and file.path not in alone
+    ]
+    if not named:
+        return question
+    try:
+        found = users(named, [reader.type for reader in registry.READERS], MOST_DEPENDENTS)
+    except TooMany:
+        remark = "the project is too large to find the files that use those that are checked"
+        return replace(question, remarks=(*question.remarks, remark), tells_of_users=True)
+    relevant = list(islice(_relevant(found, question, options), MOST_DEPENDENTS + 1))
+    remarks = question.remarks
+    if len(relevant) > MOST_DEPENDENTS:
+        remark = (
+            f"more than {MOST_DEPENDENTS} files use those that are named, and only the nearest {MOST_DEPENDENTS} are "
+            "checked with them; name folders to check all"
+        )
+        remarks = (*remarks, remark)
+    dependents = tuple(relevant[:MOST_DEPENDENTS])
+    return replace(
+        question,
+        dependents=dependents,
+        tells_of_users=True,
+        launchers=tuple(each for each in question.launchers if each not in dependents),
+        remarks=remarks,
+    )
+
+
+def _relevant(found: Iterable[str], question: Question, options: Options) -> Iterator[File]:
+    """Yield the users of files that nobody asked for or leaves out, and that may have to do with a run."""
+    asked = {disk.real(file.path) for file in question.every_file}
+    relevance = Relevance(Sources(question.command_line.texts), question.search_path)
+    ignored, types = Ignored(), file_types()
+    for path in found:
+        type_ = types.of(path)
+        if type_ is None or disk.real(path) in asked or is_excluded(path, options.exclude):
+            continue
+        if options.respect_gitignore and ignored.leaves_out(path):
+            continue
+        if not type_.imports or relevance.is_parsed(path):
+            yield File(path, type_.name)
 
 
 def _paths(options: Options) -> tuple[str, ...]:
@@ -326,8 +398,12 @@ def _given(question: Question, given: SettingOverride, paths: frozenset[str]) ->
         files=tuple(each for each in question.files if each.path in paths),
         addresses=tuple(each for each in question.addresses if each.path in paths),
         launchers=tuple(each for each in question.launchers if each.path in paths),
+        dependents=tuple(each for each in question.dependents if each.path in paths),
         command_line=replace(question.command_line, overrides=(*question.command_line.overrides, given)),
-        beside=(*question.beside, *(each for each in question.files if each.path not in paths)),
+        beside=(
+            *question.beside,
+            *(each for each in (*question.files, *question.dependents) if each.path not in paths),
+        ),
     )
 
 
@@ -335,7 +411,7 @@ def _of_kind(kind: str, question: Question, sources: Sources, relevance: Relevan
     """Return the part of the question about files of one kind."""
     mine = {file.path for file in question.every_file if file.kind == kind}
     return ToRead(
-        [file.path for file in question.files if file.kind == kind],
+        [file.path for file in (*question.files, *question.dependents) if file.kind == kind],
         sources,
         question.target,
         lambda: _knowledge(question.targets),

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from mfsdp_lint.core.finding import Finding, Fix
 from mfsdp_lint.core.front_ends import Component
-from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import Question
@@ -28,8 +27,16 @@ NO_FIX = "the rule has no fix for this: what is meant is for a person to say"
 AFTER_OTHERS = "it is made once others have been"
 ONE_LAUNCH = "it is judged under the overrides of one launch, and the file has others"
 NOT_ASKED = "no proof was asked for: --show-fixes"
+OVER_BUDGET = "possible fix, not proved here: --fix, or --show-fixes"
 SILENCED = "a comment silences it"
 """Why findings have no fix."""
+
+UNITS = 500_000
+"""Work that proofs may take where nobody asked for them (see `process.spend`).
+
+Reading the recipes of Megatron-Bridge's main branch takes 600,000, and most of the time of a run is reading: there a
+report costs at most twice as much with proofs as without.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +53,18 @@ NOTHING_TRIED = TriedFixes()
 def is_asked_for(cause: FindingGroup, judge: Linter, codes: Collection[str]) -> bool:
     """Tell whether a fix is looked for: the rule has one, the finding is not silenced, and rule and file are selected.
 
-    Files outside the selection are looked at, too, once a fix may touch code that they use.
+    A recipe in a selected file can be repaired where the text at fault lies in another one. Files outside the selection
+    are looked at, too, once a fix may touch code that they use.
     """
     finding = cause.finding
-    selected = finding.code in codes and finding.suppressed is None
-    return selected and cause.safety is not None and judge.is_linted(finding.span.path)
+    selected = finding.code in codes and finding.suppressed is None and not _decided_elsewhere(cause)
+    places = (finding.span.path, *(violation.recipe.path for violation in cause.violations))
+    return selected and cause.safety is not None and any(map(judge.is_linted, places))
+
+
+def _decided_elsewhere(cause: FindingGroup) -> str:
+    """Return the file of a user whose text decides the finding, which is to be fixed there; "" without one."""
+    return next((each.decided_in for each in cause.violations if each.decided_in), "")
 
 
 def possible(judgement: Judgement, judge: Linter, codes: Collection[str], tried: TriedFixes) -> list[Finding]:
@@ -66,20 +80,31 @@ def possible(judgement: Judgement, judge: Linter, codes: Collection[str], tried:
         finding = cause.finding
         edited = kind_of(finding.span.path) in EDITORS and finding.fingerprint not in tried.refused
         if edited and not judge.question.command_line.overrides and is_asked_for(cause, judge, codes):
-            return replace(
-                finding, fixable=cause.safety, fix_proved=finding.fingerprint in tried.holds, no_fix=NOT_ASKED
-            )
+            return _perhaps(cause, NOT_ASKED, fix_proved=finding.fingerprint in tried.holds)
         return replace(finding, no_fix=_why_not(cause, judge, tried.refused))
 
     return [perhaps(cause) for cause in judgement.causes]
 
 
+def _perhaps(cause: FindingGroup, why: str, *, fix_proved: bool = False) -> Finding:
+    """Mark a finding as perhaps fixable."""
+    return replace(cause.finding, fixable=cause.safety, fix_proved=fix_proved, no_fix=why)
+
+
 def proved(
-    judgement: Judgement, judge: Linter, codes: Collection[str], tried: TriedFixes, *, unsafe_too: bool, faults: Faults
+    judgement: Judgement,
+    judge: Linter,
+    codes: Collection[str],
+    tried: TriedFixes,
+    *,
+    unsafe_too: bool,
+    units: int | None,
+    faults: Faults,
 ) -> list[Finding]:
     """Return the findings, each with its fix where one was proved, else with the reason why there is none.
 
-    Fixes that were `tried` without success are not tried again.
+    Fixes that were `tried` without success are not tried again. `units` limits the work (None: no limit): fixes that
+    are not proved by then are possible ones.
     """
     if not judgement.causes:
         return []
@@ -87,20 +112,23 @@ def proved(
         return [replace(cause.finding, no_fix=_why_not(cause, judge, {})) for cause in judgement.causes]
     from mfsdp_lint.engine.repair import repair_of
     from mfsdp_lint.fixes.apply import grouped
+    from mfsdp_lint.fixes.editor import EDITORS
 
     fixes: Mapping[str, Fix] = {}
-    reasons = tried.refused
+    reasons, undecided = tried.refused, frozenset[str]()
     places = [cause.finding.span.path for cause in judgement.causes]
     with faults.contained(places[0]):
         repair = repair_of(judgement, judge, codes)
-        fixes, reasons = faults.over_files(
-            places, lambda paths: repair.only(paths).proved(unsafe_too=unsafe_too, refused=tried.refused)
+        fixes, reasons, undecided = faults.over_files(
+            places, lambda paths: repair.only(paths).proved(unsafe_too=unsafe_too, refused=tried.refused, units=units)
         )
     fixes = grouped(fixes)
 
     def with_fix(cause: FindingGroup) -> Finding:
         finding = cause.finding
         fix = fixes.get(finding.fingerprint)
+        if finding.fingerprint in undecided and kind_of(finding.span.path) in EDITORS:
+            return _perhaps(cause, OVER_BUDGET)
         if fix is None:
             return replace(finding, no_fix=_why_not(cause, judge, reasons))
         if fix.edits:
@@ -116,6 +144,8 @@ def _why_not(cause: FindingGroup, judge: Linter, reasons: Mapping[str, str]) -> 
         return ONE_LAUNCH
     if cause.finding.suppressed is not None:
         return SILENCED
+    if there := _decided_elsewhere(cause):
+        return f"the text that decides it is in {there}, which was not named"
     return reasons.get(cause.finding.fingerprint) or cause.no_fix or NO_FIX
 
 
@@ -132,7 +162,7 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Lin
     everywhere = [target for component in sorted(_components(broken)) for target in _targets(component, judge.target)]
     again = replace(
         judge,
-        question=_question(judge, {path for each in broken for path in _files(each.recipe)}, everywhere),
+        question=_question(judge, {path for each in broken for path in _files(each)}, everywhere),
         rules=_that_matter(judge.rules, {violation.rule.code for violation in broken}),
     )
     seen: dict[_Key, set[str]] = defaultdict(set)
@@ -152,10 +182,12 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Lin
     return result
 
 
-def _files(recipe: Recipe) -> set[str]:
-    """Return the files that a recipe is written in, and the files that its reader's notices point into."""
+def _files(violation: Violation) -> set[str]:
+    """Return the files that a recipe is written in, that its reader's notices point into, and that break a user."""
+    recipe = violation.recipe
     noticed = (notice.span.path for notice in recipe.notices)
-    return {recipe.path, *(path for path, _, _ in recipe.pieces), *noticed}
+    breaking = (violation.primary.span.path,) if violation.decided_in else ()
+    return {recipe.path, *(path for path, _, _ in recipe.pieces), *noticed, *breaking}
 
 
 def _components(broken: Iterable[Violation]) -> set[Component]:
@@ -180,6 +212,7 @@ def _question(judge: Linter, paths: set[str], targets: Sequence[Target]) -> Ques
         target=targets[0],
         also=tuple(targets[1:]),
         files=tuple(file for file in asked.files if file.path in paths),
+        dependents=tuple(file for file in asked.dependents if file.path in paths),
         named=tuple(file for file in asked.named if file.path in paths),
         addresses=tuple(address for address in asked.addresses if address.path in paths),
     )

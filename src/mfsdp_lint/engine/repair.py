@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 
 from mfsdp_lint.core.finding import SEVERITIES, Fix
 from mfsdp_lint.core.recipe import Recipe, Variant
-from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.remaining import is_asked_for
@@ -16,7 +17,9 @@ from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged, Need
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import TooMany, importers
 from mfsdp_lint.inputs.discover import File
+from mfsdp_lint.inputs.mentions import Mentions
 from mfsdp_lint.inputs.sources import NOT_CHECKED, Sources
+from mfsdp_lint.process import OverBudget, budget
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation, violations_of
 from mfsdp_lint.rules.findings import FindingGroup
@@ -41,21 +44,35 @@ class Repair:
     judgement: Judgement
     judge: Linter
     codes: Collection[str]
+    mentions: Mentions = field(default_factory=Mentions, compare=False)
 
     def only(self, paths: Collection[str]) -> Repair:
         """Keep the fixes of findings in these files."""
         causes = tuple(each for each in self.judgement.causes if each.finding.span.path in paths)
         return replace(self, judgement=replace(self.judgement, causes=causes))
 
-    def proved(self, *, unsafe_too: bool, refused: Mapping[str, str]) -> tuple[dict[str, Fix], dict[str, str]]:
-        """Return fixes by fingerprint, and the reasons why other findings have none.
+    def proved(
+        self, *, unsafe_too: bool, refused: Mapping[str, str], units: int | None = None
+    ) -> tuple[dict[str, Fix], dict[str, str], frozenset[str]]:
+        """Return fixes by fingerprint, the reasons why other findings have none, and the findings not decided on.
 
         Safe ones are proved among themselves, unsafe ones together with the safe ones; with `unsafe_too` all are
         proved together. Fixes that hold only after others have been made have no edits yet. `refused` says by
-        fingerprint why some are known to have no fix: by themselves they are not tried again.
+        fingerprint why some are known to have no fix: by themselves they are not tried again. `units` limits the work:
+        past it the rest is left undecided.
         """
         fixes: dict[str, Fix] = {}
         reasons = dict(refused)
+        with suppress(OverBudget), budget(units):
+            self._prove(fixes, reasons, unsafe_too=unsafe_too, refused=refused)
+            return fixes, reasons, frozenset()
+        asked = frozenset(each.key for each in self._requests(self.judgement, unsafe=True))
+        return fixes, reasons, asked - fixes.keys() - refused.keys()
+
+    def _prove(
+        self, fixes: dict[str, Fix], reasons: dict[str, str], *, unsafe_too: bool, refused: Mapping[str, str]
+    ) -> None:
+        """Add fixes, and reasons for none, in the order in which they are proved."""
         asked = set(refused)
         for unsafe in (True,) if unsafe_too else (False, True):
             before = self.judged(self.judgement, unsafe)
@@ -75,7 +92,6 @@ class Repair:
                 if fixes.keys() >= keys:
                     break
                 now = False
-        return fixes, reasons
 
     def applied(self, *, unsafe: bool, without: Collection[str] = ()) -> Fixed:
         """Return the texts of all files with every fix that holds, the unsafe ones if asked for. Writes nothing.
@@ -103,6 +119,8 @@ class Repair:
             broken=_broken(violations, told),
             requests=list(self._requests(judgement, unsafe)),
             unreadable=[problem.path for problem in judgement.problems if problem.kind in NOT_CHECKED],
+            files=[file.path for file in self.judge.question.every_file],
+            search=self.mentions.files,
             breaks=lambda recipes: _broken(self.judge.violations(recipes, judgement.sources, every=True)),
         )
 
@@ -120,6 +138,11 @@ class Repair:
 _MOST_KEPT = 8
 """Attempts of which the judgement is kept."""
 
+_Attempt = frozenset[tuple[str, str]]
+"""Paths, each with its text."""
+
+_UNCHANGED: _Attempt = frozenset()
+
 
 class _Project:
     """The project as proofs see it: what was asked for, and everybody who uses the files that they edit.
@@ -130,10 +153,9 @@ class _Project:
     def __init__(self, repair: Repair, unsafe: bool) -> None:
         self._repair = repair
         self._unsafe = unsafe
-        self._now = repair.judgement
-        self._tried: dict[frozenset[tuple[str, str]], Judged] = {}
+        self._tried: dict[_Attempt, tuple[Judgement, Judged]] = {}
         self._users: Linter | None = None
-        self._users_now: Judgement | None = None
+        self._users_tried: dict[_Attempt, Judgement] = {}
 
     def evaluate(self, texts: Mapping[str, str]) -> Judged:
         """Re-evaluate the project with other texts."""
@@ -141,19 +163,25 @@ class _Project:
         # What holds without the users of edited files is tried with them right afterwards.
         key = frozenset(texts.items())
         if key not in self._tried:
-            # One attempt after the other changes little, so that each takes over what it can of the last one.
-            self._now = self._repair.judge(sources, self._now) if texts else self._repair.judgement
-            self._tried[key] = self._repair.judged(self._now, self._unsafe)
+            judgement = self._repair.judgement
+            if texts:
+                known = {each: tried for each, (tried, _) in self._tried.items()}
+                judgement = self._repair.judge(sources, _nearest({_UNCHANGED: judgement, **known}, key))
+            self._tried[key] = judgement, self._repair.judged(judgement, self._unsafe)
             if len(self._tried) > _MOST_KEPT:
                 del self._tried[next(iter(self._tried))]
-        asked = self._tried[key]
-        return asked if self._users is None else replace(asked, with_users=partial(self._with_users, asked, sources))
+        _, asked = self._tried[key]
+        return asked if self._users is None else replace(asked, with_users=partial(self._with_users, asked, texts))
 
-    def _with_users(self, asked: Judged, sources: Sources) -> Judged:
+    def _with_users(self, asked: Judged, texts: Mapping[str, str]) -> Judged:
         """Add the users of edited files to a judgement of the files that were asked for."""
+        sources = self._repair.judgement.sources.with_texts(texts)
         assert self._users is not None
-        self._users_now = self._users(sources, self._users_now)
-        users = self._repair.judged(self._users_now, self._unsafe)
+        key = frozenset(texts.items())
+        judgement = self._users(sources, _nearest(self._users_tried, key))
+        # Few are kept: users are many, and each attempt that comes so far changes much the same.
+        self._users_tried = {**dict([*self._users_tried.items()][:1]), key: judgement}
+        users = self._repair.judged(judgement, self._unsafe)
         # Of a file of which one function was asked for, the others are users.
         known = {_name(each) for each in asked.recipes}
         return replace(
@@ -180,10 +208,17 @@ class _Project:
         new = [File(path, "python") for path in users if disk.real(path) not in read]
         if not new:
             return before
-        theirs = replace(question, files=(*known, *new), addresses=(), named=(), beside=question.every_file)
+        theirs = replace(
+            question, files=(*known, *new), addresses=(), named=(), dependents=(), beside=question.every_file
+        )
         self._users = replace(self._repair.judge, question=theirs)
         asked = before if before.asked is None else before.asked
-        return self._with_users(asked, self._repair.judgement.sources.with_texts(texts))
+        return self._with_users(asked, texts)
+
+
+def _nearest(known: dict[_Attempt, Judgement], texts: _Attempt) -> Judgement | None:
+    """Return the judgement from which most can be taken over: the last one of those that differ in the fewest texts."""
+    return known[min(reversed(known), key=lambda each: len(each ^ texts))] if known else None
 
 
 def _name(recipe: Recipe) -> tuple[str, str, str]:
@@ -256,7 +291,7 @@ def _pieces(cause: FindingGroup, recipes: Iterable[Recipe]) -> Iterator[Need]:
             if any(_reads(violation, path, variant) for path in violation.witnesses):
                 new |= {path for path in violation.remedy.set if variant.origin(path) is None}
         if wrong or gone or new:
-            yield Need(recipe, variant, wrong, tuple(sorted(gone)), drop=tuple(sorted(new)))
+            yield Need(recipe, variant, wrong, tuple(sorted(gone)), drop=tuple(sorted(new)), piece=True)
 
 
 def _reads(violation: Violation, path: str, piece: Variant) -> bool:

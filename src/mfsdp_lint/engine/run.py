@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Applied, Finding
+from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.engine.judge import Judgement, Linter
-from mfsdp_lint.engine.read import Question, question, with_launchers
-from mfsdp_lint.engine.remaining import NOTHING_TRIED, TriedFixes, possible, proved, where_it_holds
+from mfsdp_lint.engine.read import MOST_DEPENDENTS, Question, question, with_dependents, with_launchers
+from mfsdp_lint.engine.remaining import NOTHING_TRIED, UNITS, TriedFixes, possible, proved, where_it_holds
 from mfsdp_lint.engine.silenced import Silenced
 from mfsdp_lint.engine.unused import Tidied, tidied, unused_suppressions
 from mfsdp_lint.inputs import disk
@@ -43,7 +44,7 @@ class _Run:
 def run(options: Options) -> Outcome:
     """Run the linter as the options ask. Raises UsageError."""
     asked, not_there = question(options)
-    asked = with_launchers(asked)
+    asked = with_dependents(with_launchers(asked), options)
     fixing = options.fix or options.fix_only
     if asked.command_line.overrides and (fixing or options.diff):
         raise UsageError("--fix and --diff repair the recipe as it stands; use them without --set and --env")
@@ -106,17 +107,23 @@ def _outcome(judgement: Judgement, problems: Sequence[Problem], this: _Run, done
             already=already,
         ),
         fixes=done.fixes,
-        recipes=recipe_states(judgement.recipes, judgement.causes, this.levels.of)
+        recipes=recipe_states(_told_of(judgement, judge), judgement.causes, this.levels.of)
         if options.group_by == "recipe"
         else (),
         unfollowed=judgement.unfollowed,
         sources=judgement.sources,
         problems=tuple(f"{problem.path}: {problem.message}" for problem in problems if problem.kind == "usage"),
-        remarks=(*judgement.remarks, *(_without_editor(judgement) if fixing or options.diff else ())),
+        remarks=(*options.remarks, *judgement.remarks, *(_without_editor(judgement) if fixing or options.diff else ())),
         patch=done.patch,
         left=done.left,
         read={each: judgement.recipes_for(each) for each in judge.question.targets},
     )
+
+
+def _told_of(judgement: Judgement, judge: Linter) -> list[Recipe]:
+    """Return the recipes of the asked files, and those that these break."""
+    broken = {id(each.recipe) for cause in judgement.causes for each in cause.violations}
+    return [each for each in judgement.recipes if id(each) in broken or not judge.is_dependent(each.path)]
 
 
 def prepare(options: Options, asked: Question) -> tuple[Linter, frozenset[str], Sequence[Rule]]:
@@ -182,8 +189,9 @@ def _with_baseline(found: list[Finding], judge: Linter, codes: frozenset[str], o
     paths = {disk.real(file.path) for file in judge.question.every_file}
     folders = [os.path.join(disk.real(path), "") for path in options.paths if disk.is_folder(path)]
     if not options.update_baseline:
-        # What one launch makes of a file is not all that is found there.
-        whole = not judge.question.command_line.overrides and not judge.question.addresses
+        # What one launch makes of a file is not all that is found there, nor what some of many users make of it.
+        asked = judge.question
+        whole = not (asked.command_line.overrides or asked.addresses) and len(asked.dependents) < MOST_DEPENDENTS
         return [*found, *(baseline.stale(found, codes, paths, folders) if whole else ())]
     new = baseline.updated(found, codes, paths, folders)
     new.write()
@@ -201,7 +209,8 @@ def _remaining(judgement: Judgement, this: _Run, tried: TriedFixes, faults: Faul
     """Return the findings about recipes and about code that makes none."""
     options, judge, codes = this.options, this.judge, this.codes
     if options.fixes_are_seen:
-        found = proved(judgement, judge, codes, tried, unsafe_too=options.unsafe_fixes, faults=faults)
+        units = None if options.show_fixes else UNITS
+        found = proved(judgement, judge, codes, tried, unsafe_too=options.unsafe_fixes, units=units, faults=faults)
     else:
         found = possible(judgement, judge, codes, tried)
     found = where_it_holds(found, judgement, judge)

@@ -13,6 +13,8 @@ from mfsdp_lint.core.values import spell
 from mfsdp_lint.fixes.judged import Evaluate, FixRequest, Judged, Widen
 from mfsdp_lint.fixes.plan import Plan, Texts, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, Proof, Proved, Unproved, prove
+from mfsdp_lint.fixes.users import without_other_users
+from mfsdp_lint.inputs.dependents import TooMany
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -54,7 +56,10 @@ def prove_once(
     def current(path: str) -> str:
         return changed[path] if path in changed else texts(path)
 
-    plans = _plans(before, before.requests, current, is_linted, known)
+    try:
+        plans = _plans(before, before.requests, current, is_linted, known)
+    except TooMany:
+        return Proof((), tuple(Unproved(each, TOO_LARGE) for each in before.requests), {}, before)
     proof = prove(plans, before, evaluate, current, changed)
     unproved = proof.unproved
     while widen and proof.proved:
@@ -81,6 +86,8 @@ def _plans(
     # Mistakes that have no fix of their own: silenced ones, and those in files that are not linted.
     others = [each for each in before.broken if each.silenced or not is_linted(each.recipe.path)]
     plans = plan(requests, before.recipes, texts, is_linted, others)
+    if before.search is not None:
+        plans = without_other_users(plans, before, texts, before.search)
     for number, each in enumerate(plans):
         edits = known.get(each.request.key)
         if edits in each.candidates:
@@ -135,6 +142,8 @@ def applied(fix: Proved) -> Applied:
     """Describe a proved fix as it was applied."""
     changes = [f"{path} = {spell(value)}" for need in fix.request.needs for path, value in need.set.items()]
     changes += [f"{path} is not set any more" for need in fix.request.needs for path in need.unset]
+    changes += [f"{path} is called {meant}" for need in fix.request.needs for path, meant in need.rename.items()]
+    changes += [f"{path} is taken out" for need in fix.request.needs for path in need.drop]
     changes += [edit.text.strip() or "taken out" for need in fix.request.needs for edit in need.edits]
     first = min(fix.edits, key=lambda edit: edit.span)
     return Applied(fix.request.code.split()[0], fix.request.safety, first.span, tuple(dict.fromkeys(changes)))

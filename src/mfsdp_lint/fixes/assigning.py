@@ -153,16 +153,41 @@ def name_of_whole(file: PythonFile, scope: Scope, before: int, sections: Sequenc
     return None
 
 
-def final_return(file: PythonFile, scope: Scope) -> tuple[Statement, str] | None:
-    """Find the `return NAME` that ends a function, and the name."""
-    if isinstance(scope, ast.Module):
-        return None
+def final_returns(file: PythonFile, scope: Scope) -> list[tuple[Statement, str]]:
+    """Find every `return NAME` of a function that ends with one, and the names; none where it returns anything else.
+
+    A way that returns nothing has no configuration.
+    """
     # What stands behind it is never reached.
-    index = next((index for index, node in enumerate(scope.body) if isinstance(node, ast.Return)), -1)
-    last = scope.body[index]
-    if isinstance(last, ast.Return) and isinstance(last.value, ast.Name):
-        return file.statement(scope.body, index, scope), last.value.id
-    return None
+    end = next((node for node in scope.body if isinstance(node, ast.Return)), scope.body[-1])
+    if isinstance(scope, ast.Module):
+        return []
+    found: list[tuple[Statement, str]] = []
+    for node in walk_scope(scope):
+        if not isinstance(node, ast.Return) or node.lineno > (end.end_lineno or end.lineno) or _is_nothing(node.value):
+            continue
+        statement = file.statement_at(file.range(node)[0])
+        if statement is None or not isinstance(node.value, ast.Name):
+            return []
+        found.append((statement, node.value.id))
+    ends = isinstance(end, ast.Return) or not _goes_on(end)
+    return found if ends else []
+
+
+def _is_nothing(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+def _goes_on(last: ast.stmt) -> bool:
+    """Tell whether a way leads behind a function's last statement."""
+    match last:
+        case ast.Return() | ast.Raise():
+            return False
+        case ast.If(body=body, orelse=orelse):
+            return not orelse or _goes_on(body[-1]) or _goes_on(orelse[-1])
+        case ast.With(body=body):
+            return _goes_on(body[-1])
+    return True
 
 
 def _steps(file: PythonFile, node: ast.stmt, point: int) -> list[PathStep]:
@@ -252,6 +277,10 @@ def unnamed_return(file: PythonFile, scope: Scope) -> tuple[Statement, str] | No
     last = scope.body[-1]
     if isinstance(scope, ast.Module) or not isinstance(last, ast.Return) or not isinstance(last.value, ast.Call):
         return None
+    if any(
+        isinstance(node, ast.Return) and node is not last and not _is_nothing(node.value) for node in walk_scope(scope)
+    ):
+        return None
     used = {node.id for node in ast.walk(scope) if isinstance(node, ast.Name)}
     used |= {node.arg for node in ast.walk(scope) if isinstance(node, ast.arg)}
     name = next((each for each in NAMES if each not in used), None)
@@ -291,9 +320,17 @@ def assign_after(file: PythonFile, anchor: Origin, setting: str, new: Assignment
         return None
     target = partial(target_of, file, place, anchor, setting)
     written = [assignment_line(file, path, value, target) for path, value in new]
-    if names_many(place.node):
-        place = loop_around(file, place) or place
+    loop = loop_around(file, place)
+    if loop is not None and (names_many(place.node) or not _varies(loop.node, written)):
+        place = loop
     return _inserted(file, new, written, partial(insert_after, file, place))
+
+
+def _varies(loop: ast.stmt, written: Sequence[str | None]) -> bool:
+    """Tell whether statements name anything that a loop binds, so that each turn writes another configuration."""
+    bound = {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    named = (node for line in written if line for node in ast.walk(ast.parse(line)))
+    return any(isinstance(node, ast.Name) and node.id in bound for node in named)
 
 
 def assign_after_where(
@@ -324,8 +361,14 @@ def assign_at_end(file: PythonFile, scope: Scope, new: Assignments) -> list[Edit
     def written(name: str) -> list[str | None]:
         return [assignment_line(file, path, value, lambda path: f"{name}.{path}") for path, value in new]
 
-    if end := final_return(file, scope):
-        return _inserted(file, new, written(end[1]), partial(insert_before, file, end[0]))
+    if ends := final_returns(file, scope):
+        edits: list[Edit] = []
+        for statement, name in ends:
+            more = _inserted(file, new, written(name), partial(insert_before, file, statement))
+            if more is None:
+                return None
+            edits += (each for each in more if each not in edits)
+        return edits
     if unnamed := unnamed_return(file, scope):
         return _inserted(file, new, written(unnamed[1]), partial(assign_to_name, file, *unnamed))
     if changed := given_configuration(file, scope):

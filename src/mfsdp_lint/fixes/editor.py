@@ -69,6 +69,10 @@ class Editable:
         """Assign settings next to `anchor`, which sets `setting`, in the same configuration."""
         return None
 
+    def assign_for_command(self, command: Origin, new: Assignments) -> list[Edit] | None:
+        """Assign variables for the one command that `command` begins, and for nothing that runs before or after it."""
+        return None
+
     def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
         """Write another value only for the callers of one side of a switch; others keep the old value."""
         return None

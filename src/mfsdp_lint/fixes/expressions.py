@@ -277,6 +277,8 @@ def _word(value: Plain) -> str | None:
 
 def choice(asked: str, new: str, otherwise: str) -> str:
     """Write an expression that is `new` where a condition holds: `"fsdp_dtensor" if fsdp else "torch_dist"`."""
+    if new == otherwise:
+        return new
     match new, otherwise:
         case "True", "False":
             is_bool = isinstance(parsed_expression(asked), ast.Compare | ast.UnaryOp)

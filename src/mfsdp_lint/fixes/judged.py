@@ -22,7 +22,8 @@ class Need:
     the settings that turned on the feature that the finding is about, the most telling first. The variant is one of
     the recipe's own. `edits` have to be made as they are: they belong to a finding about text, which has no setting to
     change. `drop` are settings without effect after the fix: their writes are taken out where possible. `rename` maps
-    paths that are no settings to the setting that was meant. `may_change` are the settings that `edits` are about.
+    paths that are no settings to the setting that was meant. `may_change` are the settings that `edits` are about. A
+    `piece` is a file that the recipe at fault takes settings from: it may stay as it is where the recipe is changed.
     """
 
     recipe: Recipe
@@ -34,6 +35,7 @@ class Need:
     drop: tuple[str, ...] = ()
     rename: Mapping[str, str] = field(default_factory=dict)
     may_change: tuple[str, ...] = ()
+    piece: bool = False
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -77,6 +79,9 @@ class Broken:
 
 Breaks = Callable[[Sequence[Recipe]], Sequence[Broken]]
 """Finds the violations in recipes."""
+
+Search = Callable[[str, Collection[str]], Mapping[str, str]]
+"""Finds the other files of a file's repository that have all of some words, with their texts. May raise TooMany."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,17 +211,20 @@ def _name(recipe: Recipe) -> tuple[str, str, str]:
 class Judged:
     """Result of reading and judging the project: its recipes, what they break, and the files that cannot be read.
 
-    `requests` are the findings that should be fixed, of the wanted safety. `breaks` judges further recipes. `users`
-    are files that were not named for linting but use files that are edited; `asked` is the judgement without them,
-    where they are included, and `with_users` makes the one with them, which takes longer. `unprovable` says that there
-    may be more such files than can be read, so that no fix can be proved.
+    `requests` are the findings that should be fixed, of the wanted safety. `files` are those that were read. `breaks`
+    judges further recipes, and `search` finds mentions of names in other files. `users` are files that were not named
+    for linting but use files that are edited; `asked` is the judgement without them, where they are included, and
+    `with_users` makes the one with them, which takes longer. `unprovable` says that there may be more such files than
+    can be read, so that no fix can be proved.
     """
 
     recipes: Sequence[Recipe]
     broken: Sequence[Broken]
     requests: Sequence[FixRequest] = ()
     unreadable: Sequence[str] = ()
+    files: Sequence[str] = ()
     breaks: Breaks = lambda recipes: ()
+    search: Search | None = None
     users: Sequence[str] = ()
     asked: Judged | None = None
     with_users: Callable[[], Judged] | None = None

@@ -14,7 +14,7 @@ from typing import Literal
 
 from mfsdp_lint.core.finding import Edit, IsLinted
 from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
-from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value, is_known_as
 from mfsdp_lint.fixes.editor import ABSENT, Absent, Assignments, Editable, Old, Switch, open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, merge
@@ -31,6 +31,7 @@ Placement = Literal[
     "taken out",
     "argument here",
     "behind",
+    "for its command",
     "at the end",
     "at the recipe's end",
     "argument",
@@ -94,6 +95,8 @@ class EditPlacer:
                     yield EditSite(placement, scope.span, scope, "")
             case "at the recipe's end" if whole := self._recipe_origin(need.recipe):
                 yield EditSite(placement, whole.span, whole, "")
+            case "for its command" if path.startswith("env.") and (whole := self._recipe_origin(need.recipe)):
+                yield EditSite(placement, whole.span, whole, "")
             case "in place where on" | "taken out where on" | "behind where on":
                 # Which of several lines is for the callers to decide, each of them shows.
                 for each in anchors or self._anchors(need, on=False):
@@ -131,6 +134,8 @@ class EditPlacer:
                 return file.assign_after_where(job.origin, job.setting, job.switch, new, old)
             case "at the end" | "at the recipe's end":
                 return file.assign_at_end(job.origin, new)
+            case "for its command":
+                return file.assign_for_command(job.origin, new)
             case "taken out where on" if job.switch and value is ABSENT:
                 return file.delete_write_where(job.origin, path, job.switch)
         if value is ABSENT:
@@ -263,6 +268,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     ("decided", "handed on", "taken out", "in place", "argument here", "behind", "at the end", "argument"),
     ("handed on", "taken out", "in place", "argument here", "behind", "at the end", "argument"),
     ("taken out", "in place", "argument here", "behind", "at the end", "argument"),
+    ("for its command", "behind", "at the end"),
     ("behind", "at the end"),
     ("in place where on", "taken out where on", "behind where on"),
     ("behind where on",),
@@ -277,12 +283,14 @@ STRATEGIES: tuple[Strategy, ...] = (
 class Plan:
     """The ways in which a finding could be fixed, each a set of edits; none where there is no place to write.
 
-    `manners` say which of the candidates each of the `STRATEGIES` comes to.
+    `manners` say which of the candidates each of the `STRATEGIES` comes to. `held_back` says who else uses the text,
+    where that leaves no candidate.
     """
 
     request: FixRequest
     candidates: tuple[tuple[Edit, ...], ...]
     manners: Mapping[int, int] = field(default_factory=dict)
+    held_back: str = ""
 
 
 def plan(
@@ -322,17 +330,19 @@ class _Planner:
         if removed is None:
             return
         twice = any(_own_variable(need.variant, path) for need in request.needs for path in need.unset)
-        for recipe_too in (False, True) if twice else (False,):
-            for manner, strategy in enumerate(STRATEGIES):
-                added = self._assignments(request, strategy, recipe_too)
-                if added is None:
-                    continue
-                try:
-                    edits = merge([*removed, *added])
-                except OverlapError:
-                    continue
-                if edits:
-                    yield manner, edits
+        without_pieces = replace(request, needs=tuple(need for need in request.needs if not need.piece))
+        for asked in (request, without_pieces) if 0 < len(without_pieces.needs) < len(request.needs) else (request,):
+            for recipe_too in (False, True) if twice else (False,):
+                for manner, strategy in enumerate(STRATEGIES):
+                    added = self._assignments(asked, strategy, recipe_too)
+                    if added is None:
+                        continue
+                    try:
+                        edits = merge([*removed, *added])
+                    except OverlapError:
+                        continue
+                    if edits:
+                        yield manner, edits
 
     def _removals(self, request: FixRequest) -> list[Edit] | None:
         """Return the edits that are the same in every candidate. None if one of them cannot be made."""

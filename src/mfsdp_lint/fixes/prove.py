@@ -112,7 +112,9 @@ class Unfixed:
             trial.blamed(trial.editing(path), f"{path} could not be read any more")
         if trial.holds:
             # This takes longest, so that it is done for what is right otherwise.
-            self._compare(trial, *self._in_other_calls(before, trial.after))
+            then, now = self._in_other_calls(before, trial.after)
+            self._compare(trial, then, now)
+            self._judge_rest(trial, then, now)
 
     def _compare(self, trial: Trial, before: Picture, after: Picture) -> None:
         """Fill in what the ways before and after say of a trial."""
@@ -228,12 +230,29 @@ class Unfixed:
                 wrong = [path for path, value in need.set.items() if not is_known_as(variant.value(path), value)]
                 # A setting that should be unset may have another value: another writer may decide it by then.
                 now, then = variant.value, need.variant.value
-                wrong += [each for each in need.unset if not is_unset(now(each)) and equal(then(each), now(each))]
+                wrong = [path for path in wrong if not (need.piece and equal(then(path), now(path)))]
+                unset = () if need.piece else need.unset
+                wrong += [each for each in unset if not is_unset(now(each)) and equal(then(each), now(each))]
                 if (way, request.code) in after.broken or wrong:
                     reason = (
                         f"{wrong[0]} would not take effect in {way[1]}" if wrong else f"it would remain in {way[1]}"
                     )
                     trial.blamed([index], reason)
+
+    def _judge_rest(self, trial: Trial, before: Picture, after: Picture) -> None:
+        """Require that a finding is gone for every value of the parameters with which the same text decides it."""
+        for index in trial.chosen:
+            request = self._plans[index].request
+            for need in request.needs:
+                recipe = self._way_of[id(need.variant)][:2]
+                for way, variant in before.ways.items():
+                    remains = (
+                        way[:2] == recipe
+                        and (way, request.code) in before.broken
+                        and (way, request.code) in after.broken
+                    )
+                    if remains and all(_same_place(need.variant, variant, path) for path in (*need.set, *need.unset)):
+                        trial.blamed([index], f"it would remain in {_said(way)}")
 
     def _judge_new(
         self, trial: Trial, before: Picture, after: Picture, whole: Mapping[Way, Way], touching: Mapping[Way, list[int]]
@@ -276,6 +295,12 @@ class Unfixed:
     def _names_of(self, index: int) -> set[str]:
         """Return the settings that a fix is about."""
         return {path for need in self._plans[index].request.needs for path in need.named}
+
+
+def _same_place(one: Variant, other: Variant, path: str) -> bool:
+    """Tell whether the same text writes a setting on two ways."""
+    origins = one.origin(path), other.origin(path)
+    return origins[0] is not None and origins[1] is not None and origins[0].spans() == origins[1].spans()
 
 
 def _said(way: Way) -> str:
@@ -355,7 +380,7 @@ def prove(
     `texts` gives the texts before it, in which those of `changed` differ from what they are on disk.
     """
     if not any(each.candidates for each in plans):
-        return Proof((), tuple(Unproved(each.request, NO_PLACE) for each in plans), {}, before)
+        return Proof((), tuple(Unproved(each.request, each.held_back or NO_PLACE) for each in plans), {}, before)
     return _Search(plans, before, evaluate, texts, changed).run()
 
 
@@ -371,7 +396,7 @@ class _Search:
         self._left = 12 + 2 * math.ceil(math.log2(len(plans) + 1))
         self._more = _LAST_RESORT
         self._choice = dict.fromkeys((index for index, each in enumerate(plans) if each.candidates), 0)
-        self._reasons = {index: NO_PLACE for index, each in enumerate(plans) if not each.candidates}
+        self._reasons = {index: each.held_back or NO_PLACE for index, each in enumerate(plans) if not each.candidates}
         self._hopeless: set[int] = set(self._reasons)
         self._overlapping: set[int] = set()
         self._failed: set[frozenset[tuple[int, int]]] = set()

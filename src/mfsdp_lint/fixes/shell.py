@@ -62,6 +62,12 @@ _GIVEN = re.compile(r"--[\w-]+=")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _LITERAL = re.compile(r"[^\s$`\"'\\]+")
 _BLOCKS = ("program", "compound_statement", "do_group", "if_statement", "elif_clause", "else_clause", "case_item")
+_DECLARING = re.compile(r"(?:export|declare|typeset|readonly)(?:\s+-\w+)*\s+\Z")
+_GIVEN_BY = re.compile(r"(?<!\S)(?:-e|--env|-x)[ =][\"']?\Z")
+"""Options of containers and of MPI that pass one variable."""
+_ENV = re.compile(r"(?<![\w/.-])env[ \t]+\Z")
+_ENDED = re.compile(r"[ \t]*(?:[\"';&|)\n]|\Z)")
+_COMMENT = re.compile(r"[ \t]+#.*")
 _CONTINUED = re.compile(r"[ \t]*\\$")
 
 
@@ -130,6 +136,16 @@ class ShellEdits(Editable):
         end = self.script.bounds(command.children[-1])[1]
         return [self.document.edit(end, end, self._between(end) + words)]
 
+    def assign_for_command(self, command: Origin, new: Assignments) -> list[Edit] | None:
+        """Put `env` with the variables in front of the program of the command."""
+        node = self._command(command.span)
+        name = None if node is None else node.child_by_field_name("name")
+        words = [_for_one(path, value) for path, value in new]
+        if name is None or None in words or self.script.source(name) in ("eval", "source", ".", "exec"):
+            return None
+        start, _ = self.script.bounds(name)
+        return [self.document.edit(start, start, f"env {' '.join(filter(None, words))} ")]
+
     def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
         """Replace the path of an override."""
         return path_written(self.document, origin, path, meant)
@@ -141,19 +157,41 @@ class ShellEdits(Editable):
         if text.startswith("-") or _OVERRIDE.match(text):
             return [self.document.edit(*self._with_line(start, end), "")]
         if not _ASSIGNMENT.match(text):
-            return None
+            return self._given_out(start, end, path)
         declared = self.script.node_at(start, end)
         while declared is not None and declared.type not in ("declaration_command", "command", *_BLOCKS):
             declared = declared.parent
         if declared is None or declared.type in _BLOCKS:
             return None
-        alone = declared.type == "declaration_command" and declared.named_child_count == 1
+        others = [each for each in declared.named_children if not self.script.source(each).startswith("-")]
+        alone = declared.type == "declaration_command" and len(others) == 1
+        if not alone and _DECLARING.search(self.document.text, 0, start) and _ENDED.match(self.document.text, end):
+            return None  # without an assignment it would print every variable
         if not alone:
             behind = re.compile(r"[ \t]*").match(self.document.text, end)
             return [self.document.edit(start, behind.end() if behind else end, "")]
         if declared.parent is None or (declared.parent.type != "program" and declared.parent.named_child_count < 3):
             return None  # nothing may be left of the block
         return [self.document.edit(*self._with_line(*self.script.bounds(declared)), "")]
+
+    def _given_out(self, start: int, end: int, path: str) -> list[Edit] | None:
+        """Take out a variable that one command is given by an option or by `env`; the span is that of its value."""
+        given = f"{path.removeprefix(ENVIRONMENT)}="
+        text = self.document.text
+        quotes = len(text[:start]) - len(text[:start].rstrip("'\""))
+        if not path.startswith(ENVIRONMENT) or not text.endswith(given, 0, start - quotes):
+            return None
+        first, last = start - quotes - len(given), end + quotes
+        if option := _GIVEN_BY.search(text, 0, first):
+            return [self.document.edit(*self._with_line(option.start(), last), "")]
+        if text.startswith(",", last) or text.endswith(",", 0, first):
+            behind = text.startswith(",", last)
+            return [self.document.edit(first - (not behind), last + behind, "")]
+        if not (program := _ENV.search(text, 0, first)):
+            return None
+        rest = re.compile(r"[ \t]*").match(text, last)
+        other = re.compile(r"[ \t]*(?:-|\w+=)").match(text, last)
+        return [self.document.edit(first if other else program.start(), rest.end() if rest else last, "")]
 
     def _word(self, start: int, end: int, value: Plain) -> list[Edit] | None:
         text = self.document.text[start:end]
@@ -224,7 +262,8 @@ class ShellEdits(Editable):
         document = self.document
         first, last = document.line_start(start), document.line_end(end)
         rest = document.text[end:last]
-        if document.text[first:start].strip() or not (_CONTINUED.fullmatch(rest) or not rest.strip()):
+        alone = _CONTINUED.fullmatch(rest) or _COMMENT.fullmatch(rest) or not rest.strip()
+        if document.text[first:start].strip() or not alone:
             blanks = re.compile(r"[ \t]*$").search(document.text, first, start)
             return (blanks.start() if blanks else start), end
         above = document.text[document.line_start(max(first - 1, 0)) : max(first - 1, 0)]
@@ -249,6 +288,14 @@ def _override(path: str, value: Plain | Absent, like: str) -> str | None:
     word = None if value is ABSENT else bare(value)
     mark = like[: len(like) - len(like.lstrip("+"))]
     return None if word is None else f"{mark}{path}={word}"
+
+
+def _for_one(path: str, value: Plain | Absent) -> str | None:
+    name = path.removeprefix(ENVIRONMENT)
+    if value is ABSENT or value is None:
+        return f"-u {name}"
+    word = bare(value)
+    return None if word is None else f"{name}={word}"
 
 
 def _exported(path: str, value: Plain | Absent) -> str | None:

@@ -7,7 +7,7 @@ gives None where it is not certain.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import yaml
 
@@ -19,7 +19,7 @@ from mfsdp_lint.fixes.editor import ABSENT, Assignments, Editable, Old
 from mfsdp_lint.fixes.edits import Change, FileText, Items, append_items, remove_item
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.front_ends import Naming, Unwritable, at_the_end_of, by_path, places_of
-from mfsdp_lint.readers.yaml.nodes import AliasNode, MappingNode, Node, ScalarNode, compose_documents
+from mfsdp_lint.readers.yaml.nodes import AliasNode, MappingNode, Node, ScalarNode, SequenceNode, compose_documents
 from mfsdp_lint.readers.yaml.read import MODEL_ARGS
 
 
@@ -204,7 +204,7 @@ class YamlFile(Editable):
         """Take out the entry that `origin` says set the setting; a section that is left empty becomes `{}`."""
         entry = _entry(self, origin, path)
         if entry is None:
-            return None
+            return self._variable_out(origin, path)
         document, parent = self.document, entry.parent
         if parent.flow:
             return [document.edit(*change) for change in remove_item(document, _flow(parent), entry.index)]
@@ -220,6 +220,32 @@ class YamlFile(Editable):
             return None
         colon = self.colon(owner)
         return [document.edit(colon + 1, colon + 1, " {}"), document.edit(line_start, document.next_line(end), "")]
+
+    def _variable_out(self, origin: Origin, path: str) -> list[Edit] | None:
+        """Take a variable out of the list of a container's: an item in block style that is not the only one."""
+        place, name = self.document.range(origin.point)[0], path.removeprefix("env.")
+        for items in (each.items for root in self.roots for each in _lists(root) if not each.flow):
+            for item in items:
+                if not isinstance(item, MappingNode) or item.flow or not item.start <= place < item.end:
+                    continue
+                keys = {key.text: value for key, value in item.entries if isinstance(key, ScalarNode)}
+                named, start = keys.get("name"), self.document.line_start(item.start)
+                dash = self.document.text[start : item.start].strip()
+                if isinstance(named, ScalarNode) and named.text == name and dash == "-" and len(items) > 1:
+                    return [self.document.edit(start, self.document.next_line(item.entries[-1][1].end), "")]
+        return None
+
+
+def _lists(node: Node) -> Iterator[SequenceNode]:
+    below: Iterable[Node] = ()
+    match node:
+        case SequenceNode(items=items):
+            yield node
+            below = items
+        case MappingNode(entries=entries):
+            below = (value for _, value in entries)
+    for each in below:
+        yield from _lists(each)
 
 
 def open_yaml(path: str, text: str) -> YamlFile | None:

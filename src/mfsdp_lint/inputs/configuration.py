@@ -1,13 +1,18 @@
 """The configuration: its keys; found, read, put together from the files that it extends, and checked.
 
 The editors' schema is made of the keys.
+
+A configuration that is found came with the repository: it is input like every other file there. Its paths stay inside
+the repository, it replaces no file but a report, and it does not edit. A file that the user names (`--config`) may do
+all that the command line may.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Literal
 
 from mfsdp_lint import __version__
@@ -17,6 +22,7 @@ from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.discover import beside
 from mfsdp_lint.inputs.options import FAIL_ON, GROUPINGS, OUTPUT_FORMATS, PRESETS, TARGETS, UsageError, output_of
+from mfsdp_lint.inputs.projects import repository_above
 from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
 Kind = Literal["switch", "text", "choice", "texts", "globs", "folder", "folders", "outputs", "codes by glob", "levels"]
@@ -39,43 +45,47 @@ class ConfigKey:
 
 
 KEYS = (
-    ConfigKey("select", "texts", "only these rules: codes, their beginnings, or names"),
-    ConfigKey("extend-select", "texts", "these rules as well"),
-    ConfigKey("ignore", "texts", "not these rules"),
-    ConfigKey("per-file-ignores", "codes by glob", "rules that do not count in the files that match"),
-    ConfigKey("severity", "levels", "how severe the findings of a rule are, where not as the rule says", SEVERITIES),
-    ConfigKey("preset", "choice", "which rules are on without being named", PRESETS),
-    ConfigKey("preview", "switch", "new rules as well, which may still change"),
-    ConfigKey("fail-on", "choice", "the least severity that makes a run fail", FAIL_ON),
-    ConfigKey("exclude", "globs", "files and folders that are left out"),
-    ConfigKey("force-exclude", "switch", "leave them out also where they are named, as a commit hook does"),
-    ConfigKey("respect-gitignore", "switch", "leave out what git ignores"),
-    ConfigKey("search-path", "folders", "where imports are found"),
-    ConfigKey("installed-source", "switch", "read the source of the target where it is installed or checked out"),
-    ConfigKey("extend-rules", "folders", "folders with rules of one's own"),
-    ConfigKey("baseline", "folder", "a file of findings that are accepted for now"),
-    ConfigKey("target-bridge", "text", "the megatron-bridge release to judge against, or a range of them"),
-    ConfigKey("target-core", "text", "likewise of megatron-core"),
-    ConfigKey("target-te", "text", "the version of Transformer Engine"),
-    ConfigKey("target-torch", "text", "the version of PyTorch"),
-    ConfigKey("target-gpu", "text", "the kind of GPU"),
-    ConfigKey("front-end", "text", "the framework whose configurations the YAML files are, whatever they look like"),
-    ConfigKey("fix", "switch", "apply the safe fixes"),
-    ConfigKey("fix-only", "switch", "apply them, and say nothing of what remains"),
-    ConfigKey("show-fixes", "switch", "prove the fixes, and list those that are applied"),
-    ConfigKey("unsafe-fixes", "switch", "count, show and apply unsafe fixes as well"),
-    ConfigKey("diff", "switch", "print what fixing would do as a patch, and write nothing"),
+    ConfigKey("select", "texts", "check only these rules: codes, prefixes of codes, or names"),
+    ConfigKey("extend-select", "texts", "check these rules in addition"),
+    ConfigKey("ignore", "texts", "do not check these rules"),
+    ConfigKey("per-file-ignores", "codes by glob", "rules to ignore in matching files"),
+    ConfigKey("severity", "levels", "the severity of a rule's findings, instead of the rule's own", SEVERITIES),
+    ConfigKey("preset", "choice", "the set of rules that is on by default", PRESETS),
+    ConfigKey("preview", "switch", "include new rules, which may still change"),
+    ConfigKey("fail-on", "choice", "the lowest severity that makes the run fail", FAIL_ON),
+    ConfigKey("exclude", "globs", "files and folders to skip"),
     ConfigKey(
-        "output-format", "outputs", "how findings are printed; FORMAT=FILE writes them to a file", OUTPUT_FORMATS
+        "force-exclude", "switch", "apply exclude also to files named on the command line, as a commit hook does"
     ),
-    ConfigKey("group-by", "choice", "what the report is arranged by", GROUPINGS),
-    ConfigKey("statistics", "switch", "count the findings of each rule instead of showing them"),
-    ConfigKey("cache", "switch", "keep what a run comes to, and use it while nothing changes"),
-    ConfigKey("cache-dir", "folder", "where that is kept"),
+    ConfigKey("respect-gitignore", "switch", "skip files that git ignores"),
+    ConfigKey("dependents", "switch", "also check the files that use a named file, as a commit hook should"),
+    ConfigKey("search-path", "folders", "folders to find imports in"),
+    ConfigKey("installed-source", "switch", "read the source of the target where it is installed or checked out"),
+    ConfigKey("extend-rules", "folders", "folders with the project's own rules"),
+    ConfigKey("baseline", "folder", "a file of accepted findings, which are not reported"),
+    ConfigKey("target-bridge", "text", "the megatron-bridge release to judge against, or a range of releases"),
+    ConfigKey("target-core", "text", "the megatron-core release, if it is not the one that megatron-bridge pins"),
+    ConfigKey("target-te", "text", "the Transformer Engine version"),
+    ConfigKey("target-torch", "text", "the PyTorch version"),
+    ConfigKey("target-gpu", "text", "the GPU type"),
+    ConfigKey("front-end", "text", "read YAML files as configurations of this framework"),
+    ConfigKey("fix", "switch", "apply safe fixes"),
+    ConfigKey("fix-only", "switch", "apply safe fixes, and do not report the remaining findings"),
+    ConfigKey("show-fixes", "switch", "prove every fix, and list the fixes that are applied"),
+    ConfigKey("unsafe-fixes", "switch", "include unsafe fixes when fixes are counted, shown or applied"),
+    ConfigKey("diff", "switch", "print the changes that fixing would make as a patch; write nothing"),
+    ConfigKey("output-format", "outputs", "the format of the report; FORMAT=FILE writes it to a file", OUTPUT_FORMATS),
+    ConfigKey("group-by", "choice", "how the report is grouped", GROUPINGS),
+    ConfigKey("statistics", "switch", "count the findings of each rule instead of listing them"),
+    ConfigKey("cache", "switch", "reuse results while no file that a check read has changed"),
+    ConfigKey("cache-dir", "folder", "the folder for the cache"),
 )
 
-EXTEND = ConfigKey("extend", "folder", "a file whose configuration counts where this one says nothing")
-REQUIRED_VERSION = ConfigKey("required-version", "text", "the versions of mfsdp-lint that the configuration is for")
+EXTEND = ConfigKey("extend", "folder", "a file whose keys apply unless this file sets them")
+REQUIRED_VERSION = ConfigKey("required-version", "text", "the versions of mfsdp-lint that may read this file")
+
+ONLY_ASKED = ("fix", "fix-only", "unsafe-fixes")
+"""The keys that change files: they count on the command line and in a file that it names."""
 
 EVERY_KEY = (EXTEND, REQUIRED_VERSION, *KEYS)
 BY_NAME = {key.name: key for key in EVERY_KEY}
@@ -95,12 +105,25 @@ _MERGED = ("codes by glob", "levels")
 def read_configuration(file: str | None = None) -> dict[str, Any]:
     """Read the configuration by field name: of `file`, else of the nearest file that has one, upwards from here.
 
-    Paths and globs are relative to the file that names them. Raises UsageError with file and key.
+    Paths and globs are relative to the file that names them. `remarks` says which keys of a file that was found do not
+    count. Raises UsageError with file and key.
     """
     if file is not None:
-        return _read(file, ())
+        return _read(file, (), None)
     found = next(((table, each) for each in _candidates() if (table := _table(each)) is not None), None)
-    return {} if found is None else _merged(*found, ())
+    if found is None:
+        return {}
+    table, file = found
+    repository = os.path.realpath(repository_above(os.path.dirname(os.path.abspath(file))))
+    configured = _merged(table, file, (), repository)
+    dropped = [name for name in ONLY_ASKED if configured.pop(BY_NAME[name].field, False)]
+    if dropped:
+        flags = " ".join(f"--{name}" for name in dropped)
+        configured["remarks"] = (
+            f"{file}: {', '.join(dropped)}: a configuration that came with the files edits nothing; give {flags}, or "
+            f"name the file: --config {file}",
+        )
+    return configured
 
 
 def configuration_file() -> str | None:
@@ -118,19 +141,22 @@ def _candidates() -> Iterator[str]:
                 yield candidate
 
 
-def _read(file: str, extended_by: tuple[str, ...]) -> dict[str, Any]:
+def _read(file: str, extended_by: tuple[str, ...], repository: str | None) -> dict[str, Any]:
     """Read the configuration of a file that is named. Raises UsageError."""
     table = _table(file)
     if table is None:
         raise UsageError(f"{file}: has no [{TABLE}] table")
-    return _merged(table, file, extended_by)
+    return _merged(table, file, extended_by, repository)
 
 
-def _merged(table: object, file: str, extended_by: tuple[str, ...]) -> dict[str, Any]:
-    """Merge the keys of a file over those of the file that it extends. Raises UsageError."""
+def _merged(table: object, file: str, extended_by: tuple[str, ...], repository: str | None) -> dict[str, Any]:
+    """Merge the keys of a file over those of the file that it extends. Raises UsageError.
+
+    `repository` is the folder, without links, that their paths stay in; None where the user named the file.
+    """
     if not isinstance(table, dict):
         raise UsageError(f"{file}: [{TABLE}] must be a table")
-    said = {key: _checked(key, value, file) for key, value in table.items()}
+    said = {key: _checked(key, value, file, repository) for key, value in table.items()}
     if (required := said.pop(REQUIRED_VERSION.name, None)) is not None:
         _check_version(required, file)
     base = said.pop(EXTEND.name, None)
@@ -142,7 +168,7 @@ def _merged(table: object, file: str, extended_by: tuple[str, ...]) -> dict[str,
     chain = (*extended_by, file)
     if any(os.path.realpath(base) == os.path.realpath(each) for each in chain):
         raise UsageError(f"{file}: extend: {' → '.join((*chain, base))} goes in a circle")
-    below = _read(base, chain)
+    below = _read(base, chain, repository)
     both = [key.field for key in map(BY_NAME.__getitem__, said) if key.kind in _MERGED and key.field in below]
     return {**below, **own, **{name: (*below[name], *own[name]) for name in both}}
 
@@ -193,9 +219,10 @@ def _where(file: str, key: str) -> str:
     return f"{file}: {key}" if os.path.basename(file) == OWN_FILE else f"{file}: [{TABLE}] {key}"
 
 
-def _checked(name: str, value: object, file: str) -> Any:
+def _checked(name: str, value: object, file: str, repository: str | None) -> Any:
     """Convert the value of a key to the value of its field. Raises UsageError."""
     where = _where(file, name)
+    beside_it = partial(_path_beside, file, repository, where)
     key = BY_NAME.get(name)
     if key is None:
         hint = did_you_mean(name.replace("_", "-"), BY_NAME) or f" (known: {', '.join(BY_NAME)})"
@@ -208,17 +235,21 @@ def _checked(name: str, value: object, file: str) -> Any:
         case "choice":
             return _one_of(key, _of_type(str, "a string", value, where), where)
         case "folder":
-            return _path_beside(file, _of_type(str, "a string", value, where))
+            return beside_it(_of_type(str, "a string", value, where))
         case "texts":
             return _texts(value, where)
         case "globs":
             return tuple(beside(file, glob) for glob in _texts(value, where))
         case "folders":
-            return tuple(_path_beside(file, path) for path in _texts(value, where))
+            return tuple(map(beside_it, _texts(value, where)))
         case "outputs":
             texts = (value,) if isinstance(value, str) else _texts(value, where)
-            named = ((_one_of(key, name, where), target) for name, target in map(output_of, texts))
-            return tuple(f"{name}={_path_beside(file, target)}" if target else name for name, target in named)
+            named = [(_one_of(key, name, where), target) for name, target in map(output_of, texts)]
+            placed = [(name, beside_it(target) if target else "") for name, target in named]
+            if repository is not None:
+                for name, target in placed:
+                    _check_report(name, target, where)
+            return tuple(f"{name}={target}" if target else name for name, target in placed)
         case "codes by glob":
             table = _of_type(dict, "a table", value, where)
             return tuple((beside(file, glob), _texts(codes, f"{where}.{glob}")) for glob, codes in table.items())
@@ -256,5 +287,51 @@ def _spell(value: object) -> str:
     return json.dumps(value, default=str)
 
 
-def _path_beside(file: str, path: str) -> str:
-    return os.path.normpath(os.path.join(os.path.dirname(file), path))
+def _path_beside(file: str, repository: str | None, where: str, path: str) -> str:
+    """Return a path that a file gives, relative to that file.
+
+    Raises UsageError for one that leaves the repository, or belongs to git.
+    """
+    placed = os.path.normpath(os.path.join(os.path.dirname(file), path))
+    if repository is None:
+        return placed
+    try:
+        real = os.path.realpath(placed)
+    except ValueError:  # no path at all, as whoever opens it will say
+        return placed
+    below = os.path.join(repository, "")
+    if real != repository and not real.startswith(below):
+        raise UsageError(f"{where}: {path} leads out of the repository {repository}, to {real}; {_INSTEAD}")
+    if ".git" in real.removeprefix(below).casefold().split(os.sep):
+        raise UsageError(f"{where}: {path} belongs to git; {_INSTEAD}")
+    return placed
+
+
+_INSTEAD = "to allow it, give it on the command line, or name the configuration there (--config)"
+
+_REPORT_HEADS: Mapping[str, tuple[bytes, ...]] = {
+    "json": (b'{\n  "version": 1,\n  "target": {',),
+    "sarif": (b'{\n  "$schema": "https://json.schemastore.org/sarif',),
+    "gitlab": (b"[]\n", b'[\n  {\n    "description": "'),
+    "junit": (b'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="mfsdp-lint"',),
+    "rdjson": (b'{\n  "source": {\n    "name": "mfsdp-lint"',),
+}
+"""The beginnings of reports; those for people end with the line of summary instead."""
+
+_SUMMARY = b"; judged against "
+
+
+def _check_report(name: str, path: str, where: str) -> None:
+    """Raise UsageError where a report would replace something else."""
+    if not path:
+        return
+    try:
+        content = files.read(path)
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{where}: {path}: {getattr(error, 'strerror', None) or error}") from None
+    head = _REPORT_HEADS.get(name)
+    is_report = content.startswith(head) if head else _SUMMARY in content[content[:-1].rfind(b"\n") + 1 :]
+    if content and not is_report:
+        raise UsageError(f"{where}: {path} is no report in the format {name} and is not replaced; {_INSTEAD}")

@@ -1,15 +1,16 @@
-"""Files of a project that import a file, and launch scripts that may start a recipe: found in their text, unparsed.
+"""Files of a project that use a file: importers, and files that name it; launch scripts that may start a recipe.
 
-More are found than there are: a module may be imported from any root, and a text may only look like an import or a
-launch. The evaluator, or the reader, that reads them decides.
+They are found in their text, unparsed, and more are found than there are: a module may be imported from any root, and a
+text may only look like an import or a launch. The evaluator, or the reader, that reads them decides.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mfsdp_lint.inputs import disk
@@ -20,13 +21,21 @@ from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
 MOST_FILES = 20_000
-"""Python files that are looked at; a larger tree is no project but a disk."""
+"""Files that are looked at; a larger tree is no project but a disk."""
 
 MOST_BYTES_OF_ALL = 256 * 1024 * 1024
 """Of all of them together."""
 
 Dotted = tuple[str, ...]
 """The name of a module, or the end of it: that of a file is its whole path."""
+
+Names = frozenset[str] | None
+"""Names of a module; None where it may be any of them."""
+
+WHOLE = ""
+"""The name by which a module itself is taken."""
+
+_PYTHON = FileType("python", "a Python file", suffixes=(".py",))
 
 
 class TooMany(Exception):
@@ -40,27 +49,94 @@ def importers(paths: Collection[str]) -> list[str]:
     """
     wanted = {disk.real(path) for path in paths}
     roots = {root for path in wanted if (root := repository_above(os.path.dirname(path)))}
-    users: dict[str, set[tuple[Dotted, str]]] = {}
-    for path in _python_files(roots):
-        for name in _imported(path):
-            users.setdefault(name[-1], set()).add((name, path))
+    modules = _Modules({path: _text(path) for path in _written(roots, [_PYTHON])})
     found: set[str] = set()
     pending = list(wanted)
     while pending:
-        module = _module_name(pending.pop())
-        more = {path for name, path in users.get(module[-1], ()) if module[-len(name) :] == name} - found - wanted
+        more = {path for path, _ in modules.importing(pending.pop())} - found - wanted
         found |= more
         pending += more
     return sorted(map(shown, found))
 
 
-def _python_files(roots: Iterable[str]) -> Iterator[str]:
+def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> list[str]:
+    """Return the files of these types, in the projects of these files, that use one of them, the nearest first.
+
+    Python uses what it imports, directly or through others: a module that only hands on names is used by those who
+    mean these names. A notebook uses what it imports itself. All others use the files that they name, perhaps through
+    files of their own kind, and the programs that import one themselves. Where more than `enough` are found, those that
+    are farther away are not looked for. Outside of any project no folder is entered. Raises TooMany.
+    """
+    wanted = {disk.real(path) for path in paths}
+    roots = {repository_above(os.path.dirname(path)) for path in wanted}
+    kinds: dict[str, FileType] = {}
+    kinds |= {path: type_ for path in wanted if (type_ := _type_of(path, types))}
+    asked = dict(kinds)
+    kinds |= {path: type_ for path in _written(roots, types, in_projects=True) if (type_ := _type_of(path, types))}
+    texts = {path: _text(path) for path in kinds}
+
+    def naming(files: Collection[str], *, imports: bool, same_kind: bool = False) -> list[str]:
+        return [
+            path
+            for path, type_ in kinds.items()
+            if type_.imports == imports
+            and path not in asked
+            and any(_names(texts[path], type_, file) for file in files if not same_kind or kinds[file] == type_)
+        ]
+
+    modules = _Modules({path: texts[path] for path, type_ in kinds.items() if type_.imports})
+    read = naming([path for path, type_ in asked.items() if not type_.imports], imports=True)
+    distance = dict.fromkeys(read, 1)
+    for path, steps in modules.users([*wanted, *read], enough).items():
+        distance.setdefault(path, steps)
+    started = [path for path, steps in distance.items() if steps == 1 and "__main__" in texts[path]]
+    layer = naming([*asked, *started], imports=False)
+    steps = 1
+    while layer and len(distance) <= enough:
+        new = [path for path in layer if path not in distance]
+        distance |= dict.fromkeys(new, steps)
+        layer = naming(new, imports=False, same_kind=True)
+        steps += 1
+    return [shown(path) for path in sorted(distance, key=lambda path: (distance[path], path))]
+
+
+def _type_of(path: str, types: Iterable[FileType]) -> FileType | None:
+    """Return the type of a file by its name alone."""
+    return next((each for each in types if each.is_named(path)), None)
+
+
+def _names(text: str, type_: FileType, file: str) -> bool:
+    """Tell whether the text of a file of some type names a file: in its own folder, where it says one; or as a module.
+
+    Lists of defaults name the files of their kind without the suffix.
+    """
+    folder, name = os.path.split(file)
+    stem, suffix = os.path.splitext(name)
+    if stem not in text or stem == "__init__":
+        return False
+    above = os.path.basename(folder)
+    for found in re.finditer(rf"(?<![\w.-])(?:([\w-][\w.-]*)/)?{re.escape(name)}(?!\.?[\w-])", text):
+        if found[1] in (None, above) or text[: found.start()].endswith("$"):
+            return True
+    if suffix == ".py":
+        return re.search(rf"\b{re.escape(above)}\.{re.escape(stem)}\b", text) is not None
+    by_stem = suffix in type_.suffixes and "defaults" in text
+    return by_stem and re.search(rf"(?<![\w.-]){re.escape(stem)}(?![\w.-])", text) is not None
+
+
+def _written(roots: Iterable[str], types: Sequence[FileType], *, in_projects: bool = False) -> Iterator[str]:
+    """Yield the files of these types that people write below these folders.
+
+    With `in_projects` no folder is entered outside of a project. Raises TooMany.
+    """
     number = size = 0
     for root in sorted(roots):
-        for folder, names in written_folders(root):
+        for depth, (folder, names) in enumerate(written_folders(root)):
+            if depth and in_projects and not is_project(root):
+                break
             for name in names:
                 path = os.path.join(folder, name)
-                if name.endswith(".py") and not name.startswith(".") and (bytes_ := _bytes(path)) is not None:
+                if not name.startswith(".") and _type_of(name, types) and (bytes_ := _bytes(path)) is not None:
                     number += 1
                     size += bytes_
                     if number > MOST_FILES or size > MOST_BYTES_OF_ALL:
@@ -78,25 +154,109 @@ def _bytes(path: str) -> int | None:
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-def _imported(path: str) -> Iterator[Dotted]:
-    """Yield the modules that a file may import; a name behind `from … import` may be a module as well."""
+class _Modules:
+    """Python files by path, with their texts, and what they import."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+        self._users: dict[str, dict[tuple[Dotted, str], set[str]]] = {}
+        for path, text in texts.items():
+            for name, taken in _imported(path, text):
+                self._users.setdefault(name[-1], {}).setdefault((name, path), set()).update(taken)
+
+    def importing(self, path: str) -> Iterator[tuple[str, set[str]]]:
+        """Yield the files that may import a file, each with names that it takes from it."""
+        module = _module_name(path)
+        for (name, user), taken in self._users.get(module[-1], {}).items():
+            if module[-len(name) :] == name:
+                yield user, taken
+
+    def users(self, paths: Iterable[str], enough: int) -> dict[str, int]:
+        """Return the files that use one of these by the names that reach them, with the number of steps between."""
+        reached: dict[str, Names] = dict.fromkeys(paths)
+        found: dict[str, int] = {}
+        layer, steps = list(reached), 1
+        while layer and len(found) <= enough:
+            following = []
+            for here in layer:
+                for user, taken in self.importing(here):
+                    if not self._means(user, reached[here]) or (user.endswith(".ipynb") and steps > 1):
+                        continue
+                    handed = self._handed_on(user, taken, here, reached[here])
+                    before = reached.get(user, frozenset())
+                    if before is None or (handed is not None and user in reached and handed <= before):
+                        continue
+                    reached[user] = None if handed is None else handed | before
+                    found.setdefault(user, steps)
+                    following.append(user)
+            layer, steps = list(dict.fromkeys(following)), steps + 1
+        return found
+
+    def _means(self, user: str, names: Names) -> bool:
+        """Tell whether a file means one of the names of a module that it imports."""
+        return names is None or not names.isdisjoint(_WORD.findall(self._texts[user]))
+
+    def _handed_on(self, user: str, taken: set[str], module: str, names: Names) -> Names:
+        """Return the names by which the users of a file reach the names of a module that it imports."""
+        text = self._texts[user]
+        if not _only_hands_on(text):
+            return None
+        handed = frozenset(taken - {"*", WHOLE} if names is None else taken & names)
+        if "*" in taken:
+            handed |= _exported(_text(module)) if names is None else names
+        if WHOLE in taken:
+            handed |= {_module_name(module)[-1]}
+        return handed | {new for old, new in _RENAMED.findall(text) if old in handed}
+
+
+_NAMED = re.compile(r"^(?:(?:async +)?def|class) +(\w+)|^(\w+) *(?::[^=\n]*)?=", re.MULTILINE)
+_EXPORTED = re.compile(r"^__all__\b[^=\n]*=\s*[\[(]([^\])]*)", re.MULTILINE)
+_QUOTED = re.compile(r"#[^\n]*|,|'\w*'|\"\w*\"")
+_RENAMED = re.compile(r"\b(\w+)\s+as\s+(\w+)")
+
+
+def _exported(text: str) -> frozenset[str]:
+    """Return the names that `import *` may take of those that a module defines."""
+    listed = _EXPORTED.findall(text)
+    named = frozenset(_WORD.findall(" ".join(listed))) - {"__all__"}
+    if listed and len(listed) == text.count("__all__") and not _QUOTED.sub("", "".join(listed)).strip():
+        return named
+    defined = (name for pair in _NAMED.findall(text) for name in pair)
+    return named.union(name for name in defined if name and not name.startswith("_"))
+
+
+def _only_hands_on(text: str) -> bool:
+    """Tell whether a module consists of imports alone, with a docstring and the list of its names perhaps."""
     try:
-        text = disk.read(path, SIZE_LIMIT).decode("utf-8", "replace")
-    except OSError:
-        return
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return all(
+        isinstance(each, ast.Import | ast.ImportFrom)
+        or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+        or (isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign) and "__all__" in ast.unparse(each))
+        for each in body
+    )
+
+
+_WHOLE = (WHOLE,)
+
+
+def _imported(path: str, text: str) -> Iterator[tuple[Dotted, tuple[str, ...]]]:
+    """Yield the modules that a file may import, with the names that it takes from each."""
     for each in imports_in(text):
         parts = tuple(filter(None, each.module.split(".")))
         if each.words:
             # How the words make up a name is for the program to decide.
-            yield from ((word,) for word in each.words)
+            yield from (((word,), _WHOLE) for word in each.words)
         elif each.names:
             package = Path(path).parts[: -each.level] if each.level else ()  # as many folders up as there are dots
             module = (*package, *parts)
             if module:
-                yield module
-            yield from ((*module, name) for name in each.names if "." not in name)
+                yield module, each.names
+            yield from (((*module, name), _WHOLE) for name in each.names if "." not in name)
         else:
-            yield from (parts[:end] for end in range(1, len(parts) + 1))
+            yield from ((parts[:end], _WHOLE) for end in range(1, len(parts) + 1))
 
 
 def _module_name(path: str) -> Dotted:

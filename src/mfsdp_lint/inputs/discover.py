@@ -97,6 +97,19 @@ class Ignored:
         folder = os.path.abspath(folder or ".")
         return _is_ignored(os.path.join(folder, name), is_directory, self._patterns(folder))
 
+    def leaves_out(self, path: str) -> bool:
+        """Tell whether git ignores a file, or a folder on the way to it from the root of its repository."""
+        folder, name = os.path.split(os.path.abspath(path))
+        is_folder = False
+        while name:
+            if self(folder, name, is_folder):
+                return True
+            is_folder = True
+            if disk.exists(os.path.join(folder, ".git")):
+                return False
+            folder, name = os.path.split(folder)
+        return False
+
     def _patterns(self, folder: str) -> Sequence[Patterns]:
         """Return the patterns that count in a folder, the farthest first."""
         if folder not in self._known:

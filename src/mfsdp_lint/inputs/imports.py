@@ -53,9 +53,7 @@ class Import:
 
 def imports_in(text: str) -> Iterator[Import]:
     """Yield the imports in a text, in their order."""
-    if "import" not in text:
-        return
-    for found in _STATEMENT.finditer(text):
+    for found in _statements(text):
         if found["modules"] is not None:
             for alias in map(_ALIAS.match, map(str.strip, found["modules"].replace("\\", " ").split(","))):
                 if alias is not None:
@@ -68,6 +66,20 @@ def imports_in(text: str) -> Iterator[Import]:
         else:
             names = _ALIAS.finditer(_COMMENT.sub("", found["names"]))
             yield Import(found["dots"].count("."), found["module"], tuple(each["name"] for each in names))
+
+
+def _statements(text: str) -> Iterator[re.Match[str]]:
+    """Yield the statements and calls; text far from the word that each of them has is passed over."""
+    end = 0
+    while (at := text.find("import", end)) >= 0:
+        start = text.rfind("\n", end, at) + 1
+        while start > end and text[max(end, start - 3) : start].rstrip("\r\n").endswith("\\"):
+            start = text.rfind("\n", end, start - 1) + 1
+        found = _STATEMENT.search(text, max(start, end))
+        if found is None:
+            return
+        yield found
+        end = found.end()
 
 
 STDLIB = sys.stdlib_module_names

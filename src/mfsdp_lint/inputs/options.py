@@ -49,6 +49,7 @@ class Options:
     `force_exclude` leaves out what `exclude` matches though it is named.
     `baseline` is the file of findings that are accepted, and is written anew with `update_baseline`.
     `since` is a revision of git: only what the change since then caused is told.
+    `dependents` has the files that use the named ones checked with them; None leaves out those of a text on stdin.
 
     `stdin` is the text of the one file that `paths` names, which need not be there.
 
@@ -59,7 +60,7 @@ class Options:
     `diff` shows what `fix` would do and writes nothing, whatever `fix` says. `overrides` and `environment` are those of
     one launch, as `--set` and `--env` say them: never configured. `confirm` asks for a dry run of what is found, with
     the Python that `python` names and the source tree `megatron_lm`. The `target_*` are versions or ranges of them as
-    written; `target_from` is who says so: AS_ASKED, or a file.
+    written; `target_from` is who says so: AS_ASKED, or a file. `remarks` tell what of the configuration does not count.
     """
 
     paths: tuple[str, ...] = (".",)
@@ -73,6 +74,7 @@ class Options:
     baseline: str | None = None
     update_baseline: bool = False
     since: str | None = None
+    dependents: bool | None = None
     exclude: tuple[str, ...] = ()
     force_exclude: bool = False
     respect_gitignore: bool = True
@@ -103,6 +105,7 @@ class Options:
     confirm: bool = False
     python: str | None = None
     megatron_lm: str | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def fixes_are_seen(self) -> bool:

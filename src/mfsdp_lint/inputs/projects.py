@@ -11,6 +11,10 @@ MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 """Names, of which the root folder of a project has one."""
 
 
+OWN_FOLDER = ".mfsdp_cache"
+"""The one folder that the tool makes in a project: outcomes of runs, and files that are not finished yet."""
+
+
 def is_project(folder: str) -> bool:
     """Tell whether a folder is the root of a project."""
     return any(disk.exists(os.path.join(folder, marker)) for marker in MARKERS)

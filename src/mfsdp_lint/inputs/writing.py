@@ -7,17 +7,18 @@ Whoever has a file open for writing: Linux tells, because it gives no lease for 
 
 from __future__ import annotations
 
-import ctypes
+import errno
 import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
 from mfsdp_lint.core import files
+from mfsdp_lint.inputs.projects import OWN_FOLDER, repository_above
 
 PAUSE = 0.01
 LONGEST = 1.0
@@ -60,6 +61,8 @@ def exchange(one: str, other: str) -> bool:
 def _renameat2() -> Any:
     if sys.platform != "linux":  # Emscripten's says that it did, and does nothing
         return None
+    import ctypes  # every command clears up, and few replace anything
+
     try:
         call = ctypes.CDLL(None).renameat2
     except (OSError, AttributeError, TypeError):  # a library without it
@@ -70,6 +73,11 @@ def _renameat2() -> Any:
 
 PREFIX, SUFFIX = ".mfsdp-lint-", ".tmp"
 """How the name of an unfinished file begins and ends."""
+
+
+def workplace(path: str) -> str:
+    """Return the folder for the unfinished copies of a file: one for a whole repository, out of everybody's way."""
+    return os.path.join(repository_above(os.path.dirname(os.path.abspath(path))), OWN_FOLDER)
 
 
 CHANGED = "changed by somebody else since it was read"
@@ -89,7 +97,37 @@ def replace_file(path: str, data: bytes, still_as_read: Callable[[], bool] = lam
     """
     target = os.path.realpath(path)
     before = _status(target)
-    descriptor, temporary = _unfinished(os.path.dirname(target))
+    place = workplace(target) if before is not None else ""
+    try:
+        with _made(place) as is_there:
+            _replace_from(place if is_there else os.path.dirname(target), target, before, data, still_as_read)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        _replace_from(os.path.dirname(target), target, before, data, still_as_read)
+
+
+@contextmanager
+def _made(folder: str) -> Iterator[bool]:
+    """Make a folder while it is needed; tell whether it is there and nobody's link to elsewhere."""
+    made = False
+    with suppress(OSError):
+        if folder:
+            os.mkdir(folder)
+            made = True
+    try:
+        yield bool(folder) and os.path.isdir(folder) and not os.path.islink(folder) and os.access(folder, os.W_OK)
+    finally:
+        if made:
+            with suppress(OSError):  # another run is at work in it
+                os.rmdir(folder)
+
+
+def _replace_from(
+    folder: str, target: str, before: os.stat_result | None, data: bytes, still_as_read: Callable[[], bool]
+) -> None:
+    """Replace a file by one that is made in a folder; one in the file's own folder can always take its place."""
+    descriptor, temporary = _unfinished(folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -166,10 +204,21 @@ def check_writable(path: str) -> None:
 def remove_unfinished(folders: Iterable[str]) -> None:
     """Remove the files that killed runs left in these folders; files of a run that is under way stay."""
     for folder in folders:
+        names: list[str] = []
         with suppress(OSError):
             names = [name for name in os.listdir(folder or ".") if name.startswith(PREFIX) and name.endswith(SUFFIX)]
-            for name in names:
+        for name in names:
+            with suppress(OSError):
                 _remove_if_given_up(os.path.join(folder, name))
+
+
+def clear_up() -> None:
+    """Remove what killed runs left in this repository."""
+    place = workplace("here")
+    if os.path.isdir(place) and not os.path.islink(place):
+        remove_unfinished([place])
+        with suppress(OSError):  # the cache is in it
+            os.rmdir(place)
 
 
 def _status(target: str) -> os.stat_result | None:

@@ -28,15 +28,17 @@ class Word:
 
     `value` is its text, or what is known of it; UNKNOWN also for a word that may be none, or several. `span` is where
     it is written; `says` the smaller piece that gives a flag, where that differs (the `true` of `--bf16: true`).
-    `may_be_flags` marks words that are not known and may be any flags. `option` is the variable of the environment
-    whose default it is. `elsewhere`: it is handed on from where its span is, not written behind its flag. `obstacle`
-    keeps it from being known.
+    `may_be_flags` marks words that are not known and may be any flags; `overrides` says that they may also give once
+    more those that stand in front of them. `option` is the variable of the environment whose default it is.
+    `elsewhere`: it is handed on from where its span is, not written behind its flag. `obstacle` keeps it from being
+    known.
     """
 
     value: Value
     span: Span
     says: Span | None = None
     may_be_flags: bool = False
+    overrides: bool = True
     option: str = ""
     elsewhere: bool = False
     obstacle: Obstacle | None = None
@@ -119,7 +121,7 @@ def _uses(words: Iterable[Word]) -> tuple[list[_Use], bool]:
         found = _FLAG.fullmatch(text) if isinstance(text, str) else None
         if word.may_be_flags:
             is_open = True
-            for use in uses:
+            for use in uses if word.overrides else ():
                 use.last = False
         elif found:
             behind = [replace(word, value=Known(found["value"]))] if found["value"] is not None else []

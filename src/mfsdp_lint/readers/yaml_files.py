@@ -24,9 +24,10 @@ def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
     return read_python([path], sources, asked.knowledge(), asked.search_path, environment=asked.environment)
 
 
-_HOLDS = re.compile(r"^[ \t-]*[\"']?(?:command|args|run|script|entrypoint|data)[\"']?\s*:", re.MULTILINE)
-_TEMPLATE = re.compile(r"(?<!\$)\{\{|\{%[- ]")
-"""A template of Jinja or Helm: what it will be cannot be known. GitHub's `${{ }}` stands in values only."""
+_HOLDS = re.compile(r"^[ \t-]*[\"']?(?:commands?|args|run|script|source|entrypoint|data)[\"']?\s*:", re.MULTILINE)
+_TEMPLATE = re.compile(r"(?<!\$)\{\{(?![\w.-]+\}\})|\{%[- ]")
+"""A template of Jinja or Helm: what it will be cannot be known. GitHub's `${{ }}` and Argo's `{{a.b}}` stand in values
+only."""
 
 
 def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe] | None:

@@ -12,7 +12,7 @@ from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
 from mfsdp_lint.megatron.front_ends import KeyTarget, Profile
 from mfsdp_lint.megatron.vocabulary import COMMAND_LINE_SECTIONS
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, SettingEntry, Table
-from mfsdp_lint.reports.wording import aligned
+from mfsdp_lint.reports.wording import STAGES, table
 from mfsdp_lint.rules.about_files import AboutFiles
 from mfsdp_lint.rules.model import Example, FixSpec, Rule
 
@@ -27,7 +27,8 @@ _MOST_CASES = 4
 def brief(rule: Rule) -> str:
     """Describe one rule on one screen: its subject, its consequences, its remedy."""
     told = (
-        f"{each.severity}, {each.stage}: {each.message.template}: {each.consequence.template}" for each in rule.cases
+        f"{each.severity}, {STAGES[each.stage]}: {each.message.template}: {each.consequence.template}"
+        for each in rule.cases
     )
     happens = [fill(each, WIDTH, subsequent_indent="  ", max_lines=2, placeholder=" …") for each in told]
     happens = list(dict.fromkeys(happens))
@@ -79,7 +80,7 @@ def render_rule(rule: Rule) -> str:
         where = f" ({case.versions.text})" if case.versions.text else ""
         when = f", where {case.when.text}" if case.when else ""
         told = f"{case.message.template}: {case.consequence.template}"
-        lines += ["", f"{case.severity}, {case.stage}{where}{when}"]
+        lines += ["", f"{case.severity}, {STAGES[case.stage]}{where}{when}"]
         lines.append(fill(told, WIDTH, initial_indent="  ", subsequent_indent="  "))
         for versions, text in case.raises.entries:
             lines.append(f"  raises{f' ({versions.text})' if versions.text else ''}: {text.template}")
@@ -133,10 +134,10 @@ def code_of(example: Example) -> str:
     return example.python or example.yaml or example.megatron_lm or example.shell
 
 
-def rules_table(rules: Sequence[Rule]) -> str:
-    """List all rules, one a line."""
+def rules_table(rules: Sequence[Rule], columns: int = 0) -> str:
+    """List all rules under a head, one a line where the terminal is wide enough."""
     rows = [(rule.code, severities(rule), stages(rule), rule.name, rule.summary) for rule in rules]
-    return "".join(f"{line}\n" for line in aligned(rows))
+    return "".join(f"{line}\n" for line in table(("code", "severity", "stage", "name", "summary"), rows, columns))
 
 
 def severities(rule: Rule) -> str:
@@ -146,7 +147,7 @@ def severities(rule: Rule) -> str:
 
 def stages(rule: Rule) -> str:
     """List the stages at which the mistake shows."""
-    return ", ".join(dict.fromkeys(case.stage for case in rule.cases))
+    return ", ".join(dict.fromkeys(STAGES[case.stage] for case in rule.cases))
 
 
 Rows = Iterator[tuple[str, str, str]]

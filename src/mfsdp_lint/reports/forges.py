@@ -17,7 +17,7 @@ from mfsdp_lint.core.lines import Lines, split_lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.places import in_repository, uri
+from mfsdp_lint.reports.places import in_repository, rule_page, uri
 from mfsdp_lint.reports.summary import Summary, summary_line
 from mfsdp_lint.reports.wording import WHEN, count, printable, remarks, shorten
 from mfsdp_lint.rules.about_files import ABOUT_FILES, AboutFiles
@@ -66,6 +66,8 @@ def sarif(findings: Sequence[Finding], rules: Sequence[Rule], texts: Texts, *, d
             },
             "properties": {"stage": finding.stage, "recipes": [each.name for each in finding.recipes]},
         }
+        if finding.fixable and not finding.fix_proved:
+            document["properties"]["possibleFix"] = finding.fixable
         if finding.related:
             document["relatedLocations"] = [
                 {**location(note.span), "id": number, "message": {"text": note.message}}
@@ -109,9 +111,11 @@ def sarif(findings: Sequence[Finding], rules: Sequence[Rule], texts: Texts, *, d
 
 def _sarif_rule(rule: Rule | AboutFiles, more: str, severities: Iterable[Severity]) -> dict[str, Any]:
     asked = f"mfsdp-lint explain {rule.code}"
+    page = rule_page(rule.code)
     return {
         "id": rule.code,
         "name": rule.name,
+        **({"helpUri": page} if page else {}),
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.why},
         "help": {"text": f"{rule.why}\n\n{more}\n\n{asked}", "markdown": f"{rule.why}\n\n{more}\n\n`{asked}`"},
@@ -283,7 +287,7 @@ def rdjson(findings: Sequence[Finding], texts: Texts) -> str:
             "message": finding.message + happens,
             "location": location(finding.span),
             "severity": finding.severity.upper(),
-            "code": {"value": finding.code},
+            "code": {"value": finding.code} | ({"url": page} if (page := rule_page(finding.code)) else {}),
         }
         if finding.related:
             document["related_locations"] = [

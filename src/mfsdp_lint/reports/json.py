@@ -152,6 +152,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "confirmed": verdict and verdict_document(verdict),
         "fix": fix and attributes(fix, "safety", "why", "together") | {"edits": edits},
         "no_fix": None if fix else finding.no_fix or NO_RULE,
+        "possible_fix": None if finding.fix_proved else finding.fixable,
     }
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
+from mfsdp_lint.core.files import RULES
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe, Setting, Settings, Span, Unfollowed, Variant
 from mfsdp_lint.core.records import replace
@@ -27,6 +30,37 @@ def uri(path: str, directory: str = "") -> str:
     where = in_repository(path, directory)
     quoted = quote(where.encode("utf-8", "surrogateescape"))
     return f"file://{quoted}" if posixpath.isabs(where) else quoted
+
+
+@cache
+def rule_page(code: str, *, local: bool = False) -> str:
+    """Return the address of a rule's page; "" where none is known.
+
+    The installed package names its documentation (`Project-URL: Documentation`). With `local`, a checkout's own page is
+    taken where there is one.
+    """
+    if not _HAS_PAGE.fullmatch(code):
+        return ""
+    page = os.path.join(os.path.dirname(RULES), "docs", "rules", f"{code}.md")
+    if local and os.path.isfile(page):
+        return uri(page)
+    base = _documentation()
+    return f"{base}/rules/{code}/" if base else ""
+
+
+_HAS_PAGE = re.compile(r"MFSDP\d{3}")
+
+
+@cache
+def _documentation() -> str:
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        urls = metadata("mfsdp-lint").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    named = (url.partition(", ") for url in urls)
+    return next((address.rstrip("/") for name, _, address in named if name == "Documentation"), "")
 
 
 CELL = ":cell "

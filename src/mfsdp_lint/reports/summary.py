@@ -231,7 +231,7 @@ def recipe_states(recipes: Sequence[Recipe], causes: Iterable[FindingGroup], lev
     for cause in causes:
         for violation in cause.violations if cause.finding.suppressed is None else ():
             code, remedy = violation.rule.code, violation.remedy
-            when = f" when called with {violation.variant.when[0]}" if violation.variant.exposed else ""
+            when = f" (when called with {violation.variant.when[0]})" if violation.variant.exposed else ""
             message = violation.case.message.of(violation.seen) + when
             changes = [f"{path} = {spell(value)}" for path, value in remedy.set.items()] if remedy else []
             changes += [f"{path} not set" for path in remedy.unset] if remedy else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -12,7 +13,7 @@ from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.summary import RecipeState, Summary, summary_line
-from mfsdp_lint.reports.wording import aligned, count, printable, remarks, shorten, width
+from mfsdp_lint.reports.wording import aligned, count, folded, printable, remarks, shorten, width
 
 # -- a line each ---------------------------------------------------------------------------------------------------
 
@@ -98,23 +99,39 @@ _COLORS: dict[Severity, str] = {"error": "1;31", "warning": "1;33", "info": "1;3
 _BOLD, _GUTTER, _HELP = "1", "1;34", "1;32"
 
 
-def full(findings: Sequence[Finding], summary: Summary, texts: Texts, *, color: bool = False) -> str:
-    """Render every finding that is not suppressed, and the line of summary.
+def full(
+    findings: Sequence[Finding],
+    summary: Summary,
+    texts: Texts,
+    *,
+    color: bool = False,
+    columns: int = 0,
+    infos: bool = True,
+    brief: bool = False,
+) -> str:
+    """Render every finding that is not suppressed, the most severe first, and the line of summary.
 
-    A finding is its source line with a mark under it, the consequence, the other places involved, and the remedy.
+    A finding is its source line with a mark under it, the consequence, the other places involved, and the remedy. Text
+    is broken between words where the terminal has so many `columns`. Without `infos` they are only counted; a `brief`
+    report has no line of summary.
     """
     lines = lines_of(texts)
     seen: list[Finding] = []
     pages = []
-    for finding in findings:
-        if finding.suppressed is None:
-            above = None
-            if finding.fix and finding.fix.together:
-                edits = set(finding.fix.edits)
-                above = next((each for each in seen if each.fix and edits <= set(each.fix.edits)), None)
-            pages.append("\n".join(_Page(lines, color, finding, texts, above).fitting()))
-            seen.append(finding)
-    return "\n\n".join([*pages, summary_line(summary)]) + "\n"
+    told = [each for each in findings if each.suppressed is None and (infos or each.severity != "info")]
+    for finding in sorted(told, key=lambda each: SEVERITIES.index(each.severity)):
+        above = None
+        if finding.fix and finding.fix.together:
+            edits = set(finding.fix.edits)
+            above = next((each for each in seen if each.fix and edits <= set(each.fix.edits)), None)
+        pages.append("\n".join(_Page(lines, color, finding, texts, above, columns).fitting()))
+        seen.append(finding)
+    if summary.infos and not infos:
+        number = f"{summary.infos} info" if summary.infos == 1 else f"{summary.infos} infos"
+        pages.append(f"{number}: --show-info")
+    if not brief:
+        pages.append("\n".join(folded(summary_line(summary), columns)))
+    return "\n\n".join(pages) + "\n" if pages else ""
 
 
 class _Page:
@@ -123,8 +140,11 @@ class _Page:
     `above` is an earlier finding whose fix makes all the changes that this one needs.
     """
 
-    def __init__(self, lines: Lines, color: bool, finding: Finding, texts: Texts, above: Finding | None) -> None:
+    def __init__(
+        self, lines: Lines, color: bool, finding: Finding, texts: Texts, above: Finding | None, columns: int
+    ) -> None:
         self.lines = lines
+        self.columns = columns
         self.above = above
         self.brief = 0
         self.color = color
@@ -143,11 +163,21 @@ class _Page:
             rows = list(self.rows())
             if len(rows) <= MOST_LINES:
                 break
-        return rows
+        if not self.columns:
+            return rows
+        return [part for row in rows for part in self.folded(row)]
+
+    def folded(self, row: str) -> list[str]:
+        """Break a row of text where the terminal ends; source lines are cut where they are shown."""
+        plain = _PAINT.sub("", row)
+        if _BESIDE.match(plain):
+            return [row]
+        mark = re.match(r" *(?:=|-->) ", plain)
+        return folded(row, self.columns, " " * (len(mark[0]) if mark else 2))
 
     def rows(self) -> Iterator[str]:
         finding = self.finding
-        severity = self.paint(f"{finding.severity}[{finding.code}]", _COLORS[finding.severity])
+        severity = self.paint(f"{finding.severity}[{printable(finding.code)}]", _COLORS[finding.severity])
         yield f"{severity}{self.paint(': ' + printable(finding.message), _BOLD)}"
         yield from self.place(finding.span, "^", _COLORS[finding.severity])
         for remark in remarks(finding, verdict=True):
@@ -174,8 +204,10 @@ class _Page:
         head = self.paint("help", _HELP)
         flags = "--fix" if finding.fixable == "safe" else "--fix --unsafe-fixes"
         if fix is None:
-            can = "can" if finding.fix_proved else "may"
-            yield f"{head}: {flags} {can} repair this ({finding.fixable} fix)"
+            if finding.fix_proved:
+                yield f"{head}: {flags} can repair this ({finding.fixable} fix)"
+            else:
+                yield f"{head}: possible {finding.fixable} fix, not proved here: {flags}"
         elif self.above is not None:
             there = f"{self.above.code} at {printable(self.above.span.path)}:{self.above.span.line}"
             yield f"{head}: what is changed for {there} removes this as well ({finding.fixable} fix: {flags})"
@@ -195,11 +227,14 @@ class _Page:
     def place(self, span: Span, mark: str, style: str) -> Iterator[str]:
         where = f"{printable(span.path)}:{span.line}:{span.column}"
         yield f"{' ' * self.gutter}{self.paint('-->', _GUTTER)} {where}"
-        rows = snippet(span, self.lines(span.path), mark)
+        room = min(_LONGEST, self.columns - self.gutter - 5) if self.columns else _LONGEST
+        rows = snippet(span, self.lines(span.path), mark, max(room, _SHORTEST))
         for number, content in [("", ""), *rows] if rows else ():
             yield self.beside(number, content if number else self.paint(content, style))
 
     def beside(self, number: str, content: str) -> str:
+        if self.columns and content[:2] in ("- ", "+ "):
+            content = _clip(content, max(self.columns - self.gutter - 4, _SHORTEST))
         return f"{self.paint(number.rjust(self.gutter) + ' |', _GUTTER)} {content}".rstrip()
 
     def paint(self, text: str, style: str) -> str:
@@ -218,6 +253,13 @@ _TAB = "    "
 _LONGEST = 160
 """Characters of one line that are worth showing; of a longer line, the part around the mark."""
 
+_SHORTEST = 20
+"""Characters that are shown however narrow the terminal is."""
+
+_PAINT = re.compile(r"\x1b\[[0-9;]*m")
+
+_BESIDE = re.compile(r" *(?:\d+|\.\.\.)? \|")
+
 _BELOW = 5
 """Rows shown below the first line of a span; of a longer span, the first and the last ones."""
 
@@ -232,8 +274,11 @@ def lines_of(texts: Texts) -> Lines:
     return lines
 
 
-def snippet(span: Span, lines: list[str], mark: str = "^") -> list[Row]:
-    """Return the rows that show a span, with a mark under it; none if its lines are not available."""
+def snippet(span: Span, lines: list[str], mark: str = "^", longest: int = _LONGEST) -> list[Row]:
+    """Return the rows that show a span, with a mark under it; none if its lines are not available.
+
+    Of a line with more than `longest` characters the part around the mark is shown.
+    """
     if not 1 <= span.line <= len(lines):
         return []
     # A span that ends before the first character of a line does not reach that line.
@@ -241,25 +286,26 @@ def snippet(span: Span, lines: list[str], mark: str = "^") -> list[Row]:
     if end_line <= span.line:
         line, first = lines[span.line - 1], span.column - 1
         end = span.end_column - 1 if span.end_line == span.line else len(line)
-        begin = max(first - _LONGEST // 4, 0) if len(line) > _LONGEST else 0
+        begin = max(first - longest // 4, 0) if len(line) > longest else 0
         cut_off = "…" if begin else ""
         before = _columns(cut_off + line[begin:first])
-        under = _columns(line[first : min(end, begin + _LONGEST)])
-        return [(str(span.line), cut_off + _clip(line[begin:])), ("", " " * before + mark * max(under, 1))]
+        under = _columns(line[first : min(end, begin + longest)])
+        return [(str(span.line), cut_off + _clip(line[begin:], longest)), ("", " " * before + mark * max(under, 1))]
     opening, last = lines[span.line - 1], lines[end_line - 1]
     last_column = span.end_column - 2 if span.end_line == end_line else len(last) - 1
     rows = [
-        (str(span.line), "  " + _clip(opening)),
-        ("", " " + "_" * (_columns(opening[: min(span.column - 1, _LONGEST)]) + 1) + mark),
+        (str(span.line), "  " + _clip(opening, longest)),
+        ("", " " + "_" * (_columns(opening[: min(span.column - 1, longest)]) + 1) + mark),
     ]
-    below = [(str(number), f"| {_clip(lines[number - 1])}".rstrip()) for number in range(span.line + 1, end_line + 1)]
+    between = range(span.line + 1, end_line + 1)
+    below = [(str(number), f"| {_clip(lines[number - 1], longest)}".rstrip()) for number in between]
     rows += below if len(below) <= _BELOW else [*below[: _BELOW - 2], ("...", "|"), below[-1]]
-    rows.append(("", "|" + "_" * (_columns(last[: min(max(last_column, 0), _LONGEST)]) + 1) + mark))
+    rows.append(("", "|" + "_" * (_columns(last[: min(max(last_column, 0), longest)]) + 1) + mark))
     return rows
 
 
-def _clip(line: str) -> str:
-    return _display(line[:_LONGEST]) + ("…" if len(line) > _LONGEST else "")
+def _clip(line: str, longest: int) -> str:
+    return _display(line[:longest]) + ("…" if len(line) > longest else "")
 
 
 def _display(text: str) -> str:

@@ -5,6 +5,7 @@ Text of a file, a path or a value must not steer the terminal.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from unicodedata import combining, east_asian_width
 
@@ -33,6 +34,44 @@ def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> Itera
             gap + text if at in right else text + gap for at, (text, gap) in enumerate(zip(row, gaps, strict=True))
         )
         yield "  ".join(cells).rstrip()
+
+
+def folded(text: str, columns: int, indent: str = "") -> list[str]:
+    """Break a line between words so that it fits a terminal; 0 columns: it is not broken. Colours take no room.
+
+    The further lines begin with `indent`. A word that is wider than the terminal stays whole.
+    """
+    if not columns or len(text) <= columns:
+        return [text]
+    lines: list[str] = []
+    lead = text[: len(text) - len(text.lstrip(" "))]
+    line, room = lead, len(lead)
+    for word in text[len(lead) :].split(" "):
+        wide = width(_COLOR.sub("", word))
+        if line.strip() and room + 1 + wide > columns:
+            lines.append(line.rstrip())
+            line, room = indent, len(indent)
+        joint = " " if line.strip() else ""
+        line += joint + word
+        room += len(joint) + wide
+    return [*lines, line.rstrip()]
+
+
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int = 0) -> Iterator[str]:
+    """Lay out rows under a head; where they do not fit the terminal, each row takes several lines."""
+    lines = list(aligned([head, *rows]))
+    if not columns or max(map(width, lines)) <= columns:
+        yield from lines
+        return
+    lead = max(width(row[0]) for row in (head, *rows)) + 2
+    for row in (head, *rows):
+        cells = [row[0].ljust(lead - 2), *(cell for cell in row[1:-1] if cell)]
+        yield from folded("  ".join(cells), columns, " " * lead)
+        if len(row) > 1:
+            yield from folded(" " * lead + row[-1], columns, " " * lead)
 
 
 def clipped(text: str, longest: int) -> str:
@@ -69,8 +108,18 @@ WHEN: dict[Stage, str] = {
     "first-step": "at the first training step",
     "save": "when a checkpoint is saved",
     "load": "when a checkpoint is loaded",
-    "never": "without an error",
+    "never": "silently",
 }
+
+STAGES: dict[Stage, str] = {
+    "startup": "startup",
+    "wrap": "wrap",
+    "first-step": "first-step",
+    "save": "save",
+    "load": "load",
+    "never": "silently",
+}
+"""The stages in lists for people: nothing stops a run at the last one."""
 
 
 def remarks(finding: Finding, *, verdict: bool = False) -> list[str]:

@@ -63,7 +63,8 @@ class Violation:
 
     `rule` and `case` are as they read at that target. `variant` is what is written, `seen` the settings that the case
     looks at. `witnesses` are the settings that made the rule fire, `passage` is the text of a rule about text.
-    `completed_by` is the script that launches the recipe so that the rule does not fire.
+    `completed_by` is the script that launches the recipe so that the rule does not fire. `decided_in` is the file whose
+    text decides the violation, where that is none that the user asked to lint.
     """
 
     rule: Rule
@@ -77,6 +78,7 @@ class Violation:
     target: Target
     passage: Passage | None = None
     completed_by: str = ""
+    decided_in: str = ""
 
     @property
     def severity(self) -> Severity:

@@ -112,7 +112,7 @@ def _message(group: Sequence[Violation]) -> str:
     here = [violation for violation in group if violation.target == first.target]
     conditions = {_condition(recipe) for recipe in _by_recipe(here)}
     if all(violation.variant.exposed for violation in group):
-        parts.append(f" {_exposed(group)}")
+        parts.append(f" ({_exposed(group)})")
     elif len(conditions) == 1 and (condition := conditions.pop()):
         parts.append(f" when {condition}")
     if all(violation.completed_by for violation in group):

@@ -29,6 +29,7 @@ from mfsdp_lint.megatron.conditions.language import (
 from mfsdp_lint.megatron.conditions.nodes import Expression
 from mfsdp_lint.megatron.versions import VersionError, numbers
 from mfsdp_lint.readers import registry
+from mfsdp_lint.rules.bounds import PLACEHOLDERS, TooCostly, check_meaning, check_text
 from mfsdp_lint.rules.model import (
     STEP_VIEW,
     Backing,
@@ -102,6 +103,9 @@ class Fields:
             raise self.error(key, "is missing")
         if self.checked:
             return MessageText(template)
+        self._bounded(key, check_text, template)
+        if template.count("{") > PLACEHOLDERS:
+            raise self.error(key, f"names more than {PLACEHOLDERS} settings")
         for found in _BRACE.finditer(template):
             if not SETTING.fullmatch(found[1]):
                 raise self.error(key, f"{found[0]!r} names no setting")
@@ -136,7 +140,9 @@ class Fields:
 
     def values(self, key: str, terms: Terms) -> ByVersion[Expression]:
         versioned = self._versioned(key)
-        return ByVersion(tuple((span, self._parsed(key, parse_value, text, terms)) for span, text in versioned))
+        return ByVersion(
+            tuple((span, self._bounded_meaning(key, parse_value, text, terms)) for span, text in versioned)
+        )
 
     def conditions_list(self, key: str, terms: Terms) -> tuple[Condition, ...]:
         return tuple(self._condition(key, text, terms) for text in self.texts(key))
@@ -232,7 +238,19 @@ class Fields:
         return self._parsed(key, parse_applicability, text)
 
     def _condition(self, key: str, text: str, terms: Terms) -> Condition:
-        return deferred(text, terms) if self.checked else self._parsed(key, parse, text, terms)
+        return deferred(text, terms) if self.checked else self._bounded_meaning(key, parse, text, terms)
+
+    def _bounded_meaning(self, key: str, read: Callable[[str, Terms], Any], text: str, terms: Terms) -> Any:
+        self._bounded(key, check_text, text)
+        meaning = self._parsed(key, read, text, terms)
+        self._bounded(key, check_meaning, meaning)
+        return meaning
+
+    def _bounded(self, key: str, check: Callable[[Any], None], value: object) -> None:
+        try:
+            check(value)
+        except TooCostly as problem:
+            raise self.error(key, str(problem)) from None
 
     def _parsed(self, key: str, read: Callable[..., T], *arguments: object) -> T:
         try:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from mfsdp_lint.core.files import text
 from mfsdp_lint.core.records import fields
 from mfsdp_lint.core.store import Folder, read_yaml, store
 from mfsdp_lint.megatron.conditions import parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, Terms, deferred
+from mfsdp_lint.rules.bounds import FILE_BYTES, FILES, TooCostly, check_pattern, check_together, check_yaml
 from mfsdp_lint.rules.form import CheckedTerms, RuleError, read_rule, read_terms
 from mfsdp_lint.rules.model import Rule, Sees, groups, stronger
 
@@ -100,13 +103,22 @@ def _stored() -> tuple[Rule, ...]:
 
 def extended_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
     """Load the tool's rules and those of further folders, with terms of their own. Raises as `load_rules` does."""
-    found = list(load_rules())
+    found: list[Rule] = []
     terms = read_terms(raw_rules()[TERMS_FILE], TERMS_FILE)
+    paths = {folder: sorted(folder.glob("*.yaml")) for folder in folders}
+    if sum(map(len, paths.values())) > FILES:
+        raise RuleError(f"more than {FILES} files: {', '.join(map(str, folders))}")
     for folder in folders:
-        files = {str(folder / file): data for file, data in edited_rules(folder).items()}
+        files = {str(path): _read_foreign(path) for path in paths[folder]}
         own = str(folder / TERMS_FILE)
         found += _rules(files, read_terms(files[own], own, terms) if own in files else terms)
-    return _together(found)
+    for rule in found:
+        if rule.finds is not None:
+            with _told(f"{rule.file}: finds"):
+                check_pattern(rule.finds)
+    with _told(", ".join(map(str, folders))):
+        check_together(found)
+    return _together([*load_rules(), *found])
 
 
 def _rules(files: Mapping[str, Any], terms: Terms) -> Iterator[Rule]:
@@ -127,6 +139,27 @@ def raw_rules() -> Mapping[str, Any]:
 def edited_rules(folder: Path) -> Mapping[str, Any]:
     """Read the rule files of a folder as plain data, by file name."""
     return {path.name: _read_yaml(path) for path in sorted(folder.glob("*.yaml"))}
+
+
+def _read_foreign(path: Path) -> Any:
+    """Read a rule file of a project, which is input. Raises RuleError."""
+    import yaml
+
+    with _told(str(path)), suppress(yaml.YAMLError, OSError, UnicodeError):  # which reading it says better
+        if path.is_file():
+            if path.stat().st_size > FILE_BYTES:
+                raise TooCostly(f"larger than {FILE_BYTES >> 10} KB")
+            check_yaml(text(path))
+    return _read_yaml(path)
+
+
+@contextmanager
+def _told(where: str) -> Iterator[None]:
+    """Say where a bound is exceeded. Raises RuleError."""
+    try:
+        yield
+    except TooCostly as problem:
+        raise RuleError(f"{where}: {problem}") from None
 
 
 def _read_yaml(path: Path) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from mfsdp_lint.core.finding import Finding, Severity
+from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.rules.form import RuleError
@@ -45,20 +46,14 @@ def resolved(words: Sequence[str], names: Mapping[str, str], option: str) -> tup
 
 
 def _nearest(word: str, names: Mapping[str, str]) -> str:
-    """Find the most similar name or code, among equals the one with the longest common beginning, for the message."""
-    from difflib import SequenceMatcher
-    from itertools import takewhile
+    """Return the code or name that was meant, for the message; "" where none is near.
 
-    asked = word.upper()
-    is_name = "-" in word or not any(character.isdigit() for character in word)
-    known = sorted(names.values() if is_name and word.islower() else names)
-
-    def likeness(each: str) -> tuple[float, int]:
-        alike = takewhile(lambda pair: pair[0] == pair[1], zip(asked, each.upper(), strict=False))
-        return SequenceMatcher(None, asked, each.upper()).ratio(), len(list(alike))
-
-    nearest = max(known, key=likeness, default=None)
-    return f"; the nearest is {nearest}" if nearest else ""
+    Numbers of codes are all alike, so a code is near only if its number is the same.
+    """
+    digits = "".join(filter(str.isdigit, word))
+    if "-" in word or not digits:
+        return did_you_mean(word.lower(), names.values(), cutoff=0.7)
+    return did_you_mean(word.upper(), [code for code in names if code.endswith(digits) and len(digits) == 3])
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +129,13 @@ def errors(rule: Rule) -> Iterator[ErrorText]:
 
 def _common(pasted: str, text: ErrorText) -> int:
     pieces = [_plain(piece) for piece in text.pieces()]
-    whole = ".*?".join(map(re.escape, pieces))
-    if re.search(whole, pasted):
+    end = 0  # of the pieces so far, each as early as it can be: if that finds no way, there is none
+    for piece in pieces:
+        begin = pasted.find(piece, end)
+        if begin < 0:
+            break
+        end = begin + len(piece)
+    else:
         return sum(map(len, pieces))
     if len(pasted) >= SHORTEST and any(pasted in piece for piece in pieces):
         return len(pasted)

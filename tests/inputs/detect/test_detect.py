@@ -52,7 +52,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
             file = tmp_path / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-        return detect([path], options or Options(), [name for name in files if name.endswith(".py")])
+        modules, scripts = ([name for name in files if name.endswith(kind)] for kind in (".py", ".sh"))
+        return detect([path], options or Options(), modules, scripts)
 
     return look
 
@@ -269,6 +270,34 @@ def test_an_import_that_may_be_one_of_two_tells_nothing(project: Project) -> Non
     assert project({"recipe.py": source}).targets[0].assumed
 
 
+RECIPE = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\ncfg = llama3_8b_pretrain_config()\n"
+
+
+def test_a_field_that_only_some_releases_have_tells_these(project: Project) -> None:
+    found = project({"recipe.py": f"{RECIPE}cfg.validation.eval_interval = 50\n"})
+    assert found.targets[-1].bridge == "0.4.0"
+    assert found.targets[-1].reason == "what recipe.py:3 sets"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cfg.ddp.use_megatron_fdsp = True\n",
+        "if hasattr(cfg, 'validation'):\n    cfg.validation.eval_interval = 50\n",
+        "try:\n    cfg.validation.eval_interval = 50\nexcept AttributeError:\n    pass\n",
+        "assert cfg.validation.eval_interval == 50\n",
+    ],
+    ids=["a field of no release", "behind a question", "in a try statement", "no assignment"],
+)
+def test_what_may_be_there_for_one_release_among_others_tells_nothing(project: Project, text: str) -> None:
+    assert project({"recipe.py": RECIPE + text}).targets[0].assumed
+
+
+def test_a_field_beside_an_import_that_no_release_has_with_it_is_a_mistake(project: Project) -> None:
+    source = f"from megatron.bridge.data import DirectHFSFTDatasetConfig\n{RECIPE}cfg.dist.lazy_init = True\n"
+    assert [target.bridge for target in project({"recipe.py": source}).targets] == ["head", "0.6.0"]
+
+
 # -- git ----------------------------------------------------------------------------------------------------------
 
 
@@ -312,3 +341,22 @@ def test_a_commit_that_a_framework_is_tied_to_counts_as_the_releases_around_it(p
     found = project({".gitmodules": modules})
     assert {target.core for target in found.targets} >= {"0.16.1", "0.17.1"}
     assert {target.core.rpartition(".")[0] for target in found.targets} == {"0.16", "0.17"}
+
+
+FLAGS = "pretrain_gpt.py --num-layers 2"
+
+
+@pytest.mark.parametrize(
+    ("script", "core", "reason"),
+    [
+        pytest.param(FLAGS, "0.16.1", "the newest on the package index", id="all have them"),
+        pytest.param(f"{FLAGS} --use-mup", "0.19.0", "--use-mup in run.sh", id="a newer flag"),
+        pytest.param(f"{FLAGS}\n# --use-mup", "0.16.1", "the newest on the package index", id="a comment"),
+        pytest.param(f"{FLAGS} --use-custom-fsdp", "0.16.1", "the newest on the package index", id="an older flag"),
+        pytest.param(f"{FLAGS} --our-flag", "0.16.1", "the newest on the package index", id="nobody's flag"),
+    ],
+)
+def test_the_newest_release_that_has_every_flag_of_the_scripts(
+    script: str, core: str, reason: str, project: Project
+) -> None:
+    assert [(target.core, target.reason) for target in project({"run.sh": script}).targets] == [(core, reason)]

@@ -119,6 +119,7 @@ def test_without_the_presets_only_what_is_written_is_known(project: Project) -> 
         {"primus/configs/modules/megatron/trainer_base.yaml": "{not: valid\n"},
         {"primus/configs/modules/megatron/pre_trainer.yaml": "extends: [gone.yaml]\n"},
         {"primus/configs/modules/megatron/pre_trainer.yaml": "extends: {a: b}\n"},
+        {"primus/configs/modules/megatron/pre_trainer.yaml": "bases: [gone.yaml]\n"},  # a key that is not known
         {"primus/configs/modules/megatron/pre_trainer.yaml": ""},
     ],
 )

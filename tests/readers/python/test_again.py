@@ -9,6 +9,8 @@ import pytest
 
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.python.entries import interpreters
+from mfsdp_lint.readers.python.eval import imports as evaluated_imports
 from mfsdp_lint.readers.python.read import PythonRead, read_python
 from tests.readers.python.samples import FRAME
 
@@ -262,3 +264,65 @@ def test_entry_points_of_every_kind_stay(tmp_path: Any, old: str, new: str, kept
     assert settings(second) == settings(read_python([*FILES, "kinds.py"], Sources(changed)))
     here = [recipe for recipe in second.recipes if recipe.path == "kinds.py"]
     assert {recipe.name for recipe in here if any(recipe is other for other in first.recipes)} == kept
+
+
+PATCHING = """\
+import common
+from config import ConfigContainer
+
+def enlarged(cfg):
+    cfg.model.size = 8
+    return cfg
+
+def width(options):
+    options.size = 3
+    return options.size
+
+common.larger = enlarged
+common.WIDTH = width(ConfigContainer().model)
+"""
+
+PATCHED = """\
+import patching
+import common
+
+def patched():
+    cfg = common.larger(common.base(2))
+    cfg.model.width = common.WIDTH
+    return cfg
+
+def other():
+    return common.base(3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "imports"),
+    [
+        ("patched.py", "base(3)", "base(4)", 1),
+        ("patching.py", "cfg.model.size = 8", "cfg.model.size = 9", 0),
+        ("patching.py", "options.size = 3", "options.size = 4", 1),  # what an import calls
+        ("patching.py", "common.larger = enlarged", "common.base = enlarged", 1),
+    ],
+)
+def test_effects_of_imports_are_found_again_where_the_change_may_have_a_part_in_them(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, path: str, old: str, new: str, imports: int
+) -> None:
+    texts = {"patching.py": PATCHING, "patched.py": PATCHED}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    paths, changed = [*FILES, *texts], {path: texts[path].replace(old, new)}
+    anew = settings(read_python(paths, Sources(changed)))
+    sources = Sources()
+    first = read_python(paths, sources)
+    imported: list[str] = []
+    import_now = evaluated_imports.import_now
+
+    def counted(interp: Any, module: Any) -> None:
+        if interp.followed == frozenset():
+            imported.append(module.path)
+        import_now(interp, module)
+
+    monkeypatch.setattr(interpreters, "import_now", counted)
+    assert settings(read_python(paths, sources.with_texts(changed), before=first.again)) == anew
+    assert imported.count("patching.py") == imports

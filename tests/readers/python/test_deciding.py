@@ -181,10 +181,10 @@ def recipe():
     "an enumeration": """
 class Switch(enum.Enum):
     OFF = False
-    ON = «True»
+    ON = True
 def recipe():
     cfg = base()
-    cfg.ddp.use_megatron_fsdp = Switch.ON.value
+    cfg.ddp.use_megatron_fsdp = «Switch.ON».value
     return cfg
 """,
     "a nested table": """

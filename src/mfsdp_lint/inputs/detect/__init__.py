@@ -16,7 +16,7 @@ from mfsdp_lint.inputs.detect.declared import (
     in_requirements,
     project_folders,
 )
-from mfsdp_lint.inputs.detect.present import in_imports, in_site_packages, in_submodules, in_tree, source_of
+from mfsdp_lint.inputs.detect.present import in_flags, in_site_packages, in_submodules, in_tree, in_use, source_of
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.megatron.versions import (
     DEFAULT_TARGET,
@@ -85,8 +85,9 @@ class _Component:
             self.version, self.place = version, place
 
 
-def detect(paths: Sequence[str], options: Options, files: Iterable[str] = ()) -> Detected:
-    """Find the versions for these paths: as the options say, else as the project does; `files` are its Python files.
+def detect(paths: Sequence[str], options: Options, files: Iterable[str] = (), scripts: Iterable[str] = ()) -> Detected:
+    """Find the versions for these paths: as the options say, else as the project does; `files` are its Python files,
+    and `scripts` those that start others.
 
     Raises UnknownVersion for an option that is no known version; an unknown version that the project names is a
     remark.
@@ -96,7 +97,7 @@ def detect(paths: Sequence[str], options: Options, files: Iterable[str] = ()) ->
     gpu = _ask(bridge, core, options)
     looked = project_folders(paths, options.search_path)
     at = {}
-    for step, found in _everything(looked, files, bridge, core):
+    for step, found in _everything(looked, files, scripts, bridge, core):
         for known, text in ((bridge, found.bridge), (core, found.core)):
             # A core that is found behind the place that says which Bridge it is belongs to another.
             if text and not (known is core and bridge.versions and bridge.step < step):
@@ -154,16 +155,18 @@ def _ask(bridge: _Known, core: _Known, options: Options) -> str | None:
 
 
 def _everything(
-    looked: ProjectFolders, files: Iterable[str], bridge: _Known, core: _Known
+    looked: ProjectFolders, files: Iterable[str], scripts: Iterable[str], bridge: _Known, core: _Known
 ) -> Iterator[tuple[int, NamedVersions]]:
-    """Yield the versions that every place names; the imports are asked only where the version is not known by then."""
+    """Yield the versions that every place names; what is used is asked only where the version is not known by then."""
     for step, kind in enumerate(KINDS, 1):
         yield from ((step, found) for found in kind(looked))
     if (len(bridge.versions) > 1 and bridge.step != ASKED) or not (bridge.versions or core.versions):
-        found = in_imports(looked, files)
+        found = in_use(looked, files)
         # That the newest release on the index would do says nothing that is not assumed anyway.
         if found and (bridge.versions or DEFAULT_TARGET.bridge not in MEGATRON_BRIDGE.versions(found.bridge or "")):
             yield len(KINDS) + 1, found
+    if not (bridge.versions or core.versions) and (found := in_flags(looked, scripts, DEFAULT_TARGET.core)):
+        yield len(KINDS) + 2, found
 
 
 def _targets(bridge: _Known, core: _Known) -> tuple[Target, ...]:

@@ -14,6 +14,7 @@ from itertools import islice
 
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.projects import is_project
 from mfsdp_lint.megatron.versions import HEAD
 from mfsdp_lint.megatron.versions.releases import CONTAINERS, CORE_HEAD, CORE_RELEASES, RELEASES, TORCH_IN_NGC
 
@@ -170,7 +171,8 @@ def join(folder: str, name: str) -> str:
 
 
 def _upwards(path: str) -> Iterator[str]:
-    """Yield the folder of a path, then those above it up to the repository's root; without a repository, up to here.
+    """Yield the folder of a path, then those above it up to the repository's root; without a repository, up to the
+    project's, or up to here if that is further.
 
     Where the path lies in a `megatron` package, the folder of that package counts as well.
     """
@@ -185,9 +187,10 @@ def _upwards(path: str) -> Iterator[str]:
         yield _shown(chain[package + 1])
     here = os.path.abspath(os.curdir)
     root = next((i for i, each in enumerate(chain) if disk.exists(os.path.join(each, ".git"))), None)
-    if root is None and here in chain:
-        root = chain.index(here)
-    yield from (_shown(each) for each in chain[1 : (root or 0) + 1])
+    if root is None:
+        project = next((i for i, each in enumerate(chain) if is_project(each)), 0)
+        root = max(project, chain.index(here) if here in chain else 0)
+    yield from (_shown(each) for each in chain[1 : root + 1])
 
 
 def _shown(folder: str) -> str:

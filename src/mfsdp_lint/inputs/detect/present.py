@@ -14,8 +14,9 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.detect.declared import NamedVersions, ProjectFolders, from_package, from_revision, join
 from mfsdp_lint.inputs.projects import active_environments, own_packages
-from mfsdp_lint.megatron.versions import VersionError, numbers
-from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, every, having, releases
+from mfsdp_lint.megatron.versions import HEAD, VersionError, numbers
+from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, every, having, mask_of, releases
+from mfsdp_lint.megatron.vocabulary import SECTIONS, table
 
 BRIDGE = ("src/megatron/bridge/package_info.py", "megatron/bridge/package_info.py")
 CORE = "megatron/core/package_info.py"
@@ -305,25 +306,55 @@ _IMPORT = re.compile(rf"^import\s+({re.escape(PACKAGE)}[\w.]+)", re.MULTILINE)
 _COMMENT = re.compile(r"#[^\n]*")
 
 
-def in_imports(places: ProjectFolders, files: Iterable[str]) -> NamedVersions | None:
-    """Find the releases that have everything that the files import; None if that is all of them or none.
+_SET = re.compile(
+    rf"^(?P<indent>[ \t]*)\w+\.(?P<section>{'|'.join(sorted(SECTIONS))})\.(?P<field>\w+)[\w.]*[ \t]*[-+*/|]?=(?!=)",
+    re.MULTILINE,
+)
 
-    The place is the import that fewest of them have.
+
+def in_use(places: ProjectFolders, files: Iterable[str]) -> NamedVersions | None:
+    """Find the releases that have everything that the files import, and what they set of a configuration.
+
+    Return None if that is all of them or none. The place is the use that fewest of them have.
     """
     mask, rarest, place = every(), every(), ""
-    for path in files:
-        text = places.text(path)
-        if PACKAGE not in text:
-            continue
+    texts = [(path, text) for path in files if PACKAGE in (text := places.text(path))]
+    for path, text in texts:
         for line, has in _imported_names(text):
             if mask & has == 0:  # no release has it all: the tree carries its own parts of Megatron-Bridge
                 return None
             mask &= has
             if has.bit_count() < rarest.bit_count():
                 rarest, place = has, f"what {path}:{line} imports"
+    for path, text in texts:
+        for line, has in _set_fields(text):
+            if mask & has == 0:  # it is a mistake in some release, whichever is meant: that is for the rules
+                continue
+            mask &= has
+            if has.bit_count() < rarest.bit_count():
+                rarest, place = has, f"what {path}:{line} sets"
     if mask == every():
         return None
     return NamedVersions(place, bridge=" | ".join(f"=={each}" for each in releases(mask)))
+
+
+def _set_fields(text: str) -> Iterator[tuple[int, int]]:
+    """Yield every assignment to a field of a section that some releases have, by its line, and these releases."""
+    for match in _SET.finditer(text):
+        has = mask_of(table().versions_with(match["section"], match["field"]))
+        if has and not _is_guarded(text, match):
+            yield text.count("\n", 0, match.start()) + 1, has
+
+
+def _is_guarded(text: str, match: re.Match[str]) -> bool:
+    """Tell whether the block around a statement is there for one release among others: `try`, or a question."""
+    above = reversed(text[: match.start()].splitlines())
+    indent = len(match["indent"].expandtabs())
+    for line in above:
+        said = line.strip()
+        if said and len(line.expandtabs()) - len(line.expandtabs().lstrip()) < indent:
+            return said.startswith(("try", "except", "else", "if", "elif", "with"))
+    return False
 
 
 def _imported_names(text: str) -> Iterator[tuple[int, int]]:
@@ -335,3 +366,34 @@ def _imported_names(text: str) -> Iterator[tuple[int, int]]:
                 yield line, having(match[1], words[0])
     for match in _IMPORT.finditer(text):
         yield text.count("\n", 0, match.start()) + 1, having(match[1], None)
+
+
+_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_COMMENTED = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_OF_TRAINING = re.compile(r"--(?:num-layers|micro-batch-size|tensor-model-parallel-size|use-megatron-fsdp)\b")
+
+
+def in_flags(places: ProjectFolders, scripts: Iterable[str], assumed: str) -> NamedVersions | None:
+    """Find the newest megatron-core that has every flag of the scripts; None if none does, or no flag is newer than the
+    `assumed` one. (An older flag is a mistake of its own.)
+
+    A flag that no release has is another program's. The place is the flag that decides.
+    """
+    known = table().core_versions
+    newer = known[known.index(assumed) + 1 :] if assumed in known else ()
+    fits: set[str] | None = None
+    place = ""
+    for path in scripts:
+        text = places.text(path)
+        if not _OF_TRAINING.search(text):
+            continue
+        for found in _FLAG.finditer(_COMMENTED.sub("", text)):
+            having = table().flag_versions(found[0])
+            if having and having[0] in newer:
+                place = place or f"{found[0]} in {path}"
+            fits = (set(having) if fits is None else fits & set(having)) if having else fits
+    if not place or not fits:
+        return None
+    fitting = [version for version in newer if version in fits]
+    released = [version for version in fitting if version != HEAD]
+    return NamedVersions(place, core=(released or fitting)[-1])

@@ -126,7 +126,7 @@ def parse(text: str, terms: Terms) -> Condition:
     """Read a condition. Raises ConditionError."""
     if text in ("always", "never"):
         return Condition(text, Constant(text == "always"), text)
-    return Condition(text, _Parser(text, terms).node(_tree(text)), _in_full(text, terms))
+    return Condition(text, _Parser(text, terms).root(), _in_full(text, terms))
 
 
 def deferred(text: str, terms: Terms) -> Condition:
@@ -151,7 +151,10 @@ def _in_full(text: str, terms: Terms) -> str:
 
 def parse_value(text: str, terms: Terms) -> Expression:
     """Read a value. Raises ConditionError."""
-    return _Parser(text, terms).value(_tree(text))
+    try:
+        return _Parser(text, terms).value(_tree(text))
+    except RecursionError:
+        raise ConditionError(f"nested too deeply: {text}") from None
 
 
 def _tree(text: str) -> ast.expr:
@@ -166,6 +169,12 @@ def _tree(text: str) -> ast.expr:
 class _Parser:
     text: str
     terms: Terms
+
+    def root(self) -> Node:
+        try:
+            return self.node(_tree(self.text))
+        except RecursionError:
+            raise ConditionError(f"nested too deeply: {self.text}") from None
 
     def node(self, tree: ast.expr) -> Node:
         match tree:

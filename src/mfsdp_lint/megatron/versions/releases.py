@@ -14,7 +14,7 @@ if these are not known). A set of releases is a mask with a bit for each.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any
 
@@ -167,6 +167,11 @@ def in_none(module: str, name: str | None = None) -> bool:
 def releases(mask: int) -> Sequence[str]:
     """Name the releases of a mask."""
     return [release for bit, release in enumerate(_index()["releases"]) if mask >> bit & 1]
+
+
+def mask_of(names: Collection[str]) -> int:
+    """Return the mask of the releases with these names."""
+    return sum(1 << bit for bit, release in enumerate(_index()["releases"]) if release in names)
 
 
 @cache

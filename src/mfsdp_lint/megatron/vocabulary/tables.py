@@ -356,6 +356,17 @@ class Table:
             self._every_field[section] = dict.fromkeys(found)
         return self._every_field[section]
 
+    def versions_with(self, section: str, field: str) -> Collection[str]:
+        """Return the versions of Bridge in which a section has a field; none where no version has it."""
+        data = self._raw["fields"]
+        said = data["sections"].get(section, {"classes": [], "fields": {}})
+        runs = said["fields"].get(field, ())
+        return [
+            version
+            for column, version in enumerate(data["versions"])
+            if at(runs, column) and at(said["classes"], column) is not None
+        ]
+
     # -- Megatron-LM's flags ------------------------------------------------------------------------------------------
 
     @cached_property

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.given_words import HOLE
@@ -33,8 +33,8 @@ _SCRIPT_FOLLOWS = re.compile(r"-\w*c")
 _BARE = re.compile(r"[\w@%+=:,./-]+")
 """A word that a shell leaves as it is."""
 
-_FILLED_IN = re.compile(r"\$\{\{.*?\}\}|\$\[\[.*?\]\]", re.DOTALL)
-"""Placeholders that GitHub and GitLab fill in before a shell sees them."""
+_FILLED_IN = re.compile(r"\$?\{\{.*?\}\}|\$\[\[.*?\]\]", re.DOTALL)
+"""Placeholders that GitHub, GitLab and Argo fill in before a shell sees them."""
 
 
 def entries(document: YamlDocument, node: Node | None) -> dict[str, Node]:
@@ -169,9 +169,9 @@ def _mark(piece: Piece, text: str) -> Piece:
     return replace(piece, text=text, start=piece.end, end=piece.end)
 
 
-def joined(texts: Sequence[Text]) -> Text:
-    """Join lines of a script that are written one by one."""
-    return tuple(piece for text in texts if text for piece in (*text, _mark(text[-1], "\n")))
+def joined(texts: Sequence[Text], mark: str = "\n") -> Text:
+    """Join lines of a script, or parts of a command, that are written one by one."""
+    return tuple(piece for text in texts if text for piece in (*text, _mark(text[-1], mark)))
 
 
 def held(text: Text, *variables: Variables) -> Iterator[Held]:
@@ -216,11 +216,15 @@ def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources)
             **environment(document, own.get("environment")),
         }
         entrypoint, given = own.get("entrypoint"), own.get("command")
-        if entrypoint is None:
-            text = command(document, given) if _is_list(document, given) else text_of(document, given)
-            yield from held(_dollars(text), variables)
-        elif _is_list(document, entrypoint) and (given is None or _is_list(document, given)):
+        if all(each is None or _is_list(document, each) for each in (entrypoint, given)):
             yield from held(_dollars(command(document, entrypoint, given)), variables)
+        else:
+            # A text is split into words as a shell does it.
+            parts = [
+                command(document, each) if _is_list(document, each) else text_of(document, each)
+                for each in (entrypoint, given)
+            ]
+            yield from held(_dollars(joined(parts, " ")), variables)
 
 
 def _of_files(document: YamlDocument, node: Node | None, sources: Sources) -> Variables:
@@ -405,10 +409,56 @@ def kubernetes_scripts(document: YamlDocument, root: MappingNode, sources: Sourc
                 yield from held(text)
     for each in mappings(document, root):
         own = entries(document, each)
-        for container in (*items(document, own.get("containers")), *items(document, own.get("initContainers"))):
+        for container in (each for name in _CONTAINERS for each in items(document, own.get(name))):
             inside = entries(document, container)
-            text = command(document, inside.get("command"), inside.get("args"))
+            # A template of Argo has the script by itself.
+            source = text_of(document, inside.get("source"))
+            text = source or command(document, inside.get("command"), inside.get("args"))
             yield from held(text, environment(document, inside.get("env")))
+
+
+_CONTAINERS = ("containers", "initContainers", "container", "script")
+
+
+@dataclass(frozen=True, slots=True)
+class JobFile:
+    """A file that is one job: its script, a text or a list of lines, and its environment, under keys at the top.
+
+    It has the script, and one of the other keys that are its own.
+    """
+
+    script: str
+    environment: tuple[str, ...]
+    others: frozenset[str]
+
+
+JOB_FILES = (
+    # docs.skypilot.co/en/latest/reference/yaml-spec.html
+    JobFile(
+        "run", ("envs", "secrets"), frozenset({"resources", "num_nodes", "setup", "file_mounts", "workdir", "envs"})
+    ),
+    # dstack.ai/docs/reference/dstack.yml/task
+    JobFile("commands", ("env",), frozenset({"nodes", "resources", "ide", "python", "backends"})),
+)
+
+
+def is_job_file(document: YamlDocument, root: MappingNode) -> bool:
+    """Tell whether a document is a job of SkyPilot or dstack."""
+    return _job_file(document, root) is not None
+
+
+def _job_file(document: YamlDocument, root: MappingNode) -> JobFile | None:
+    keys = entries(document, root).keys()
+    return next((each for each in JOB_FILES if each.script in keys and not each.others.isdisjoint(keys)), None)
+
+
+def job_file_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
+    """Yield the script of a job. Its environment may be given other values where it is started."""
+    whole, job = entries(document, root), _job_file(document, root)
+    if job is not None:
+        lines = [text_of(document, each) for each in items(document, whole[job.script])]
+        variables = [environment(document, whole.get(name)) for name in job.environment]
+        yield from held(joined(lines), *variables)
 
 
 _RUNTIME = ("runtime_env", "runtimeEnvYAML")
@@ -468,6 +518,7 @@ _FORMATS: Sequence[
     (is_gitlab, gitlab_scripts),
     (is_ray, ray_scripts),
     (is_compose, compose_scripts),
+    (is_job_file, job_file_scripts),
 )
 """For each format in YAML a test for its documents, and a reader of their scripts, with the files that they name."""
 

@@ -11,14 +11,22 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
-from mfsdp_lint.process import tell_progress, without_collection
+from mfsdp_lint.process import spend, tell_progress, without_collection
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
 from mfsdp_lint.readers.python.entries.callers import FunctionCallers
 from mfsdp_lint.readers.python.entries.distinct import distinct
 from mfsdp_lint.readers.python.entries.entries import Entry, leads_to_configuration
 from mfsdp_lint.readers.python.entries.exposed import with_exposed, with_variables
-from mfsdp_lint.readers.python.entries.incremental import Before, Different, Tried, key_of, keys_within, together
+from mfsdp_lint.readers.python.entries.incremental import (
+    Before,
+    Different,
+    Tried,
+    Unchanged,
+    key_of,
+    keys_within,
+    together,
+)
 from mfsdp_lint.readers.python.entries.interpreters import Interpreters
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
 from mfsdp_lint.readers.python.entries.touched import Key
@@ -32,6 +40,9 @@ from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 NOT_KNOWN = "yields no configuration that can be known"
 """The report about a function that exists, but cannot be evaluated without running it."""
+
+_UNITS_OF_A_FILE = 100
+"""Work of parsing a file and finding its entry points, in objects that the evaluator makes in that time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +107,13 @@ def _read(
 ) -> PythonRead:
     shared = make()
     sources = shared.finder.sources
-    kept, single = ({}, {}) if before is None else before.unchanged(sources)
+    unchanged = Unchanged() if before is None else before.unchanged(sources)
     faults = Faults()
+    spend(_UNITS_OF_A_FILE * len(paths))
     modules, unreadable = _load(shared.finder, paths, faults)
     named = [module for address in addresses if (module := shared.finder.load(address.path)) is not None]
-    interpreters = Interpreters(make, [*modules, *named], shared, faults)
-    reading = _Reading(interpreters, modules, kept, single, faults)
+    interpreters = Interpreters(make, [*modules, *named], shared, faults, unchanged.effects)
+    reading = _Reading(interpreters, modules, unchanged, faults)
     recipes = reading.recipes()
     users = together(*(interp.finder.users for interp in interpreters.all))
     aside = frozenset(key_of(each) for interp in interpreters.all for each in interp.called_aside)
@@ -110,7 +122,7 @@ def _read(
     for interp in interpreters.all:
         unreadable += _imported(interp.finder, users, {each.path for each in unreadable})
     unfollowed = tuple(reading.unfollowed()) if before is None else ()
-    again = Before(sources, reading.tried, together(users, interpreters.users), aside)
+    again = Before(sources, reading.tried, together(users, interpreters.users), aside, interpreters.effects)
     read = PythonRead(recipes, unreadable, faults=faults.problems, again=again, unfollowed=unfollowed)
     if addresses:
         _add_addressed(interpreters, addresses, read, faults)
@@ -181,37 +193,37 @@ def _in_other_calls(interp: Interpreter, entry: Entry, found: list[running.Found
 
 
 class _Reading:
-    """The entry points of all files, run in their order; `kept` are those of files that need no reading again, and
-    `single` others that need none."""
+    """The entry points of all files, run in their order, but for the `unchanged` ones."""
 
     def __init__(
         self,
         interpreters: Interpreters,
         modules: Sequence[Module],
-        kept: Mapping[str, list[Tried]],
-        single: Mapping[Key, Tried],
+        unchanged: Unchanged,
         faults: Faults,
     ) -> None:
         self.interpreters = interpreters
         self.spans = {interp: Spans(interp) for interp in interpreters.all}
-        self.kept = kept
-        self.single = single
+        self.unchanged = unchanged
         self.faults = faults
         loaded = [interpreters.of(each.path).finder.load(each.path) for each in modules]
         self.modules = {each.path: each for each in loaded if each is not None}
-        self.tried = {path: kept.get(path) or self._entry_points(each) for path, each in self.modules.items()}
+        self.tried = {
+            path: unchanged.whole.get(path) or self._entry_points(each) for path, each in self.modules.items()
+        }
         self.called: set[Key] = set()
 
     def _entry_points(self, module: Module) -> list[Tried]:
         with self.faults.contained(module.path):
             self.interpreters.begin(module)
-            found = _entry_points(self.interpreters.of(module.path), module)
+            found = list(_entry_points(self.interpreters.of(module.path), module))
+            self.interpreters.of(module.path).pay()
             return [self._taken_over(each) for each in found]
         return []
 
     def _taken_over(self, found: Tried) -> Tried:
         """Give an entry point the results that it had before, if they still hold."""
-        before = self.single.get(found.key)
+        before = self.unchanged.single.get(found.key)
         return found if before is None else replace(before, entry=found.entry)
 
     def recipes(self) -> list[Recipe]:
@@ -243,7 +255,7 @@ class _Reading:
 
     def _ran(self, tried: Tried) -> bool:
         if not tried.ran:
-            if tried.path in self.kept:
+            if tried.path in self.unchanged.whole:
                 raise Different
             tried.ran = True
             with self.faults.contained(tried.path, tried.entry.line):
@@ -300,6 +312,7 @@ class _Reading:
             tried.found = tuple(with_variables(interp, entry, others, modules))
         elif interp.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
+        interp.pay(len(tried.found))
 
 
 def _told(tried: Sequence[Tried]) -> Iterator[Tried]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.builtins import names_assigned
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.script import Script, Text, known, option, shown
@@ -24,12 +25,18 @@ class Truth:
     """Result of a condition: None where it is not known.
 
     `option` is the variable of the environment that decides it by its default. `means` is the fact that holds if it is
-    true: the value of a variable.
+    true: the value of a variable. `unfilled` are variables that decide it as the script leaves them empty.
     """
 
     holds: bool | None
     option: str = ""
     means: tuple[str, Text] | None = None
+    unfilled: tuple[str, ...] = ()
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """Return what somebody has to give for another result, each with its `$`."""
+        return tuple(dict.fromkeys((self.option, *self.unfilled) if self.option else self.unfilled))
 
 
 NOT_KNOWN = Truth(None)
@@ -63,7 +70,7 @@ def truth(expander: Expander, node: Node, depth: int = 0) -> Truth:
         case "binary_expression":
             return _binary(expander, node, depth)
         case "string" | "raw_string" | "word" | "simple_expansion" | "expansion" | "concatenation" | "number":
-            return _is_text(expander.text(node))
+            return _is_filled(expander, node)
         case _:
             return NOT_KNOWN
 
@@ -93,8 +100,20 @@ def _is_text(text: Text) -> Truth:
     return Truth(bool(found), option(text))
 
 
+_NAMED = re.compile(r'"?\$(?:\{(?P<braced>[A-Za-z_]\w*)(?::?-)?\}|(?P<name>[A-Za-z_]\w*))"?')
+
+
+def _is_filled(expander: Expander, node: Node) -> Truth:
+    """Tell whether the text of a node is something; a variable that the script leaves empty is named."""
+    found = _is_text(expander.text(node))
+    named = _NAMED.fullmatch(expander.script.source(node))
+    if found.holds is False and not found.option and named is not None:
+        return replace(found, unfilled=(f"${named['braced'] or named['name']}",))
+    return found
+
+
 def _not(found: Truth) -> Truth:
-    return Truth(None if found.holds is None else not found.holds, found.option)
+    return Truth(None if found.holds is None else not found.holds, found.option, unfilled=found.unfilled)
 
 
 def _unary(expander: Expander, node: Node, depth: int) -> Truth:
@@ -103,7 +122,7 @@ def _unary(expander: Expander, node: Node, depth: int) -> Truth:
     if operator == "!":
         return _not(truth(expander, operand, depth + 1))
     if operator in ("-n", "-z"):
-        found = _is_text(expander.text(operand))
+        found = _is_filled(expander, operand)
         return found if operator == "-n" else _not(found)
     if operator == "-v":
         variable = expander.state.variables.get(expander.script.source(operand))
@@ -122,23 +141,28 @@ def _binary(expander: Expander, node: Node, depth: int) -> Truth:
     if operator in ("=", "==", "!="):
         pattern = node.parent is not None and script.source(node.parent).startswith("[[")
         found = _equal(expander.text(left), expander.text(right), pattern=pattern)
+        found = replace(found, unfilled=_is_filled(expander, left).unfilled)
         if operator == "!=":
             return _not(found)
         name = re.fullmatch(r'"?\$\{?(\w+)\}?"?', script.source(left))
         meant = expander.text(right)
         if name and (said := known(meant)) is not None and not re.search(r"[*?\[]", said):
-            return Truth(found.holds, found.option, means=(name[1], meant))
+            return replace(found, means=(name[1], meant))
         return found
     return NOT_KNOWN
 
 
 def _both(first: Truth, second: Truth) -> Truth:
     said = first.option or second.option
+    others = () if second.option in ("", said) else (second.option,)
+    unfilled = (*first.unfilled, *others, *second.unfilled)
     if first.holds is False:
-        return Truth(False, first.option)
+        return Truth(False, first.option, unfilled=unfilled)
     if second.holds is False:
-        return Truth(False, second.option)
-    return Truth(True, said) if first.holds and second.holds else Truth(None, means=first.means or second.means)
+        return Truth(False, second.option, unfilled=unfilled)
+    if first.holds and second.holds:
+        return Truth(True, said, unfilled=unfilled)
+    return Truth(None, means=first.means or second.means)
 
 
 def _numbers(operator: str, left: Text, right: Text) -> Truth:
@@ -163,6 +187,25 @@ _ABOUT_ARGUMENTS = re.compile(r"\$(?:\{?#\}?|\{?1\b|\{1:)|\bgetopts\b")
 """A condition that asks for arguments, of which a script that is just started has none."""
 
 
+_INDEXED = re.compile(r"\$\{([A-Za-z_]\w*)\[\$?\{?([A-Za-z_]\w*)\}?\]\}")
+
+
+def each_element(script: Script, node: Node, state: State) -> list[State]:
+    """Return a way for each element of an array of which a statement takes one, by a variable that only somebody else
+    sets: `${FORMATS[$SLURM_ARRAY_TASK_ID]}` is another one in each task of the job.
+    """
+    for name, index in _INDEXED.findall(script.source(node)):
+        elements = state.elements(name)
+        if index in state.variables or state.lost or elements is None or not 1 < len(elements) <= _MOST_TURNS:
+            continue
+        ways = [state, *(state.fork() for _ in elements[1:])]
+        for number, way in enumerate(ways):
+            way.set(index, Variable(((script.made(node, str(number)),),), exported=None))
+            way.when += (f"{index}={number}",)
+        return ways
+    return [state]
+
+
 def decided(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
     """Return the ways behind a test: one where its result is known, both where it is not."""
     found = truth(runner.expander(script, state), node)
@@ -174,13 +217,47 @@ def either(runner: Runner, said: str, found: Truth, state: State, *, switches: b
         if said in state.decided:
             return [Ended(state, state.decided[said])]
         return [_side(runner, said, side, found, state.fork()) for side in (True, False)]
-    ways = [Ended(state, found.holds)]
+    if found.requires and said not in state.decided and state.output is None:
+        ways = [Ended(state, found.holds, _provided(state.fork(), said, found))]
+    else:
+        ways = [Ended(state, found.holds)]
     if switches and found.option and said not in state.decided and not state.given:
         other = _given(state.fork(), said, found)
         ways.append(Ended(other, not found.holds))
     elif found.option and said in state.decided:
         return [Ended(state, state.decided[said])]
     return ways
+
+
+def _provided(state: State, said: str, found: Truth) -> State:
+    """Return the way of somebody who gives the script what it asks for: the condition is then the other way round."""
+    missing = found.requires
+    state.requires = tuple(dict.fromkeys((*state.requires, *missing)))
+    for name, variable in list(state.variables.items()):
+        text = variable.text
+        asked = option(text or ()) if option(text or ()) in missing else f"${name}" if f"${name}" in missing else ""
+        if text and asked:
+            value: Text = (replace(text[0], text=HOLE, option=asked, stands=""),)
+            state.set(name, replace(variable, words=(value,), array=False))
+    if found.means is not None and not found.holds:
+        name, value = found.means
+        state.set(name, Variable((value,), exported=None))
+    state.decided[said] = not found.holds
+    return state
+
+
+def past_guard(
+    runner: Runner, way: Ended, follow: Callable[[bool | None, State], list[Ended]], status: bool | None
+) -> list[Ended]:
+    """Follow one side of a condition. Where that does nothing but end the script, because nobody has given it what it
+    asks for, it is a guard: scripts are read as started properly, so that the other side counts.
+    """
+    launched = len(runner.launches)
+    ended = follow(status, way.state)
+    ends = bool(ended) and all(each.state.leaving == "exit" for each in ended)
+    if way.otherwise is None or not ends or len(runner.launches) > launched:
+        return ended
+    return follow(not status, way.otherwise)
 
 
 def _side(runner: Runner, said: str, side: bool, found: Truth, state: State) -> Ended:
@@ -199,18 +276,19 @@ def if_statement(runner: Runner, script: Script, children: list[Node], state: St
     condition = [child for child in children[1:then] if child.is_named and child.type != "comment"]
     rest = children[then + 1 :]
     other = next((n for n, child in enumerate(rest) if child.type in ("elif_clause", "else_clause")), len(rest))
+
+    def follow(status: bool | None, state: State) -> list[Ended]:
+        if status:
+            return runner.sequence(script, rest[:other], state)
+        if other == len(rest):
+            return [Ended(state, True)]
+        if rest[other].type == "else_clause":
+            return runner.sequence(script, rest[other].children[1:], state)
+        return if_statement(runner, script, [*rest[other].children, *rest[other + 1 :]], state)
+
     ended: list[Ended] = []
     for way in _condition(runner, script, condition, state):
-        if way.state.leaving:
-            ended.append(way)
-        elif way.status:
-            ended += runner.sequence(script, rest[:other], way.state)
-        elif other == len(rest):
-            ended.append(Ended(way.state, True))
-        elif rest[other].type == "else_clause":
-            ended += runner.sequence(script, rest[other].children[1:], way.state)
-        else:
-            ended += if_statement(runner, script, [*rest[other].children, *rest[other + 1 :]], way.state)
+        ended += [way] if way.state.leaving else past_guard(runner, way, follow, way.status)
     return runner.fewer(ended)
 
 
@@ -228,7 +306,20 @@ def case_statement(runner: Runner, script: Script, node: Node, state: State) -> 
     word = next(child for child in node.children[1:] if child.is_named)
     expander = runner.expander(script, state)
     subject = expander.text(word)
-    text = known(subject)
+    said = shown(script, word)
+    is_default = bool(option(subject)) and state.output is None
+    provided = _provided(state.fork(), said, Truth(True, option(subject))) if is_default else None
+
+    def follow(status: bool | None, state: State) -> list[Ended]:
+        return _case_items(runner, script, node, known(subject) if status else None, state)
+
+    return past_guard(runner, Ended(state, True, provided), follow, True)
+
+
+def _case_items(runner: Runner, script: Script, node: Node, text: str | None, state: State) -> list[Ended]:
+    """Follow the items that a text may match; None for a text that is not known."""
+    word = next(child for child in node.children[1:] if child.is_named)
+    expander = runner.expander(script, state)
     said = shown(script, word)
     name = re.fullmatch(r'"?\$\{?(\w+)\}?"?', said)
     ended: list[Ended] = []
@@ -284,6 +375,11 @@ def for_statement(runner: Runner, script: Script, node: Node, state: State) -> l
 def while_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
     body = node.named_children[-1]
     condition = script.text[script.bounds(node)[0] : script.bounds(body)[0]]
+    if node.type == "while_statement":
+        # `until torchrun …`, `while ! torchrun …`: the condition may be the command that the loop is about.
+        tried = state.fork()
+        tried.lose(names_assigned(script, body))
+        runner.sequence(script, [each for each in node.children if each.end_byte <= body.start_byte], tried)
     if state.arguments is None and _ABOUT_ARGUMENTS.search(condition):
         return [Ended(state, True)]
     return _some_turns(runner, script, body, names_assigned(script, node), state)

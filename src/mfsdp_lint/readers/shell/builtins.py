@@ -280,7 +280,28 @@ def _printf(runner: Runner, script: Script, node: Node, words: list[Text], state
     if len(words) > 2 and known(words[1]) == "-v":
         state.lose([known(words[2]) or ""])
     elif state.output is not None:
-        state.output.append(None)
+        state.output.append(_formatted(script, node, words[1:]))
+    return _ended(state)
+
+
+_PRINTED = re.compile(r"((?:[^%\\]|\\n)*)%s((?:[^%\\]|\\n)*)")
+
+
+def _formatted(script: Script, node: Node, words: Sequence[Text]) -> Text | None:
+    """Return what `printf '%s ' A B` prints: its format once for each word. Other formats are not followed."""
+    found = _PRINTED.fullmatch(known(words[0]) or "") if words and len(words) > 1 else None
+    if found is None:
+        return None
+    before, behind = (script.made(node, part.replace("\\n", "\n")) for part in found.groups())
+    return tuple(piece for word in words[1:] for piece in (before, *word, behind) if piece.text)
+
+
+def _cat(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    """Follow `cat FILE …`: the output is that of the files, if all of them are known."""
+    if state.output is not None:
+        texts = [runner.file(word, state) for word in words[1:]]
+        whole = tuple(piece for text in texts if text is not None for piece in text)
+        state.output.append(whole if texts and None not in texts else None)
     return _ended(state)
 
 
@@ -345,6 +366,7 @@ BUILTINS: dict[str, Builtin] = {
     "realpath": _prints_path(lambda words, state: located(words[-1])),
     "readlink": _prints_path(lambda words, state: located(words[-1])),
     "echo": _echo,
+    "cat": _cat,
     "read": _read,
     "mapfile": _read,
     "readarray": _read,

@@ -304,6 +304,8 @@ class Expander:
             yield from (piece.splitting() for piece in text)
             return
         outside = name not in self.state.variables and not self.state.lost and name.isidentifier()
+        # Nobody has given the script itself arguments, either.
+        outside = outside or (name.isdigit() and self.state.arguments is None)
         yield self.hole(node, said=f"${name}" if outside else "")
 
     def _look_up(self, name: str) -> Text | None:
@@ -390,10 +392,11 @@ class Expander:
             yield from self._value(node, name)
             return
         elements = self.state.elements(name)
+        place = None if elements is None or index in ("@", "*") else self.number(index)[0]
         if elements is not None and index in ("@", "*"):
             yield from self._listed(node, elements, star=index == "*")
-        elif elements is not None and index.isdigit():
-            found = elements[int(index)] if int(index) < len(elements) else ()
+        elif elements is not None and place is not None and place >= 0:
+            found = elements[place] if place < len(elements) else ()
             yield from (piece.splitting() for piece in found)
         else:
             outside = name not in self.state.variables and not self.state.lost and index in ("@", "*")
@@ -425,6 +428,8 @@ class Expander:
         said = f"${name}" if from_outside or name.isdigit() else ""
         default = list(self._word_of(word_start, end - 1, inner))
         marked = [piece if piece is BREAK else replace(piece, option=piece.option or said) for piece in default]
+        if not marked and said:
+            marked = [self.script.made(node, "", option=said).splitting()]  # nothing, but somebody may give something
         if kind == "=" and name.isidentifier():
             text = tuple(piece for piece in marked if piece is not None)
             old = self.state.variables.get(name)

@@ -26,6 +26,7 @@ from mfsdp_lint.readers.shell.script import (
     around,
     behind,
     between,
+    is_left_out,
     known,
     located,
     obstacle_in,
@@ -44,11 +45,17 @@ _WRAPPERS = re.compile(
     micromamba|pixi|hatch|srun|mpirun|mpiexec|horovodrun|orterun|sbatch|salloc|nsys|ncu|dlprof|rocprof|
     rocprofv3|nvprof|py-spy|numactl|taskset|docker|podman|nerdctl|singularity|apptainer|enroot|kubectl|
     torchrun|accelerate|deepspeed|ray|pdsh|ssh|xargs|watch|parallel|strace|perf|gdb|torchx|colossalai|
-    bcprun|ft_launcher|tini|catchsegv|scalene|memray|coverage
+    bcprun|ft_launcher|tini|catchsegv|scalene|memray|coverage|clush|tmux|screen|su|script|flock
     """,
     re.VERBOSE,
 )
 """Programs that start others."""
+
+_TAKES_SCRIPT = ("ssh", "pdsh", "clush", "tmux", "screen", "parallel", "watch", "su", "script", "flock")
+"""Programs that hand a word of theirs to a shell."""
+
+_OWN_ENVIRONMENT = ("ssh", "pdsh", "clush", "tmux", "su")
+"""Those of them whose shell does not have the environment of the script, or not surely."""
 
 _CONTAINERS = ("docker", "podman", "nerdctl", "kubectl", "ssh", "pdsh")
 """Programs that start others in another environment."""
@@ -104,7 +111,8 @@ class ShellLaunch:
     `environment` has the variables that were surely set (words) or taken away (None). `given` are the variables that
     who starts the script has to set for this way. `cut_off` are the words on lines of options behind it that it does
     not get, as the backslash in front of them is lost. `late` are variables that the script exports for it, and that it
-    does not see: it is a job of a cluster that was started before.
+    does not see: it is a job of a cluster that was started before. `requires` are the variables and arguments without
+    which the script ends before.
     """
 
     started: LaunchedProgram
@@ -115,6 +123,7 @@ class ShellLaunch:
     folder: str | None
     cut_off: tuple[Text, ...] = ()
     late: tuple[tuple[str, Span], ...] = ()
+    requires: tuple[str, ...] = ()
 
 
 def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgram | InnerScript | None:
@@ -125,7 +134,7 @@ def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgr
     fresh = ranked = False
     nodes = per_node = None
     at = 0
-    if not _may_start(_base(words[0])):
+    if not may_start(_base(words[0])):
         return None
     while at < len(words):
         name = _base(words[at])
@@ -148,6 +157,8 @@ def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgr
         command = f"{name} {known(words[at + 1]) or ''}" if at + 1 < len(words) else ""
         if command in commands():
             return LaunchedProgram(words[at], False, list(words[at + 2 :]), environment, fresh, command=command)
+        if name in _TAKES_SCRIPT and (text_at := _script_among(words[at + 1 :])) is not None:
+            return InnerScript(text_at, None, [], environment, fresh or name in _OWN_ENVIRONMENT)
         ranked = ranked or name in _RANK_LAUNCHERS
         fresh = fresh or name in _CONTAINERS
         _read_environment(words, at, environment)
@@ -159,7 +170,12 @@ def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgr
     return None
 
 
-def _may_start(name: str | None) -> bool:
+def _script_among(words: Sequence[Text]) -> Text | None:
+    """Return the word that is a command with its own words, as in `ssh HOST "cd /x && torchrun …"`."""
+    return next((word for word in words if not plain(word).startswith("-") and " " in plain(word).strip()), None)
+
+
+def may_start(name: str | None) -> bool:
     """Tell whether a command may start another one; a command whose name is not known may."""
     if name is None or name in _SHELLS or name in _first_words():
         return True
@@ -346,5 +362,5 @@ def _given_word(text: Text) -> GivenWord:
     origin = Origin(around(text), "assigned", focus, option=option(text), obstacle=obstacle_in(text))
     if said.strip(HOLE) or not said or not any(piece.splits for piece in text):
         return GivenWord(said, origin)
-    nobody = all(piece.option for piece in text)
-    return GivenWord(said, origin, several=not nobody, nothing=nobody)
+    nothing = is_left_out(text)
+    return GivenWord(said, origin, several=not nothing, nothing=nothing)

@@ -38,6 +38,7 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, conversions, loadings_of, with_notices
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
+from mfsdp_lint.readers.shell.overlooked import overlooked
 from mfsdp_lint.readers.shell.run import Runner, TooMuch
 from mfsdp_lint.readers.shell.script import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.shapes import (
@@ -74,6 +75,7 @@ def command_of(launch: ShellLaunch) -> LaunchCommand:
         files=tuple(each for each in files if _FILE.fullmatch(each)),
         overrides=tuple(each for each in words if _OVERRIDE.fullmatch(each)),
         environment=tuple(f"{name}={_said(plain(text))}" for name, text in environment if text is not None),
+        requires=launch.requires,
     )
 
 
@@ -144,6 +146,8 @@ def read_shell(
         notices = tuple(noticed(path, runner, whole, [launch for launch, _ in kinds], recipes, versions))
         recipes = [replace(recipe, notices=notices) for recipe in recipes]
     converted = list(conversions(path, runner))
+    if not (recipes or converted or unfollowed or runner.lost) and (missed := overlooked(path, runner)):
+        unfollowed.append(missed)
     loadings = list(loadings_of(recipes, [launch for launch, _ in kinds], runner))
     recipes = with_notices(loadings, converted, versions.core)
     if runner.lost is not None and (runner.stopped or not recipes):

@@ -16,9 +16,11 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.branching import (
     case_statement,
     decided,
+    each_element,
     either,
     for_statement,
     if_statement,
+    past_guard,
     truth_of_words,
     while_statement,
 )
@@ -53,6 +55,8 @@ _MOST_LAUNCHES = 64
 """Ways to one command that are kept apart."""
 
 _DEEPEST = 60
+
+_SIMPLE = ("command", "variable_assignment", "variable_assignments", "declaration_command")
 
 
 class TooMuch(Exception):
@@ -143,7 +147,8 @@ class Runner:
         self.followed.add(script.span(node))
         self.depth += 1
         try:
-            return self._statement(script, node, state)
+            ways = each_element(script, node, state) if node.type in _SIMPLE else [state]
+            return [ended for way in ways for ended in self._statement(script, node, way)]
         finally:
             self.depth -= 1
 
@@ -168,7 +173,7 @@ class Runner:
                 return self._list(script, node, state)
             case "negated_command":
                 ended = self.statement(script, node.children[-1], state)
-                return [Ended(each.state, None if each.status is None else not each.status) for each in ended]
+                return [replace(each, status=None if each.status is None else not each.status) for each in ended]
             case "test_command":
                 return decided(self, script, node, state)
             case "compound_statement" if script.source(node).startswith("(("):
@@ -288,7 +293,11 @@ class Runner:
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
             behind = () if self.at is None else tuple(words_cut_off(*self.at))
             late = () if seen is state else exported_late(state, environment)
-            self._launched(ShellLaunch(found, place, environment, state.when, state.given, state.folder, behind, late))
+            self._launched(
+                ShellLaunch(
+                    found, place, environment, state.when, state.given, state.folder, behind, late, state.requires
+                )
+            )
         return [Ended(state)]
 
     def _launched(self, launch: ShellLaunch) -> None:
@@ -338,6 +347,10 @@ class Runner:
 
     def substitute(self, script: Script, node: Node, state: State) -> Text | None:
         """Return the output of `$(…)`; None where it is not known."""
+        reads = [child for child in node.named_children if child.type == "file_redirect"]
+        if len(reads) == len(node.named_children) == 1 and script.source(reads[0]).startswith("<"):  # `$(<FILE)`
+            text = self.file(self.expander(script, state).text(reads[0].named_children[-1]), state)
+            return None if text is None else output_of([text])
         inside = state.fork()
         inside.output = []
         self.depth += 1
@@ -406,12 +419,16 @@ class Runner:
         first, second = node.named_children[0], node.named_children[-1]
         wants = any(child.type == "&&" for child in node.children)
         ended: list[Ended] = []
+
+        def follow(succeeded: bool | None, state: State) -> list[Ended]:
+            return self.statement(script, second, state) if succeeded is wants else [Ended(state, succeeded)]
+
         for way in self.statement(script, first, state):
             succeeded = way.status is not False
-            if way.state.leaving or succeeded != wants:
+            if way.state.leaving or succeeded is not wants:
                 ended.append(way)
             else:
-                ended += self.statement(script, second, way.state)
+                ended += past_guard(self, way, follow, succeeded)
         return ended
 
 

@@ -107,6 +107,16 @@ def option(text: Iterable[Piece]) -> str:
     return next((piece.option for piece in text if piece.option), "")
 
 
+def is_argument(text: Text) -> bool:
+    """Tell whether a text is arguments of the script ("$1"), which whoever starts it may give."""
+    return all(piece.option[1:].isdigit() for piece in text)
+
+
+def is_left_out(text: Text) -> bool:
+    """Tell whether a text is variables that nobody has set, which are nothing."""
+    return all(piece.option and not piece.option[1:].isdigit() for piece in text)
+
+
 _SUBSTITUTION = ("$(", "`", "<(")
 
 
@@ -117,6 +127,8 @@ def obstacle_in(text: Iterable[Piece]) -> Obstacle | None:
     """
     for piece in text:
         if HOLE in piece.text:
+            if piece.option[1:].isdigit():
+                continue
             if piece.option:
                 return Obstacle(piece.option, piece.span, given=True)
             said = piece.lines.text[piece.start : piece.end].strip().strip('"')

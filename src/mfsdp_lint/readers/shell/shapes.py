@@ -16,14 +16,24 @@ from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting, Span
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.front_ends import Pinned, Profile, profiles
-from mfsdp_lint.megatron.vocabulary import SECTIONS, table
+from mfsdp_lint.megatron.vocabulary import SECTIONS, SWITCHES, table
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.framework_configs import settings_at
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.hydra_overrides import Element, NoOverride, read_element, settings_in, split_override
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.overrides import is_misspelt, of_bridge
-from mfsdp_lint.readers.shell.script import Text, around, behind, known, obstacle_in, option, plain
+from mfsdp_lint.readers.shell.script import (
+    Text,
+    around,
+    behind,
+    is_argument,
+    is_left_out,
+    known,
+    obstacle_in,
+    option,
+    plain,
+)
 from mfsdp_lint.readers.trees import Leaf, Section
 from mfsdp_lint.readers.yaml.document import read_value
 
@@ -114,8 +124,9 @@ _WITH_VALUE = re.compile(rf"(--?[A-Za-z_][^\s={HOLE}]*)=")
 def flag_words(texts: Sequence[Text], versions: Versions) -> Iterator[Word]:
     """Yield the words of a command line.
 
-    A word of which nothing is known is the value of a flag that requires one. Anywhere else it may be any flags,
-    unless it is a variable that nobody has set, which is nothing.
+    A word of which nothing is known is a value of the flag in front of it, if that takes one or several. Anywhere else
+    it may be any flags: an argument of the script may be others than those that are given elsewhere, and a variable
+    that nobody has set is nothing.
     """
     waits = False
     before: Text = ()
@@ -124,7 +135,7 @@ def flag_words(texts: Sequence[Text], versions: Versions) -> Iterator[Word]:
         whole = plain(text)
         if said is not None:
             flag = table().flag(said, versions.core)
-            waits = flag is not None and not flag.is_switch and flag.nargs is None
+            waits = flag is not None and not flag.is_switch and flag.nargs in (None, "*", "+")
             yield Word(Known(said), around(text), option=option(text), elsewhere=not _follows(before, text))
             before = text
             continue
@@ -135,8 +146,8 @@ def flag_words(texts: Sequence[Text], versions: Versions) -> Iterator[Word]:
             yield Word(NOT_NONE, around(behind(text, start)), obstacle=obstacle_in(text))
         elif whole.strip(HOLE) or not any(piece.splits for piece in text) or waits:
             yield Word(NOT_NONE, around(text), elsewhere=not _follows(before, text), obstacle=obstacle_in(text))
-        elif not all(piece.option for piece in text):
-            yield Word(NOT_NONE, around(text), may_be_flags=True)
+        elif not is_left_out(text):
+            yield Word(NOT_NONE, around(text), may_be_flags=True, overrides=not is_argument(text))
         waits = False
 
 
@@ -158,18 +169,25 @@ _CONFIGURED_ELSEWHERE = "--yaml-cfg"
 
 
 def has_flags(arguments: Sequence[Text]) -> bool:
-    """Tell whether a program is given flags of Megatron-LM alone: how the work is split, what wraps the model."""
+    """Tell whether a program is given flags of Megatron-LM alone: how the work is split, what wraps the model; or the
+    format of the checkpoints of a training run. (Converters are given a format as well.)
+    """
     names = {plain(text).partition("=")[0] for text in arguments}
-    return _CONFIGURED_ELSEWHERE not in names and any(map(_is_telling, names))
+    if _CONFIGURED_ELSEWHERE in names:
+        return False
+    paths = {path for name in names for path in _set_by_flag(name)}
+    if any(path in SWITCHES or path.startswith("ddp.") or path.endswith("_parallel_size") for path in paths):
+        return True
+    return "checkpoint.ckpt_format" in paths and any(path.startswith("train.") for path in paths)
 
 
 @cache
-def _is_telling(name: str) -> bool:
+def _set_by_flag(name: str) -> tuple[str, ...]:
+    """Return the settings that a flag sets in the last version that has it."""
     known = table()
     versions = known.flag_versions(name) if name.startswith("--") else ()
     flag = known.flag(name, versions[-1]) if versions else None
-    paths = [entry.path for entry in known.by_attribute(flag.dest)] if flag else []
-    return any(path.startswith("ddp.") or path.endswith("_parallel_size") for path in paths)
+    return tuple(entry.path for entry in known.by_attribute(flag.dest)) if flag else ()
 
 
 def settings_of_launch_flags(arguments: Sequence[Text], place: Span, versions: Versions) -> dict[str, Setting]:
@@ -201,7 +219,7 @@ def settings_of_options(
             name = named["name"].replace("-", "_")
             options.pop(name, None)  # of two the last counts
             options[name] = (word, [behind(word, named.end())] if named["equals"] else [])
-        elif not plain(word).strip(HOLE) and any(piece.splits and not piece.option for piece in word):
+        elif not plain(word).strip(HOLE) and any(piece.splits for piece in word) and not is_left_out(word):
             is_open = True  # it may be any options
         elif options:
             options[next(reversed(options))][1].append(word)

@@ -58,6 +58,7 @@ class State:
     A variable that is not in `variables` is set from outside, if at all; with `lost` somebody out of sight may have
     set any. `arguments` are the positional parameters; None at the top, where nobody is known to give any. `decided`
     are the conditions whose side this way has taken, as long as their variables stay; `when` lists all of them.
+    `requires` are the variables and arguments ("$DATA", "$1") without which the script would have ended by now.
     `files` are texts that the script itself has written. `hidden` are, within a function, the outer variables that its
     local ones hide (None: there was none). `cluster` holds the variables as `ray start` has seen them: jobs of the
     cluster have these, and not those of the shell that submits them.
@@ -69,6 +70,7 @@ class State:
     decided: dict[str, bool] = field(default_factory=dict)
     when: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
     files: dict[str, Text | None] = field(default_factory=dict)
     folder: str | None = None
     lost: bool = False
@@ -162,6 +164,7 @@ class State:
             self.leaving,
             self.lost,
             self.given,
+            self.requires,
             self.folder,
             self.exports_all,
             tuple(sorted(self.functions)),
@@ -197,6 +200,7 @@ def joined(first: State, second: State) -> State:
     both.decided = {said: side for said, side in first.decided.items() if second.decided.get(said) is side}
     both.when = tuple(each for each in first.when if each in second.when)
     both.lost = first.lost or second.lost
+    both.requires = tuple(dict.fromkeys((*first.requires, *second.requires)))
     both.folder = first.folder if first.folder == second.folder else None
     both.files = {name: text if second.files.get(name) == text else None for name, text in first.files.items()}
     return both
@@ -241,10 +245,15 @@ FEW_WAYS = 4
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A way after a statement; whether that succeeded, None where nobody knows."""
+    """A way after a statement; whether that succeeded, None where nobody knows.
+
+    `otherwise` is the way on which the statement ends the other way round, because somebody gives the script what it
+    was written without: it counts where this way ends the script.
+    """
 
     state: State
     status: bool | None = None
+    otherwise: State | None = None
 
 
 def fewer_ways(ways: list[Ended], most: int = MOST_WAYS) -> list[Ended]:

@@ -259,6 +259,28 @@ def _plain(text: str) -> Value:
 _REPLACES = "_override_"
 
 
+_COMPOSES = re.compile(
+    r"_*(?:bases?|extends?|inherits?|inherits?_from|includes?|imports?|parents?|defaults)_*", re.IGNORECASE
+)
+_FILE = re.compile(r"[^\s]+\.ya?ml")
+
+
+def _opened(root: Section, key: str = "") -> Section:
+    """Open a file to any entry, if it names other files under a key that is not the framework's own `key`.
+
+    A later version of the framework, or a script around it, may put them together.
+    """
+    for name, each in root.entries.items():
+        if name == key or not _COMPOSES.fullmatch(name) or not isinstance(each, Leaf):
+            continue
+        said = each.value.value if isinstance(each.value, Known) else None
+        if any(
+            isinstance(file, str) and _FILE.fullmatch(file) for file in (said if isinstance(said, list) else [said])
+        ):
+            return merge(MISSING, root.without(name))
+    return root
+
+
 def _over_named_files(
     path: str,
     root: Section | None,
@@ -274,7 +296,7 @@ def _over_named_files(
     """
     if root is None or path in chain or len(chain) > LONGEST_CHAIN:
         return MISSING
-    root = read(root)
+    root = _opened(read(root), key)
     found = root.get(key)
     if found is None:
         return root
@@ -316,6 +338,7 @@ def compose_hydra(path: str, root: Section, files: Files) -> Section:
 
     A choice that is not in the tree may contain any entry.
     """
+    root = _opened(root, "defaults")
     if root.get("defaults") is None:
         return resolved(root, files.environment)
     folders = list(_folders(path, root))
@@ -460,7 +483,7 @@ Compose = Callable[[str, Section, Files], Section]
 
 def alone(path: str, root: Section, files: Files) -> Section:
     """Return a file that needs no other file."""
-    return root
+    return _opened(root)
 
 
 COMPOSE: Mapping[str, Compose] = {

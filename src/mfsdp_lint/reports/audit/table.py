@@ -15,7 +15,7 @@ from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.memory.estimate import Amount, Footprint, Memory, MemoryOf
 from mfsdp_lint.reports.audit.columns import CHANGEABLE, COLUMNS, NOT_KNOWN, OFF, RUNS, Column, chosen, plain_column
 from mfsdp_lint.reports.json import json_value
-from mfsdp_lint.reports.wording import aligned, count, printable, width
+from mfsdp_lint.reports.wording import aligned, count, folded, printable, width
 
 WIDTH = 100
 """Characters a line, where no terminal says otherwise."""
@@ -24,19 +24,21 @@ _INDENT = "  "
 _GAP = "  "
 _SHORTEST_NAME = 28
 _WIDEST_CELL = 34
-_NARROWEST = 10
 
 
-def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (), *, columns: int = WIDTH) -> str:
+def render(
+    recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (), *, columns: int = WIDTH, fold: int = 0
+) -> str:
     """Render the table, at most `columns` characters wide as far as its cells allow; `globs` choose settings as
-    columns.
+    columns. Lines beside the table are broken at `fold` columns, if it is not 0.
 
     Chosen settings that are too many for this width are listed below each other, with the place where each was
     written.
     """
     if not recipes:
         return "no recipes\n"
-    lines = [f"{count(len(recipes), 'recipe')}, as configured for {printable(target.label)}"]
+    head = folded(f"{count(len(recipes), 'recipe')}, as configured for {printable(target.label)}", fold)
+    lines = list(head)
     runs = [will_run(recipe, target) for recipe in recipes]
     paths = sorted({path for recipe in recipes for path in chosen(recipe, globs)}) if globs else ()
     asked = tuple(map(plain_column, paths)) if globs else COLUMNS
@@ -49,7 +51,8 @@ def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (),
                 cell = plain_column(path).both(recipe, run)
                 places = [_place(each.setting(path).origin) for each in ((recipe, run) if RUNS in cell else (recipe,))]
                 settings.append([path, _clip(printable(cell)), f" {RUNS} ".join(filter(None, places))])
-            lines += [_INDENT + line for line in aligned(settings)]
+            for line in aligned(settings):
+                lines += folded(_INDENT + line, fold, 2 * _INDENT)
     else:
         lines += table.lines(columns)
     meanings = {
@@ -58,9 +61,10 @@ def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (),
         RUNS: "is what will run",
         CHANGEABLE: "may be changed from the command line",
     }
-    shown = "\n".join(lines[1:])
+    shown = "\n".join(lines[len(head) :])
     legend = ", ".join(f"{mark} {meaning}" for mark, meaning in meanings.items() if mark in shown)
-    return "\n".join([*lines, *(["", legend] if legend else []), *_obstacles(recipes, asked)]) + "\n"
+    below = [*(["", legend] if legend else []), *_obstacles(recipes, asked)]
+    return "\n".join([*lines, *(part for line in below for part in folded(line, fold, _INDENT))]) + "\n"
 
 
 class _Table:
@@ -90,11 +94,13 @@ class _Table:
         room = columns - len(_INDENT) - self.needs
         apart = room < min(longest, _SHORTEST_NAME)
         name_width = columns - len(_INDENT) if apart else min(longest, room)
-        widths = _fitted(self.titles, self.widths, columns - 2 * len(_INDENT)) if apart else self.widths
+        fits = 2 * len(_INDENT) + self.needs - len(_GAP) <= columns
         rows = zip(self.recipes, self.names, self.rows, strict=True)
-        yield _INDENT + "recipe" if apart else _line(["recipe", *self.titles], [name_width, *widths])
-        if apart:
-            yield _INDENT + _line(self.titles, widths)
+        if not apart:
+            yield _line(["recipe", *self.titles], [name_width, *self.widths])
+        elif fits:
+            yield _INDENT + "recipe"
+            yield _INDENT + _line(self.titles, self.widths)
         for path, group in groupby(rows, key=lambda row: row[0].path):
             yield printable(path)
             for _, name, cells in group:
@@ -102,11 +108,15 @@ class _Table:
                 if width(name) > name_width:  # its ends distinguish recipes, the middle rarely does
                     end = (name_width - 1) // 2
                     shown = f"{name[: name_width - 1 - end]}…{name[-end:]}"
-                if apart:
-                    yield _INDENT + shown
-                    yield _INDENT + _line(cells, widths)
-                else:
-                    yield _line([shown, *cells], [name_width, *widths])
+                if not apart:
+                    yield _line([shown, *cells], [name_width, *self.widths])
+                    continue
+                yield _INDENT + shown
+                if fits:
+                    yield _INDENT + _line(cells, self.widths)
+                else:  # a table would be broken: each cell with its title
+                    titled = [f"{title} {cell}" for title, cell in zip(self.titles, cells, strict=True)]
+                    yield from _wrapped(2 * _INDENT, titled, columns)
 
 
 def _place(origin: Origin | None) -> str:
@@ -116,18 +126,6 @@ def _place(origin: Origin | None) -> str:
         return f"start-up, {origin.upstream} {printable(origin.span.path)}:{origin.span.line}"
     place = f"{printable(origin.point.path)}:{origin.point.line}"
     return f"default, {place}" if origin.how == "default" else place
-
-
-def _fitted(titles: Sequence[str], widths: Sequence[int], room: int) -> list[int]:
-    """Cut the widths from the last column on until all fit: the first columns are the most useful ones."""
-    fitted = list(widths)
-    excess = sum(fitted) + len(_GAP) * (len(fitted) - 1) - room
-    for number in reversed(range(len(fitted))):
-        cut = min(excess, fitted[number] - max(len(titles[number]), _NARROWEST))
-        if cut > 0:
-            fitted[number] -= cut
-            excess -= cut
-    return fitted
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -211,6 +211,7 @@ class Programs:
         finally:
             interp.given = None
             self.note(interp, entry)
+        interp.pay(len(found))
         if not found:
             raised = [each for each in endings if isinstance(each, Raised)]
             return Started((), raised=raised[0]) if len(raised) == len(endings) else NOTHING

@@ -59,6 +59,7 @@ class FunctionCallers:
         entry = replace(self.entry, arguments={**(self.entry.arguments or {}), **arguments})
         found = with_room(lambda: running.run(interp, entry, self.spans))
         interp.called = called
+        interp.pay(len(found))
         return found[self.number].recipe.variants if self.number < len(found) else ()
 
 

@@ -355,7 +355,11 @@ def _imports(interp: Interpreter, module: Module) -> Mapping[str, str]:
 def _is_telling(interp: Interpreter, module: Module, imports: Mapping[str, str], function: ast.expr) -> bool:
     """Tell whether a call makes or launches a configuration, by what it calls."""
     if isinstance(function, ast.Call):
-        return False  # that call is asked itself
+        # That call is asked itself; `getattr(recipes, name)()` may make any of the recipes there.
+        owner = function.args[0] if function.args and getattr(function.func, "id", "") == "getattr" else None
+        package = ast.unparse(owner) if isinstance(owner, (ast.Name, ast.Attribute)) else ""
+        head, dot, rest = package.partition(".")
+        return f"{imports.get(package) or imports.get(head, '') + dot + rest}.".startswith(f"{UPSTREAM}recipes.")
     written = ast.unparse(function) if isinstance(function, (ast.Name, ast.Attribute)) else ""
     head, dot, rest = written.partition(".")
     names = [imports.get(written) or f"{imports.get(head, head)}{dot}{rest}"]

@@ -11,9 +11,10 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from mfsdp_lint.core.recipe import Unfollowed
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.entries.entries import Entry
+from mfsdp_lint.readers.python.entries.interpreters import ImportEffects
 from mfsdp_lint.readers.python.entries.running import Found
 from mfsdp_lint.readers.python.entries.touched import Key, touched
 from mfsdp_lint.readers.python.values.objects import Function
@@ -66,19 +67,30 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
+class Unchanged:
+    """Results that changed texts do not affect: entry points of `whole` files, `single` ones, and imports' effects."""
+
+    whole: Mapping[str, list[Tried]] = field(default_factory=dict)
+    single: Mapping[Key, Tried] = field(default_factory=dict)
+    effects: ImportEffects | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Before:
     """A reading: its texts, the entry points of every file that was asked for, and the `users` of every file.
 
-    `called_aside` are the functions that were called for what the entry points share.
+    `called_aside` are the functions that were called for what the entry points share, the `effects` of imports among
+    that.
     """
 
     sources: Sources
     tried: Mapping[str, list[Tried]]
     users: Mapping[str, set[str]]
     called_aside: frozenset[Key] = frozenset()
+    effects: ImportEffects | None = None
 
-    def unchanged(self, sources: Sources) -> tuple[dict[str, list[Tried]], dict[Key, Tried]]:
-        """Return the entry points that changed texts do not affect: those of whole files, and single ones."""
+    def unchanged(self, sources: Sources) -> Unchanged:
+        """Return the results that changed texts do not affect."""
         changed = {
             path for path in {*self.tried, *self.users} if self.sources.text_or_none(path) != sources.text_or_none(path)
         }
@@ -93,7 +105,7 @@ class Before:
             for each in self.tried.get(path, ())
             if each.ran and functions.isdisjoint(each.code)
         }
-        return whole, single
+        return Unchanged(whole, single, None if None in pieces.values() else self.effects)
 
     def _touched(self, path: str, sources: Sources) -> frozenset[Key] | None:
         old, new = self.sources.text_or_none(path), sources.text_or_none(path)

@@ -9,19 +9,36 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.readers.python.eval.imports import import_now
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.modules import Module
 
 
+@dataclass(frozen=True, slots=True)
+class ImportEffects:
+    """Effects of importing the `suspects`: the files that `affected` other modules, each with the changed names."""
+
+    suspects: tuple[str, ...]
+    affected: Mapping[str, set[str]]
+
+
 class Interpreters:
-    """The interpreters for the programs of some files. `make` gives one in which nothing was imported yet."""
+    """The interpreters for the programs of some files. `make` gives one in which nothing was imported yet.
+
+    `known` are the effects of importing in a reading of other texts, of which no function was called by an import.
+    """
 
     def __init__(
-        self, make: Callable[[], Interpreter], modules: Sequence[Module], shared: Interpreter, faults: Faults
+        self,
+        make: Callable[[], Interpreter],
+        modules: Sequence[Module],
+        shared: Interpreter,
+        faults: Faults,
+        known: ImportEffects | None = None,
     ) -> None:
         self.shared = shared
         shared.followed = frozenset()
@@ -30,7 +47,8 @@ class Interpreters:
         self._own: dict[str, Interpreter] = {}
         own = [each.path for each in modules if not shared.is_upstream(each.name)]
         self._checked = own
-        affected = self._affected(own, faults)
+        self.effects = self._effects(own, faults, known)
+        affected = self.effects.affected
         if not affected:
             return
         # What was tried out there left its traces.
@@ -87,15 +105,21 @@ class Interpreters:
                 if found is not None and os.path.abspath(path) in interp.leading:
                     import_now(interp, found)
 
-    def _affected(self, paths: Iterable[str], faults: Faults) -> dict[str, set[str]]:
-        """Return the files whose import changes the objects of other modules, each with the changed names."""
+    def _effects(self, paths: Iterable[str], faults: Faults, known: ImportEffects | None) -> ImportEffects:
+        """Find the files whose import changes the objects of other modules, by importing all that may do so."""
         interp = self.shared
-        for path in interp.programs.suspects(paths):
+        suspects = tuple(interp.programs.suspects(paths))
+        if known is not None and known.suspects == suspects:
+            return known
+        for path in suspects:
             with faults.contained(path):
                 module = interp.finder.load(path)
                 if module is not None:
                     import_now(interp, module)
-        return {path: names for path, names in interp.affected.items() if not self._is_upstream(path)}
+                    interp.pay()
+        return ImportEffects(
+            suspects, {path: names for path, names in interp.affected.items() if not self._is_upstream(path)}
+        )
 
     def _is_upstream(self, path: str) -> bool:
         module = self.shared.finder.by_path.get(path)

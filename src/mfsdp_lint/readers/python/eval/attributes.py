@@ -402,6 +402,8 @@ def _class_attribute(interp: Interpreter, cls: ClassObject, name: str, node: Any
 
 
 def _member_attribute(interp: Interpreter, member: EnumMember, name: str, node: Any, frame: Frame) -> Object:
+    if name in member.fields:
+        return member.fields[name]
     if name in ("name", "_name_"):
         return member.name
     if name in ("value", "_value_"):

@@ -13,7 +13,7 @@ from typing import Any
 
 from mfsdp_lint.megatron.vocabulary import NAMES
 from mfsdp_lint.readers.python.eval.attributes import class_attribute, get_attribute
-from mfsdp_lint.readers.python.eval.classes import lookup, opaque
+from mfsdp_lint.readers.python.eval.classes import bits_of, lookup, opaque
 from mfsdp_lint.readers.python.state.calling import Signal, evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import (
@@ -66,6 +66,9 @@ def known_truth(interp: Interpreter, value: Object, node: ast.AST, frame: Frame)
                 )
         return None if opaque(interp, value.cls) and not value.fields else True
     if isinstance(value, EnumMember):
+        number = bits_of(interp, value)
+        if number is not None:
+            return number != 0
         inner = plain(value)
         return True if inner is value else truth(interp, inner)
     return truth(interp, value)

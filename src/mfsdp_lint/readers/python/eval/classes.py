@@ -7,11 +7,13 @@ enum, typing.NamedTuple and typing.TypedDict.
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
+from mfsdp_lint.readers.python.eval.records import ATTRS, MODEL, OUT_OF_SIGHT, attrs_fields, field_of, model_fields
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
@@ -26,7 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Instance,
     Native,
     Object,
-    Partial,
+    Unknown,
 )
 
 if TYPE_CHECKING:
@@ -47,13 +49,13 @@ LONGEST_ORDER = 256
 FLAGS = ("enum.Flag", "enum.IntFlag")
 
 
-OUT_OF_SIGHT = Native("a default out of sight", lambda interp, call: interp.unknown())
-
-
 OUT_OF_SIGHT_BASE = External("?")
 
 
 DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
+
+
+_DECORATORS = frozenset(name.rpartition(".")[2] for name in (*DATACLASS, *ATTRS))
 
 
 def namespace(interp: Interpreter, cls: ClassObject) -> dict[Any, Object]:
@@ -212,27 +214,41 @@ def is_dataclass(interp: Interpreter, cls: ClassObject) -> bool:
 
 
 def _dataclass_decorator(interp: Interpreter, cls: ClassObject) -> ast.expr | None:
+    found = record_kind(interp, cls)
+    return None if found is None else found[0]
+
+
+def record_kind(interp: Interpreter, cls: ClassObject) -> tuple[ast.expr, str] | None:
+    """Return the text that gives a class fields, and the dotted name of what it names: a decorator, or the base of a
+    pydantic model; None where nothing does.
+    """
     if cls.decorator is MISSING:
-        cls.decorator = _find_dataclass_decorator(interp, cls)
-    found: ast.expr | None = cls.decorator
+        cls.decorator = _find_record_kind(interp, cls)
+    found: tuple[ast.expr, str] | None = cls.decorator
     return found
 
 
-def _find_dataclass_decorator(interp: Interpreter, cls: ClassObject) -> ast.expr | None:
+def _find_record_kind(interp: Interpreter, cls: ClassObject) -> tuple[ast.expr, str] | None:
     assert cls.node is not None
     for decorator in cls.node.decorator_list:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if (
-            isinstance(target, (ast.Name, ast.Attribute))
-            and (target.id if isinstance(target, ast.Name) else target.attr) == "dataclass"
-        ):
+        if not isinstance(target, (ast.Name, ast.Attribute)):
+            continue
+        if (target.id if isinstance(target, ast.Name) else target.attr) in _DECORATORS:
             try:
                 value = evaluate(interp, target, cls.closure or Frame(cls.module))
             except Raised:
                 continue
-            if getattr(value, "name", "") in DATACLASS:
-                return decorator
+            name = getattr(value, "name", "")
+            if name in DATACLASS or name in ATTRS:
+                return decorator, name
+    if cls.node.bases and any(isinstance(base, ClassObject) and _is_model(base) for base in mro(interp, cls)[1:]):
+        return cls.node.bases[0], MODEL
     return None
+
+
+def _is_model(base: ClassObject) -> bool:
+    return base.module.written and base.qualified_name == MODEL
 
 
 def is_frozen(interp: Interpreter, cls: ClassObject) -> bool:
@@ -241,6 +257,8 @@ def is_frozen(interp: Interpreter, cls: ClassObject) -> bool:
         if isinstance(base, ClassObject) and base.data is not None and base.data.is_frozen:
             return True
         decorator = _dataclass_decorator(interp, base) if isinstance(base, ClassObject) and base.node else None
+        if getattr(getattr(decorator, "func", decorator), "attr", getattr(decorator, "id", "")) == "frozen":
+            return True
         for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
             if keyword.arg == "frozen" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True:
                 return True
@@ -250,6 +268,11 @@ def is_frozen(interp: Interpreter, cls: ClassObject) -> bool:
 def has_fields(interp: Interpreter, cls: Object) -> bool:
     """Tell whether instances are made from dataclass fields."""
     return any(isinstance(base, ClassObject) and is_dataclass(interp, base) for base in mro(interp, cls))
+
+
+def is_model(interp: Interpreter, cls: Object) -> bool:
+    """Tell whether the class is a model of pydantic's."""
+    return any(isinstance(base, ClassObject) and _is_model(base) for base in mro(interp, cls))
 
 
 def is_enum(interp: Interpreter, cls: Object) -> bool:
@@ -291,7 +314,11 @@ def own_fields(interp: Interpreter, cls: ClassObject) -> list[FieldSpec]:
     if cls.data is not None:
         return cls.data.field_specs(interp, cls)
     assert cls.node is not None
-    decorator = _dataclass_decorator(interp, cls)
+    decorator, kind = record_kind(interp, cls) or (None, "")
+    if kind == MODEL:
+        return list(model_fields(interp, cls, namespace(interp, cls)))
+    if kind in ATTRS and decorator is not None:
+        return list(attrs_fields(cls, namespace(interp, cls), decorator, kind))
     keyword_only = isinstance(decorator, ast.Call) and any(
         keyword.arg == "kw_only" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
         for keyword in decorator.keywords
@@ -321,8 +348,8 @@ def _words(annotation: ast.expr) -> list[str]:
 
 
 def _spec(name: str, value: Object, keyword_only: bool) -> FieldSpec:
-    if isinstance(value, Partial) and getattr(value.function, "name", "") == "dataclasses.field":
-        options: Mapping[str, Object] = value.keywords
+    options = field_of(value)
+    if options is not None:
         return FieldSpec(
             name,
             options.get("default", MISSING),
@@ -344,6 +371,8 @@ def enum_members(interp: Interpreter, cls: ClassObject) -> dict[str, EnumMember]
                 continue
             if isinstance(value, External) and value.name == "enum.auto()":
                 value = _next_value(interp, cls, name)
+            elif isinstance(value, Unknown) and has_base(interp, cls, *FLAGS):
+                value = _of_flags(cls, name, value)
             elif isinstance(namespace(interp, cls).get("__new__"), Function):
                 value = interp.unknown(name)
             twin = next(
@@ -354,8 +383,71 @@ def enum_members(interp: Interpreter, cls: ClassObject) -> dict[str, EnumMember]
                 ),
                 None,
             )
-            cls.members[name] = twin or EnumMember(cls, name, value)
+            cls.members[name] = twin or _member(interp, cls, name, value)
     return cls.members
+
+
+def _member(interp: Interpreter, cls: ClassObject, name: str, value: Object) -> EnumMember:
+    """Make a member, with the attributes that the enumeration's own `__init__` gives it (enum of CPython)."""
+    member = EnumMember(cls, name, value)
+    constructor = lookup(interp, cls, "__init__")[0]
+    if isinstance(constructor, Function):
+        made = Instance(cls, interp.tick())
+        made.fields |= {"name": name, "_name_": name, "value": value, "_value_": value}
+        given = value if isinstance(value, tuple) else (value,)
+        isolated(interp, partial(invoke, interp, constructor, Call([made, *given], {}, cls.node, Frame(cls.module))))
+        member.value = made.fields.pop("_value_")
+        member.fields = {key: item for key, item in made.fields.items() if key not in ("name", "_name_", "value")}
+    return member
+
+
+def _of_flags(cls: ClassObject, name: str, value: Object) -> Object:
+    """Return the number of a flag that the body of its class puts together of others, which have theirs by then."""
+    for node in cls.node.body if cls.node is not None else ():
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name:
+            found = _bits(node.value, cls.members or {})
+            return value if found is None else found
+    return value
+
+
+def _bits(node: ast.expr, members: Mapping[str, EnumMember]) -> int | None:
+    if isinstance(node, ast.Name) and node.id in members:
+        number = members[node.id].value
+        return number if isinstance(number, int) else None
+    if isinstance(node, ast.BinOp) and type(node.op) in BITWISE:
+        left, right = _bits(node.left, members), _bits(node.right, members)
+        return None if left is None or right is None else BITWISE[type(node.op)](left, right)
+    return None
+
+
+BITWISE: Mapping[type, Callable[[int, int], int]] = {
+    ast.BitOr: operator.or_,
+    ast.BitAnd: operator.and_,
+    ast.BitXor: operator.xor,
+}
+
+
+def combined(interp: Interpreter, kind: type, left: Object, right: Object) -> EnumMember | None:
+    """Return the flag that `left | right`, or another of BITWISE, gives; None where they are no flags of one class."""
+    if kind not in BITWISE or not isinstance(left, EnumMember) or not isinstance(right, EnumMember):
+        return None
+    numbers = bits_of(interp, left), bits_of(interp, right)
+    if left.cls is not right.cls or numbers[0] is None or numbers[1] is None:
+        return None
+    value = BITWISE[kind](numbers[0], numbers[1])
+    members = enum_members(interp, left.cls)
+    known = next((member for member in members.values() if bits_of(interp, member) == value), None)
+    key = ("flags", left.cls, value)
+    if known is None and key not in interp.memo:
+        names = [name for name, member in members.items() if (bits_of(interp, member) or 0) & value]
+        interp.memo[key] = EnumMember(left.cls, "|".join(names), value)
+    return known or interp.memo[key]
+
+
+def bits_of(interp: Interpreter, member: EnumMember) -> int | None:
+    """Return the number of a flag; None of any other member, and of one whose number is not known."""
+    is_flag = has_base(interp, member.cls, *FLAGS)
+    return member.value if is_flag and type(member.value) is int else None
 
 
 def _next_value(interp: Interpreter, cls: ClassObject, name: str) -> Object:

@@ -15,15 +15,18 @@ from mfsdp_lint.readers.python.eval.classes import (
     has_fields,
     is_dataclass,
     is_enum,
+    is_model,
     lookup,
     metaclass,
     mro,
     namespace,
     opaque,
+    record_kind,
 )
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.functions import unexpected
 from mfsdp_lint.readers.python.eval.iteration import uncertain
+from mfsdp_lint.readers.python.eval.records import ATTRS, OUT_OF_SIGHT, after_init
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
@@ -32,7 +35,6 @@ from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, Lay
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import MADE, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
-    CONSTANTS,
     MISSING,
     Choice,
     Descriptor,
@@ -41,6 +43,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Function,
     Instance,
     Object,
+    is_constant,
 )
 
 
@@ -56,7 +59,7 @@ def instantiate(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
 def construct(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
     """Make a new object of a class, as `type.__call__` does. Raises Raised where Python would."""
     if is_enum(interp, cls):
-        return _member_by_value(interp, cls, call.arguments)
+        return _member_by_value(interp, cls, call)
     if has_base(interp, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
         return DictObject(dict(call.keywords), interp.tick())
     instance = Instance(cls, interp.tick(), interp.note(call.node, call.frame, None, "default", None, None))
@@ -104,8 +107,8 @@ def _keeps_its_own(interp: Interpreter, cls: ClassObject) -> bool:
     return False
 
 
-def _member_by_value(interp: Interpreter, cls: ClassObject, arguments: list[Object]) -> Object:
-    members = enum_members(interp, cls)
+def _member_by_value(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
+    members, arguments = enum_members(interp, cls), call.arguments
     if len(arguments) == 1:
         wanted = interp.settle(arguments[0])
         if isinstance(wanted, EnumMember):
@@ -113,10 +116,14 @@ def _member_by_value(interp: Interpreter, cls: ClassObject, arguments: list[Obje
         for member in members.values():
             if type(member.value) is type(wanted) and member.value == wanted:
                 return member
-        known = isinstance(wanted, CONSTANTS) and all(
-            isinstance(member.value, CONSTANTS) for member in members.values()
-        )
-        if known and lookup(interp, cls, "_missing_")[0] is MISSING and not has_base(interp, cls, *FLAGS):
+        if not is_constant(wanted) or not all(is_constant(member.value) for member in members.values()):
+            return interp.unknown(cls.name, not_none=True)
+        hook = lookup(interp, cls, "_missing_")[0]
+        hook = hook.function if isinstance(hook, Descriptor) else hook
+        found = interp.settle(invoke(interp, hook, call.passing([cls, wanted]))) if hook is not MISSING else None
+        if isinstance(found, EnumMember):
+            return found
+        if found is None and not has_base(interp, cls, *FLAGS):
             raise Raised("ValueError", f"not a valid {cls.name}")
     return interp.unknown(cls.name, not_none=True)
 
@@ -138,10 +145,13 @@ def _fill_fields(interp: Interpreter, instance: Instance, call: Call) -> None:
     twice = [name for name in call.keywords if name in given and not uncertain(call.keywords[name])]
     if twice:
         raise Refused(f"{cls.name}() got multiple values for argument '{min(twice)}'")
-    given.update((name, value) for name, value in call.keywords.items() if name not in given)
+    given.update((layout.renamed.get(name, name), value) for name, value in call.keywords.items() if name not in given)
     open_ended = given.pop("**", None) is not None
-    refused = [name for name in given if name not in layout.specs and not uncertain(call.keywords[name])]
-    if refused and not opaque(interp, cls):
+    refused = [name for name in given if name not in layout.specs and not uncertain(given[name])]
+    if is_model(interp, cls):
+        # What a model does with them is said in its `model_config`, which may stand in any base.
+        given = {name: value for name, value in given.items() if name not in refused}
+    elif refused and not opaque(interp, cls):
         raise unexpected(f"{cls.name}.__init__", refused[0], list(layout.specs))
     lacking = tuple(spec.name for spec in layout.others if _is_lacking(spec, given)) if not open_ended else ()
     if lacking:
@@ -150,6 +160,8 @@ def _fill_fields(interp: Interpreter, instance: Instance, call: Call) -> None:
     for spec in layout.others:
         if spec.name not in given or not spec.init:
             value = default(interp, spec, call.node, call.frame)
+            if spec.converts_default and spec.convert is not MISSING and value is not MISSING:
+                value = invoke(interp, spec.convert, call.passing([value]))
             instance.fields[spec.name] = interp.unknown(spec.name) if value is MISSING else value
     if open_ended:
         # Arguments that are not known may set any field.
@@ -157,30 +169,59 @@ def _fill_fields(interp: Interpreter, instance: Instance, call: Call) -> None:
     for name, value in given.items():
         if uncertain(value):
             value = _maybe_default(interp, value, layout.specs.get(name), call.node, call.frame)
+        field = layout.specs.get(name)
+        if field is not None and field.convert is not MISSING:
+            said = {"value": call.focus[field.given_as]} if field.given_as in call.focus else {}
+            value = invoke(interp, field.convert, Call([value], {}, call.node, call.frame, said))
         _set(interp, instance, name, value, call.node, call.frame, call.focus)
     if layout.hooked:
         hook, _ = lookup(interp, cls, "__setattr__")
         _replay_setattr(
             interp, hook, instance, [(name, instance.fields[name]) for name in layout.specs], call.node, call.frame
         )
-    if layout.after is not None:
-        invoke(interp, layout.after, call.passing([instance]))
+    for hook in layout.after:
+        if hook is OUT_OF_SIGHT:
+            instance.fields.update({name: interp.unknown(name) for name in layout.specs})
+        else:
+            invoke(interp, hook, call.passing([instance]))
 
 
 def _layout(interp: Interpreter, cls: ClassObject) -> Layout:
     if cls.layout is None or not interp.volatile.isdisjoint(("__post_init__", "__setattr__")):
         specs = fields_of(interp, cls)
-        plain: dict[Any, Object] = {spec.name: spec.default for spec in specs if spec.default is not MISSING}
-        after, _ = lookup(interp, cls, "__post_init__")
+        plain: dict[Any, Object] = {
+            spec.name: spec.default for spec in specs if spec.default is not MISSING and not spec.converts_default
+        }
         cls.layout = Layout(
             {spec.name: spec for spec in specs},
             [spec.name for spec in specs if spec.init and not spec.keyword_only],
             plain,
-            [spec for spec in specs if spec.default is MISSING],
+            [spec for spec in specs if spec.name not in plain],
             isinstance(lookup(interp, cls, "__setattr__")[0], Function),
-            after if isinstance(after, Function) else None,
+            _after_fields(interp, cls),
+            {spec.given_as: spec.name for spec in specs if spec.given_as},
         )
     return cls.layout
+
+
+def _after_fields(interp: Interpreter, cls: ClassObject) -> list[Object]:
+    """List the functions that the generated `__init__` calls with the new object at its end."""
+    if is_model(interp, cls):
+        hooks = [
+            hook
+            for base in reversed(mro(interp, cls))
+            if isinstance(base, ClassObject) and not base.module.written
+            for hook in after_init(interp, base, namespace(interp, base))
+        ]
+        return hooks if lookup(interp, cls, "model_post_init")[0] is MISSING else [*hooks, OUT_OF_SIGHT]
+    kinds = (
+        record_kind(interp, base)
+        for base in mro(interp, cls)
+        if isinstance(base, ClassObject) and base.node is not None
+    )
+    kind = next((found[1] for found in kinds if found is not None), "")
+    after, _ = lookup(interp, cls, "__attrs_post_init__" if kind in ATTRS else "__post_init__")
+    return [after] if isinstance(after, Function) else []
 
 
 def _is_lacking(spec: FieldSpec, given: Mapping[str, Object]) -> bool:

@@ -12,6 +12,7 @@ from mfsdp_lint.readers.python.eval.assignments import assign, assign_name, bind
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import choose, connected, known_truth
 from mfsdp_lint.readers.python.eval.calls import evaluate_call
+from mfsdp_lint.readers.python.eval.classes import mro
 from mfsdp_lint.readers.python.eval.containers import (
     absorbed,
     any_of,
@@ -35,7 +36,7 @@ from mfsdp_lint.readers.python.state.models import BUILTINS
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import join, negated
-from mfsdp_lint.readers.python.values.classes import ClassObject, plain
+from mfsdp_lint.readers.python.values.classes import ClassObject, base_name, plain
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_TEXT, is_small, is_wide
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
@@ -168,6 +169,8 @@ def as_text(interp: Interpreter, value: Object) -> str | None:
     value = interp.settle(value)
     if isinstance(value, Instance):
         return _own_text(interp, value)
+    if isinstance(value, EnumMember):
+        return _member_text(interp, value)
     if isinstance(value, CONSTANTS):
         return str(value) if is_small(value) else None
     if type(value) is PathObject:
@@ -186,6 +189,17 @@ def as_text(interp: Interpreter, value: Object) -> str | None:
     ):
         return str(list(value.items))
     return None
+
+
+def _member_text(interp: Interpreter, member: EnumMember) -> str | None:
+    """Return `str(member)`; None for a number or text at heart, where releases of Python differ."""
+    if special(interp, member, "__str__") is not None:
+        found = interp.settle(called(interp, member, "__str__", None, Frame(member.cls.module)))
+        return found if isinstance(found, str) else None
+    kinds = {base_name(base) for base in mro(interp, member.cls) if not isinstance(base, ClassObject)}
+    if "enum.StrEnum" in kinds:
+        return member.value if isinstance(member.value, str) else None
+    return f"{member.cls.name}.{member.name}" if kinds <= {"enum.Enum", "object"} else None
 
 
 def _own_text(interp: Interpreter, value: Instance) -> str | None:

@@ -9,12 +9,14 @@ import math
 import os
 import string
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.imports import STDLIB, relative_target
-from mfsdp_lint.readers.python.eval.blocks import run_isolated
-from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
+from mfsdp_lint.readers.python.eval.classes import WRITTEN, lookup
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.folders import symbol
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import LIBRARY
@@ -22,7 +24,7 @@ from mfsdp_lint.readers.python.state.modules import submodule
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.started import environment
 from mfsdp_lint.readers.python.values.classes import READY, ClassObject, Deferred, StarOut
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -91,12 +93,30 @@ def resolve_global(interp: Interpreter, module: Any, name: str, seen: set[int] |
             found = resolve_global(interp, star, name, seen)
             if found is not MISSING:
                 return found
-    if module.is_package:
+    found = _made_on_demand(interp, module, name)
+    if found is MISSING and module.is_package:
         found = _package_member(interp, module, name)
-        if found is not MISSING:
-            return found
+    if found is not MISSING:
+        return found
     source = _out_of_sight(module, set()) if outermost and not hasattr(builtins, name) else None
     return MISSING if source is None else External(f"{source}.{name}")
+
+
+def _made_on_demand(interp: Interpreter, module: Module, name: str) -> Object:
+    """Return a name that a module's own `__getattr__` gives, asked once (PEP 562); MISSING where it gives none."""
+    if "__getattr__" not in module.fields or name.startswith("__"):
+        return MISSING
+    key = ("made on demand", module, name)
+    if key not in interp.memo:
+        interp.memo[key] = MISSING  # while it is asked: what it looks for itself, it does not give
+        hook = resolve_global(interp, module, "__getattr__")
+        if isinstance(hook, Function):
+            with suppress(Raised):
+                interp.memo[key] = isolated(
+                    interp, lambda: invoke(interp, hook, Call([name], {}, hook.node, Frame(module))), module
+                )
+    found: Object = interp.memo[key]
+    return found
 
 
 def _out_of_sight(module: Module, seen: set[int]) -> str | None:
@@ -316,6 +336,9 @@ def outside(interp: Interpreter, module: str, name: str) -> Object:
         version = interp.knowledge.version_of("transformer-engine")
         if version is not None:
             return version
+    modelled = WRITTEN[0](interp, f"{module}.{name}")
+    if isinstance(modelled, Instance):
+        return modelled
     found = getattr(_WITH_VALUES.get(module), name, None)
     return found if isinstance(found, (str, float)) and not name.startswith("_") else External(f"{module}.{name}")
 

@@ -13,7 +13,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
+from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -26,6 +26,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     StandardObject,
+    Unknown,
     is_symbolic,
 )
 
@@ -130,6 +131,8 @@ def elements(interp: Interpreter, value: Object, frame: Frame) -> list[Object] |
         if is_symbolic(value):
             return None
         return list(value) if len(value) <= LONGEST else None
+    if isinstance(value, Unknown) and IN_SOME_ORDER in value.fields:
+        return list(value.fields[IN_SOME_ORDER])
     if type(value) is StandardObject:
         return standard_objects.items(interp, value)
     if isinstance(value, GeneratorCall):

@@ -43,6 +43,7 @@ from mfsdp_lint.readers.python.values.objects import (
     EnumMember,
     ListObject,
     Object,
+    PathObject,
     SetObject,
     Unknown,
     Write,
@@ -208,13 +209,29 @@ def sort(interp: Interpreter, items: list[Object], keywords: dict[str, Object], 
     """Sort the elements; None where the order is not known."""
     key = keywords.get("key")
     given = items if key is None else [invoke(interp, key, Call([item], {}, None, frame)) for item in items]
-    keys = list(map(interp.settle, given))
+    keys = _as_names(list(map(interp.settle, given)))
     if not all(is_constant(one) for one in keys) or is_symbolic(*keys):
         return [any_of(interp, items)] * len(items) if key is not None and holds_objects(items) else None
     order = sorted(
         range(len(items)), key=_Comparable(keys), reverse=truth(interp, keywords.get("reverse", False)) is True
     )
     return [items[index] for index in order]
+
+
+def _as_names(keys: list[Object]) -> list[Object]:
+    """Return paths below one folder of the tree as their names below it, which have the same order; others as they are.
+
+    (Python compares paths part by part.)
+    """
+    texts = [one.path if type(one) is PathObject else one for one in keys]
+    starts = {text.partition("/")[0] for text in texts if isinstance(text, str)}
+    if len(starts) != 1 or not all(isinstance(text, str) and text.startswith("<DIR:") for text in texts):
+        return keys
+    below = [str(text).partition("/")[2] for text in texts]
+    if any(map(is_symbolic, below)):
+        return keys
+    are_paths = all(type(one) is PathObject for one in keys)
+    return [tuple(name.split("/")) if are_paths else name for name in below]
 
 
 class _Comparable:

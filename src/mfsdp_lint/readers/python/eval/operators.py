@@ -8,7 +8,17 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval import standard_objects
-from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dataclass, lookup, mro, namespace, opaque
+from mfsdp_lint.readers.python.eval.classes import (
+    bits_of,
+    combined,
+    fields_of,
+    has_fields,
+    is_dataclass,
+    lookup,
+    mro,
+    namespace,
+    opaque,
+)
 from mfsdp_lint.readers.python.eval.containers import absorbed
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.path_objects import make_path
@@ -274,6 +284,9 @@ def contains(interp: Interpreter, holder: Object, item: Object, frame: Frame) ->
         return True
     if type(holder) is StandardObject:
         return standard_objects.has(interp, holder, item)
+    if isinstance(holder, EnumMember) and isinstance(item, EnumMember) and holder.cls is item.cls:
+        numbers = bits_of(interp, holder), bits_of(interp, item)
+        return None if numbers[0] is None or numbers[1] is None else numbers[0] & numbers[1] == numbers[1]
     if isinstance(holder, Choice):
         return _all_alike([contains(interp, option, item, frame) for option in holder.options])
     if isinstance(holder, (str, bytes)):
@@ -378,6 +391,9 @@ BINARY: dict[type, Callable[[Any, Any], Any]] = {
 def binary(interp: Interpreter, kind: type, left: Object, right: Object) -> Object:
     """Evaluate `left <operator> right`."""
     left, right = plain(interp.settle(left)), plain(interp.settle(right))
+    flags = combined(interp, kind, left, right)
+    if flags is not None:
+        return flags
     if isinstance(left, Choice) or isinstance(right, Choice):
         return _binary_over(interp, kind, left, right)
     if StandardObject in (type(left), type(right)):

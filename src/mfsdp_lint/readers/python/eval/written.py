@@ -29,6 +29,8 @@ SAME_AS = {
     "tqdm.notebook": "tqdm",
     "tqdm.std": "tqdm",
     "mock": "unittest.mock",
+    "attr": "attrs",
+    "pydantic.main": "pydantic",
 }
 """Modules that offer what another one has."""
 

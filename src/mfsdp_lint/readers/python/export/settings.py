@@ -18,7 +18,7 @@ from typing import Any
 from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Settings, Undeclared
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, join
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.classes import fields_by_name, has_fields, lookup, opaque
+from mfsdp_lint.readers.python.eval.classes import fields_by_name, has_fields, lookup, mro, opaque
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.export.origins import Spans, obstacle, one_origin, origin, plain_value, switch
 from mfsdp_lint.readers.python.library.config_trees import lacked_by
@@ -330,7 +330,21 @@ class TreeSettings(Settings):
         if write is not None:
             return origin(self._spans, write)
         made = getattr(owner, "made", None)
-        return origin(self._spans, made)
+        return origin(self._spans, self._own_default(owner, name, made) or made)
+
+    def _own_default(self, owner: Object, name: str, made: object) -> Write | None:
+        """Return the write of a default that a class of the program gives a field; None for a default of upstream's."""
+        if not isinstance(owner, Instance) or not isinstance(made, Write):
+            return None
+        for base in mro(self._interpreter, owner.cls):
+            if not isinstance(base, ClassObject) or base.node is None or base.module.upstream is not None:
+                return None
+            for node in base.node.body:
+                named = isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == name
+                value = getattr(node, "value", None)
+                if named and value is not None:
+                    return made._replace(module=base.module, node=node, focus=value, function=base.name, sources=())
+        return None
 
     def _variable(self, path: str, name: str) -> Setting | None:
         own = _field(self._root, "env_vars")

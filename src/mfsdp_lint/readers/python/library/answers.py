@@ -24,11 +24,21 @@ from mfsdp_lint.readers.python.eval.standard_objects import (
     changed,
 )
 from mfsdp_lint.readers.python.library.environment import read
+from mfsdp_lint.readers.python.library.text_places import csv_places, ini_places
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.values.frames import Call
-from mfsdp_lint.readers.python.values.objects import ListObject, Object, PathObject, StandardObject, Unknown
+from mfsdp_lint.readers.python.values.markers import ENTRIES
+from mfsdp_lint.readers.python.values.objects import (
+    DictObject,
+    ListObject,
+    Object,
+    PathObject,
+    StandardObject,
+    Unknown,
+    all_are,
+)
 
 LISTED: Mapping[str, str] = {
     "base64": (
@@ -239,9 +249,32 @@ def _rows(reader: str) -> Model:
 
     def model(interp: Interpreter, call: Call) -> Object:
         lines = [_lines(interp, each, call) for each in call.arguments[:1]]
-        return answer(interp, read_rows, [*lines, *call.arguments[1:]], call.keywords)
+        found = answer(interp, read_rows, [*lines, *call.arguments[1:]], call.keywords)
+        if lines and type(found) is ListObject and len(call.arguments) == 1:
+            _place_rows(interp, found, lines[0], call)
+        return found
 
     return model
+
+
+def _place_rows(interp: Interpreter, rows: ListObject, source: Object, call: Call) -> None:
+    """Give the cells of a table's rows their places, where the table is a file of the tree."""
+    items = source.items if isinstance(source, ListObject) else None
+    text = "".join(map(str, items)) if items is not None and all_are(items, str) else None
+    path = None if text is None else interp.finder.texts.get(text)
+    options = {name: call.keywords[name] for name in ("delimiter",) if name in call.keywords}
+    if path is None or text is None or not all_are(list(options.values()), str):
+        return
+    places = list(csv_places(path, text, **options))
+    named = [row for row in rows.items or () if isinstance(row, DictObject)]
+    if named and "fieldnames" not in call.keywords:
+        places = [row for row in places[1:] if row]  # (the first one names the columns; empty ones are passed over)
+    for row, cells in zip(rows.items or (), places, strict=False):
+        if isinstance(row, DictObject):
+            for (key, value), origin in zip(row.fields.items(), cells, strict=False):
+                row.writes[key] = interp.note(origin, call.frame, None, "assigned", value, None)
+        elif type(row) is ListObject:
+            row.loaded_from([(call.frame.module, origin, call.frame.function) for origin in cells])
 
 
 models("csv.reader")(_rows("reader"))
@@ -263,7 +296,14 @@ def _read(interp: Interpreter, call: Call) -> Object:
             answer(interp, copy.read_string, [text], {})
         return ListObject([each.path if type(each) is PathObject else each for each in several or ()], interp.tick())
 
-    return changed(interp, parser, change)
+    found = changed(interp, parser, change)
+    places = dict(parser.fields.get(ENTRIES, {}))
+    for text in texts:
+        path = interp.finder.texts.get(text or "")
+        for key, origin in ini_places(path, text).items() if path is not None and text is not None else ():
+            places[key] = (call.frame.module, origin, call.frame.function)
+    interp.put(parser, ENTRIES, places)
+    return found
 
 
 @models("configparser.ConfigParser.read_file", "configparser.RawConfigParser.read_file")

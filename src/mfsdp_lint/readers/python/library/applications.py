@@ -1,4 +1,5 @@
-"""Command-line programs made of functions: click, typer, fire (hydra: see hydra.py).
+"""Command-line programs made of functions and classes: click, typer, fire, absl, tyro, jsonargparse, transformers'
+HfArgumentParser (hydra: see hydra.py).
 
 A parameter that comes from the command line is its option's default, as with argparse (see command_line.py); a
 parameter without a default is unknown. In a launch with words all are unknown: how these libraries take words is not
@@ -7,16 +8,25 @@ modelled.
 
 from __future__ import annotations
 
+import ast
+
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
+from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.library.command_line import said_in
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind
+from mfsdp_lint.readers.python.state.texts import written as where_written
+from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Function,
+    Instance,
+    ListObject,
     Native,
     Object,
     Option,
@@ -133,3 +143,95 @@ def _typer_option(interp: Interpreter, call: Call) -> Object:
     if default is ... or not isinstance(default, CONSTANTS) or {"prompt", "callback"} & call.keywords.keys():
         return Option(interp.tick(), text)
     return said_in(interp, Option(interp.tick(), text, default), "default", call, first=True)
+
+
+@models("absl.app.run")
+def _run_main(interp: Interpreter, call: Call) -> Object:
+    words = ListObject(None, interp.tick())
+    return invoke(interp, call.argument(0, "main"), call.passing([words]))
+
+
+def _define_flag(interp: Interpreter, call: Call) -> Object:
+    """Define a flag of absl: an attribute of `flags.FLAGS`, and an object with its value."""
+    name = interp.settle(call.argument(0, "name"))
+    if not isinstance(name, str):
+        return interp.unknown("flag", not_none=True)
+    text, default = f"--{name}", interp.settle(call.argument(1, "default"))
+    value = _option_at(interp, text, default, _argument(call, 1, "default"), call)
+    known = written(interp, "absl.flags.FLAGS")
+    if isinstance(known, Instance):
+        interp.put(known, name, value)
+    holder = interp.unknown("flag", not_none=True)
+    holder.fields |= {"value": value, "name": name, "default": default}
+    return holder
+
+
+for _kind in ("string", "boolean", "bool", "integer", "float", "enum", "list", "multi_string", "multi_integer"):
+    models(f"absl.flags.DEFINE_{_kind}")(_define_flag)
+
+
+def _argument(call: Call, place: int, name: str) -> ast.AST | None:
+    """Return the text of an argument, by its place or name."""
+    if not isinstance(call.node, ast.Call):
+        return None
+    named = next((each for each in call.node.keywords if each.arg == name), None)
+    return named if named is not None or len(call.node.args) <= place else call.node.args[place]
+
+
+def _option_at(interp: Interpreter, text: str, default: Object, said: ast.AST | None, call: Call) -> Object:
+    """Return the value of an option whose default stands in a text of the program."""
+    if not isinstance(default, CONSTANTS):
+        return default
+    if interp.started_with():
+        return Option(interp.tick(), text)
+    if default is False and interp.switch(call.frame.module.path, text):
+        return Option(interp.tick(), text, True)
+    option = Option(interp.tick(), text, default)
+    if said is not None:
+        interp.looks = LOOKS
+        option.said = behind(interp, Text(said, call.frame))[-1]
+    return option
+
+
+@models(
+    "tyro.cli", "jsonargparse.CLI", "jsonargparse.auto_cli", "draccus.parse", "pyrallis.parse", "simple_parsing.parse",
+    "transformers.options_of",
+)  # fmt: skip
+def _of_class(interp: Interpreter, call: Call) -> Object:
+    """Make an object of a class, each field an option, or call a function with the defaults of its options."""
+    target = interp.settle(call.argument(0, "config_class", call.keywords.get("components")))
+    if isinstance(target, (Function, Partial)):
+        given = {name: _opened(interp, value, "", call) for name, value in _defaults(target).items()}
+        return _started(interp, Partial(target, [], given), call)
+    if not isinstance(target, ClassObject) or not has_fields(interp, target):
+        return interp.unknown("options", not_none=True)
+    lacking: dict[str, Object] = {
+        spec.name: Option(interp.tick(), f"--{spec.name}")
+        for spec in fields_of(interp, target)
+        if spec.init and spec.default is MISSING and spec.factory is MISSING
+    }
+    return _opened(interp, invoke(interp, target, call.passing([], lacking)), "", call)
+
+
+def _defaults(function: Function | Partial) -> dict[str, Object]:
+    inner = function.function if isinstance(function, Partial) else function
+    return dict(inner.defaults) if isinstance(inner, Function) else {}
+
+
+def _opened(interp: Interpreter, value: Object, prefix: str, call: Call) -> Object:
+    """Make options of the fields of an object, and of the objects in it."""
+    if not isinstance(value, Instance) or not has_fields(interp, value.cls):
+        return value
+    made = Instance(value.cls, interp.tick(), value.made)
+    made.fields, made.writes = dict(value.fields), dict(value.writes)
+    for spec in fields_of(interp, value.cls):
+        current, text = value.fields.get(spec.name), f"--{prefix}{spec.name}"
+        if isinstance(current, CONSTANTS):
+            places = where_written(value, spec.name)
+            option = _option_at(interp, text, current, None, call)
+            if isinstance(option, Option) and option.default is not MISSING and places:
+                option.said = places[-1]
+            made.fields[spec.name] = option
+        else:
+            made.fields[spec.name] = _opened(interp, current, f"{prefix}{spec.name}.", call)
+    return made

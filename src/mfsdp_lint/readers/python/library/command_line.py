@@ -12,14 +12,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import dataclass, field, replace
+from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
 from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.deciding import part
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.started import word, word_of, words
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, place
+from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
@@ -27,11 +32,15 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
     External,
+    Function,
+    Instance,
     ListObject,
     Native,
     Object,
     Option,
+    Partial,
     Unknown,
+    is_symbolic,
 )
 
 Number = int | str | None
@@ -367,7 +376,11 @@ def _adding_to(
 
     def set_defaults(interp: Interpreter, call: Call) -> Object:
         for name, value in call.keywords.items():
-            if command:
+            if command and isinstance(value, (Function, Partial)):
+                # Each command may be the one: what is called is one of their functions.
+                others = defaults.fields.get(name, MISSING)
+                value = value if others is MISSING else join(interp, [others, value])
+            elif command:
                 value = interp.unknown(name)
             former = defaults.fields.get(name)
             if isinstance(former, Option) and isinstance(value, CONSTANTS):
@@ -381,9 +394,15 @@ def _adding_to(
     def parse_known(interp: Interpreter, call: Call) -> tuple[Unknown, ListObject]:
         given = interp.settle(call.argument(0, "args"))
         items = given.items if isinstance(given, ListObject) else None
-        said = interp.started_with() if given is None else None if items is None else [*map(word_of, items)]
+        said: Sequence[GivenWord | None] | None = None
+        if given is None:
+            said = interp.started_with()
+        elif items is not None:
+            said = [_word(interp, item, place, call) for place, item in enumerate(items)]
         if not said and interp.started_with() is None and (given is None or items is not None):
-            return _namespace(interp, defaults), ListObject([], interp.tick())
+            made = _namespace(interp, defaults)
+            _keep_from(made, interp.settle(call.argument(1, "namespace")))
+            return made, ListObject([], interp.tick())
         # (What a module holds is for every start of the program.)
         unclear = specs.writes.get(MAY_HAVE_CHANGED) or interp.module_level
         found = None if unclear or said is None or None in said else from_words(interp, specs, said, abbreviated, call)
@@ -391,6 +410,7 @@ def _adding_to(
             return interp.unknown("args", not_none=True), ListObject(None, interp.tick())
         values, over = found
         made = _namespace(interp, defaults)
+        _keep_from(made, interp.settle(call.argument(1, "namespace")))
         made.fields.update(values)
         return made, words(interp, over, call.frame)
 
@@ -408,6 +428,42 @@ def _adding_to(
     made.fields[OPTIONS] = defaults
     made.fields[SPECS] = specs
     return made
+
+
+def _keep_from(made: Unknown, namespace: Object) -> None:
+    """Keep the attributes of a namespace that the words are parsed into: defaults do not replace them."""
+    if isinstance(namespace, Instance):
+        made.fields.update(namespace.fields)
+    elif namespace is not None:
+        made.fields.clear()
+
+
+def _word(interp: Interpreter, item: Object, place: int, call: Call) -> GivenWord | None:
+    """Return a word of a list that a program parses; of a text of its own, the word stands where the text does."""
+    known = word_of(item)
+    item = interp.settle(item)
+    if known is not None or not isinstance(item, str) or is_symbolic(item):
+        return known
+    node = _argument_text(call)
+    interp.looks = LOOKS
+    found = part(interp, Text(node, call.frame), place) if node is not None else ()
+    found = found or (() if node is None else behind(interp, Text(node, call.frame)))
+    module, said, _ = found[-1] if found else (call.frame.module, call.node, "")
+    if isinstance(said, Origin):
+        return GivenWord(item, said)
+    try:
+        span = Lines(interp.finder.sources.text(module.path)).of_node(module.path, said)
+    except (Unreadable, AttributeError):
+        return None
+    return GivenWord(item, Origin(span, "assigned", span))
+
+
+def _argument_text(call: Call) -> ast.AST | None:
+    """Return the text of the list of words that `parse_args` is given."""
+    if not isinstance(call.node, ast.Call):
+        return None
+    named = next((each.value for each in call.node.keywords if each.arg == "args"), None)
+    return named if named is not None or not call.node.args else call.node.args[0]
 
 
 def _destination(names: list[Object], options: dict[str, Object]) -> str | None:

@@ -14,13 +14,14 @@ from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribu
 from mfsdp_lint.readers.python.eval.classes import fields_of, opaque
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.operators import equal
+from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import LACKED, MAY_HAVE_CHANGED, WHOLE
+from mfsdp_lint.readers.python.values.markers import LACKED, MAY_HAVE_CHANGED, SCHEMA, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     DTYPES,
     MISSING,
@@ -78,6 +79,8 @@ def tree_of(interp: Interpreter, value: Object, text: str = "config") -> Object:
         made.fields[name] = tree_of(interp, value.fields[name], f"{text}.{name}")
         if isinstance(value, DictObject) and isinstance(value.writes.get(name), Write):
             made.writes[name] = value.writes[name]
+    if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
+        made.fields[SCHEMA] = value.cls
     if not known:
         made.fields[WHOLE] = False
     return made
@@ -219,6 +222,21 @@ def as_dictionary(interp: Interpreter, tree: Object) -> Object:
         made.writes[LACKED] = lacked
     if not is_whole(tree):
         made.writes[MAY_HAVE_CHANGED] = True
+    return made
+
+
+def as_objects(interp: Interpreter, tree: Object, call: Call) -> Object:
+    """Convert a tree to objects of the dataclasses that it was made from, and to plain dictionaries and lists
+    (`OmegaConf.to_object`).
+    """
+    schema = tree.fields.get(SCHEMA) if isinstance(tree, ConfigTree) else None
+    if not isinstance(tree, ConfigTree) or not isinstance(schema, ClassObject) or not is_whole(tree):
+        return as_dictionary(interp, tree)
+    values = {key: as_objects(interp, interp.settle(value), call) for key, value in entries(tree)}
+    names = {spec.name for spec in fields_of(interp, schema) if spec.init}
+    made = invoke(interp, schema, call.passing([], {key: value for key, value in values.items() if key in names}))
+    if isinstance(made, Instance):
+        made.writes = {key: write for key, write in tree.writes.items() if key in made.fields}
     return made
 
 

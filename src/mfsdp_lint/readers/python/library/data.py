@@ -10,7 +10,7 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.sources import Unreadable
+from mfsdp_lint.readers.python.library.text_places import Key, toml_places
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import Model, models
@@ -132,15 +133,27 @@ def from_json(path: str, text: str) -> Placed:
 
 
 def from_toml(path: str, text: str) -> Placed:
-    """Load a TOML text as `tomllib.loads` does, without places. Raises NoData."""
+    """Load a TOML text as `tomllib.loads` does. Raises NoData."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
     try:
-        return _without_places(tomllib.loads(text))
+        value = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise NoData(str(error)) from None
+    return _placed_at(value, (), toml_places(path, text), None)
+
+
+def _placed_at(value: Any, key: Key, places: Mapping[Key, Origin], around: Origin | None) -> Placed:
+    """Give each value the place of its entry, or of the entry that it is a part of."""
+    origin = places.get(key, around)
+    if isinstance(value, dict):
+        return Placed({name: _placed_at(item, (*key, name), places, origin) for name, item in value.items()}, origin)
+    if isinstance(value, list):
+        return Placed([_placed_at(item, (*key, at), places, origin) for at, item in enumerate(value)], origin)
+    found = _without_places(value)
+    return Placed(found.value, origin, found.open)
 
 
 def from_literal(path: str, text: str) -> Placed:
@@ -251,11 +264,24 @@ def loaded(interp: Interpreter, source: Object, read: Read, call: Call) -> list[
 def _loader(read: Callable[[str, str], Placed]) -> Model:
     def model(interp: Interpreter, call: Call) -> Object:
         source = call.arguments[0] if call.arguments else next(iter(call.keywords.values()), None)
-        hooked = any("hook" in name or name == "cls" for name in call.keywords)
+        hook = call.keywords.get("object_hook")
+        hooked = any(("hook" in name and name != "object_hook") or name == "cls" for name in call.keywords)
         found = None if hooked else loaded(interp, source, lambda path, text: [read(path, text)], call)
-        return interp.unknown("data") if found is None else found[0]
+        if found is None:
+            return interp.unknown("data")
+        return found[0] if hook is None else _made_of(interp, found[0], hook, call)
 
     return model
+
+
+def _made_of(interp: Interpreter, value: Object, hook: Object, call: Call) -> Object:
+    """Return what a hook makes of every dictionary in loaded data, the inner ones first (`json`, object_hook)."""
+    if isinstance(value, DictObject):
+        value.fields = {key: _made_of(interp, item, hook, call) for key, item in value.fields.items()}
+        return interp.settle(invoke(interp, hook, call.passing([value])))
+    if type(value) is ListObject and value.items is not None:
+        return ListObject([_made_of(interp, item, hook, call) for item in value.items], interp.tick())
+    return value
 
 
 def _yaml(path: str, text: str) -> Placed:

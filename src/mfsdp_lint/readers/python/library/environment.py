@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import posixpath
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ from mfsdp_lint.readers.python.library.text import computes, settled
 from mfsdp_lint.readers.python.state.folders import (
     folder_of,
     located,
+    matching,
     normal,
     overwrite,
     parent,
@@ -33,6 +35,7 @@ from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_set, variable
 from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -105,6 +108,46 @@ def _read_text(interp: Interpreter, call: Call) -> Object:
 models("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.PurePosixPath")(
     lambda interp, call: make_path(interp, call.arguments or ["."])
 )
+
+
+def _listing(interp: Interpreter, folder: Object, pattern: str, call: Call, paths: bool) -> Object:
+    """Return the files of the tree that match a pattern, as paths or texts; their order is not known."""
+    text = text_of_path(interp.settle(folder))
+    found = None if text is None else matching(interp, text, pattern, call.frame.module)
+    made = interp.unknown("files", not_none=True)
+    if found is not None:
+        made.fields[IN_SOME_ORDER] = [PathObject(interp.tick(), each) if paths else each for each in found]
+    return made
+
+
+@models("pathlib.Path.glob", "pathlib.Path.rglob", "pathlib.Path.iterdir")
+def _glob_below(interp: Interpreter, call: Call) -> Object:
+    called = getattr(getattr(call.node, "func", None), "attr", "")
+    pattern = "*" if called == "iterdir" else interp.settle(call.argument(1, "pattern"))
+    if not isinstance(pattern, str):
+        return interp.unknown("files", not_none=True)
+    return _listing(interp, call.arguments[0], f"**/{pattern}" if called == "rglob" else pattern, call, paths=True)
+
+
+@models("glob.glob", "glob.iglob")
+def _glob(interp: Interpreter, call: Call) -> Object:
+    pattern = text_of_path(interp.settle(call.argument(0, "pathname")))
+    start = _FIXED.match(pattern or "")
+    if pattern is None or start is None or not start[1].startswith(SYMBOLS) or "root_dir" in call.keywords:
+        return interp.unknown("files", not_none=True)
+    return _listing(interp, start[1], start[2], call, paths=False)
+
+
+_FIXED = re.compile(r"(.*?)/+([^/]*[*?\[].*)", re.DOTALL)
+"""A pattern of paths: the folder that it says by name, and the rest."""
+
+
+@models("os.listdir")
+def _list_folder(interp: Interpreter, call: Call) -> Object:
+    made = _listing(interp, call.argument(0, "path"), "*", call, paths=False)
+    if isinstance(made, Unknown) and IN_SOME_ORDER in made.fields:
+        made.fields[IN_SOME_ORDER] = [posixpath.basename(each) for each in made.fields[IN_SOME_ORDER]]
+    return made
 
 
 @models("os.fspath")

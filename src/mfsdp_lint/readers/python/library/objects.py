@@ -21,13 +21,14 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.classes import ClassObject, StarOut
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    Bound,
     Choice,
     DictObject,
     External,
@@ -194,7 +195,30 @@ def _run_text(interp: Interpreter, call: Call) -> Object:
     return interp.unknown("eval()")
 
 
-models("builtins.dir", "builtins.hash", "builtins.id")(lambda interp, call: interp.unknown("", not_none=True))
+models("builtins.hash", "builtins.id")(lambda interp, call: interp.unknown("", not_none=True))
+
+
+_OF_EVERY_MODULE = ("__name__", "__doc__", "__package__", "__loader__", "__spec__", "__file__", "__builtins__")
+
+
+@models("builtins.names_in")
+def _names_in(interp: Interpreter, call: Call) -> Object:
+    """List the names that a module has by now, in the order in which they were bound; no list where it is not known."""
+    module = interp.settle(call.argument(0))
+    if not isinstance(module, Module) or any(isinstance(star, StarOut) for star in module.stars):
+        return interp.unknown("names", not_none=True)
+    stars = (name for star in module.stars for name in star.fields if not str(name).startswith("_"))
+    return ListObject(list(dict.fromkeys((*_OF_EVERY_MODULE, *stars, *module.fields))), interp.tick())
+
+
+@models("builtins.dir")
+def _dir(interp: Interpreter, call: Call) -> Object:
+    names = _names_in(interp, call) if call.arguments else None
+    items = names.items if isinstance(names, ListObject) else None
+    known = items is not None and all(isinstance(name, str) for name in items)
+    return ListObject(sorted(items or ()), interp.tick()) if known else interp.unknown("", not_none=True)
+
+
 models("object")(lambda interp, call: interp.unknown("object()", not_none=True))
 models("builtins.print")(lambda interp, call: None)
 
@@ -212,10 +236,36 @@ def _deepcopy(interp: Interpreter, call: Call) -> Object:
     if own is not None:
         return invoke(interp, own, call.passing([value, DictObject({}, interp.tick())]))
     copies: dict[int, Object] = {}
+    others: list[Object] = []
     for part in _copied_parts(interp, value, set()):
-        if _is_copied_by_another(interp, part, call):
-            copies[id(part)] = interp.unknown("copy", not_none=True)
-    return deep_copy(interp, value, copies)
+        if id(part) not in copies and _is_copied_by_another(interp, part, call):
+            inner = _copied_instead(interp, part, call)
+            copied = interp.unknown("copy", not_none=True) if inner is None else deep_copy(interp, inner)
+            if isinstance(copied, Instance):
+                copied.made = interp.note(call.node, call.frame, None, "assigned", copied, None)
+            copies[id(part)] = copied
+            others.append(copied)
+    found = deep_copy(interp, value, copies)
+    for holder in _copied_parts(interp, found, set()) if others else ():
+        for name, field in holder.fields.items():
+            if any(field is other for other in others):
+                holder.writes[name] = interp.note(call.node, call.frame, None, "assigned", field, None)
+    return found
+
+
+def _copied_instead(interp: Interpreter, value: Instance, call: Call) -> Instance | None:
+    """Return the object whose copy stands in the place of a copy; None where that is not known."""
+    if isinstance(value.cls, ClassObject) and value.cls.data is not None:
+        inner = value.fields.get(_ASKED_AT_HEAD)
+    else:
+        found = isolated(interp, lambda: get_attribute(interp, value, "__deepcopy__", call.node, call.frame))
+        inner = found.owner if isinstance(found, Bound) else None
+    inner = interp.settle(inner)
+    return inner if isinstance(inner, Instance) and inner is not value else None
+
+
+_ASKED_AT_HEAD = "transformer"
+"""The attribute whose object the model asks for what it has not itself (megatron-core, training/models/gpt.py)."""
 
 
 def _copied_parts(interp: Interpreter, value: Object, seen: set[int]) -> Iterator[Instance]:

@@ -19,6 +19,7 @@ from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.library.config_trees import (
     apply,
     as_dictionary,
+    as_objects,
     is_whole,
     make_tree,
     merge,
@@ -134,7 +135,13 @@ def _load(interp: Interpreter, call: Call) -> Object:
     return tree_of(interp, found[0]) if found else make_tree(interp)
 
 
-@models("omegaconf.OmegaConf.to_container", "omegaconf.OmegaConf.to_object")
+@models("omegaconf.OmegaConf.to_object")
+def _to_object(interp: Interpreter, call: Call) -> Object:
+    tree = interp.settle(call.argument(0, "cfg"))
+    return as_objects(interp, tree, call) if isinstance(tree, ConfigTree) else interp.unknown("config")
+
+
+@models("omegaconf.OmegaConf.to_container")
 def _to_container(interp: Interpreter, call: Call) -> Object:
     tree = interp.settle(call.argument(0, "cfg"))
     return as_dictionary(interp, tree) if isinstance(tree, ConfigTree) else interp.unknown("config")

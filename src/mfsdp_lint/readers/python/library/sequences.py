@@ -32,7 +32,7 @@ from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.truth import join, truth
 from mfsdp_lint.readers.python.values.frames import Call, Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
-from mfsdp_lint.readers.python.values.markers import FACTORY, MAY_HAVE_CHANGED
+from mfsdp_lint.readers.python.values.markers import FACTORY, IN_SOME_ORDER, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
@@ -40,6 +40,7 @@ from mfsdp_lint.readers.python.values.objects import (
     IteratorObject,
     ListObject,
     Object,
+    Unknown,
     all_are,
     is_symbolic,
 )
@@ -47,6 +48,9 @@ from mfsdp_lint.readers.python.values.objects import (
 
 @models("builtins.list")
 def _list(interp: Interpreter, call: Call) -> Object:
+    given = interp.settle(call.argument(0, default=()))
+    if isinstance(given, Unknown) and IN_SOME_ORDER in given.fields:
+        return given
     items = elements(interp, call.argument(0, default=()), call.frame)
     return ListObject(None if items is None else list(items), interp.tick())
 

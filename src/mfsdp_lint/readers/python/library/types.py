@@ -89,7 +89,7 @@ def _make_dataclass(interp: Interpreter, call: Call) -> Object:
         return _unknown_class(interp)
     values = {name: row[2] for name, row in zip(names, rows, strict=True) if len(row) == 3}
     made = _made(name, [], list(names), values, call.frame)
-    made.decorator = ast.Name("dataclass", ast.Load())
+    made.decorator = (ast.Name("dataclass", ast.Load()), "dataclasses.dataclass")
     return made
 
 
@@ -181,7 +181,7 @@ def _type(interp: Interpreter, call: Call) -> Object:
     return interp.unknown("type", not_none=True)
 
 
-@models("dataclasses.replace", "copy.replace")
+@models("dataclasses.replace", "copy.replace", "attrs.evolve", "attr.evolve", "attr.assoc")
 def _replace(interp: Interpreter, call: Call) -> Object:
     value = interp.settle(call.arguments[0])
     if isinstance(value, Choice):
@@ -269,7 +269,9 @@ def _copies_fields(name: str, shape: Shape) -> Model:
 
 
 models("dataclasses.asdict")(_copies_fields("asdict", lambda interp, values: DictObject(values, interp.tick())))
-models("dataclasses.astuple")(_copies_fields("astuple", lambda interp, values: tuple(values.values())))
+models("dataclasses.astuple", "attrs.astuple", "attr.astuple")(
+    _copies_fields("astuple", lambda interp, values: tuple(values.values()))
+)
 
 
 def _field_values(interp: Interpreter, value: Object, shape: Shape) -> dict[str, Object] | None:
@@ -294,6 +296,15 @@ def _plain_copy(interp: Interpreter, value: Object, shape: Shape) -> Object:
     return deep_copy(interp, value)
 
 
-models("dataclasses.field", "pydantic.Field")(
-    lambda interp, call: Partial(External("dataclasses.field"), [], call.keywords)
+models("dataclasses.field")(lambda interp, call: Partial(External("dataclasses.field"), [], call.keywords))
+
+
+@models("pydantic.Field", "attrs.field", "attr.field", "attr.ib", "attr.attrib")
+def _attrs_field(interp: Interpreter, call: Call) -> Object:
+    first = {"default": call.arguments[0]} if call.arguments else {}
+    return Partial(External("dataclasses.field"), [], first | call.keywords)
+
+
+models("attrs.Factory", "attr.Factory")(
+    lambda interp, call: Partial(External("attrs.Factory"), list(call.arguments), call.keywords)
 )

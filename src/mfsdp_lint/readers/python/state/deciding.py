@@ -24,7 +24,7 @@ from mfsdp_lint.readers.python.state.texts import (
 )
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import HELD
+from mfsdp_lint.readers.python.values.markers import ENTRIES, HELD
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -77,6 +77,8 @@ def _given(interp: Interpreter, frame: Frame, function: Function, name: str) -> 
     call, caller, value = frame.node, frame.caller, frame.fields[name]
     if caller is None:
         return None
+    if _converts(frame, name, value):
+        value = ANYTHING
     if isinstance(call, (ast.Assign, ast.AnnAssign)) and call.value is not None:
         # A property's setter.
         found = Text(call.value, caller)
@@ -86,6 +88,13 @@ def _given(interp: Interpreter, frame: Frame, function: Function, name: str) -> 
     found_here = _in_call(interp, function, name, value, call, caller)
     made = _partial(interp, call, caller)
     return _in_call(interp, function, name, value, *made) if found_here is None and made is not None else found_here
+
+
+def _converts(frame: Frame, name: str, value: Object) -> bool:
+    """Tell whether a parameter got the value that it has by a call on what it had: `kind = Kind(kind)`."""
+    bound = binding(frame, name)
+    node = None if bound is None else bound[0]
+    return isinstance(node, ast.Call) and any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
 
 
 def _partial(interp: Interpreter, call: ast.Call, caller: Frame) -> tuple[ast.Call, Frame] | None:
@@ -143,8 +152,14 @@ def _by_position(nodes: list[ast.expr], position: int, caller: Frame) -> Text | 
     return None
 
 
+ANYTHING = object()
+"""In the place of a parameter's value that is not known any more: the parameter has got another one since."""
+
+
 def agrees(interp: Interpreter, text: Text, value: Object) -> bool:
     """Tell whether an expression may have given a value: it has not if its own value is seen to be another."""
+    if value is ANYTHING:
+        return True
     seen = peek(interp, text.node, text.frame)
     return seen is MISSING or _same(seen, interp.settle(value))
 
@@ -359,6 +374,8 @@ def _name(interp: Interpreter, node: ast.Name, frame: Frame) -> tuple[Place, ...
     by, there = bound
     if isinstance(by, (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
         return behind(interp, turn(interp, by, node.id, there))
+    if isinstance(owner, Frame) and _converts(owner, node.id, owner.fields[node.id]):
+        return (place(Text(by, there)), *behind(interp, argument(interp, owner, node.id)))
     if isinstance(by, ast.expr):
         return behind(interp, Text(by, there))
     if isinstance(by, ast.ImportFrom):
@@ -393,9 +410,18 @@ def _attribute(interp: Interpreter, node: ast.Attribute, frame: Frame) -> tuple[
     if isinstance(owner, Module):
         bound = binding(owner, node.attr)
         return behind(interp, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
-    if isinstance(owner, EnumMember) and isinstance(owner.cls, ClassObject):
-        return written(owner.cls, owner.name)
+    if isinstance(owner, EnumMember):
+        return _member_chosen(interp, node.value, frame)
+    if isinstance(owner, ClassObject) and node.attr in (owner.members or ()):
+        return ()
     return written(owner, node.attr) or part(interp, Text(node.value, frame), node.attr)
+
+
+def _member_chosen(interp: Interpreter, node: ast.expr, frame: Frame) -> tuple[Place, ...]:
+    """Return the text that chose a member of an enumeration: what its definition says, others rely on, too."""
+    if isinstance(node, ast.Attribute) and isinstance(peek(interp, node.value, frame), ClassObject):
+        return (place(Text(node, frame)),)
+    return trace(interp, Text(node, frame))
 
 
 def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> tuple[Place, ...]:
@@ -403,8 +429,9 @@ def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> tuple[
     found = part(interp, whole, key) if isinstance(key, CONSTANTS) else ()
     if found:
         return found
-    if _is_parser(peek(interp, node.value, frame)):
-        return ()
+    parser = peek(interp, node.value, frame)
+    if _is_parser(parser):
+        return _option(parser, peek(interp, node.slice, frame))
     places = trace(interp, whole)
     # What a display spreads and nobody wrote comes from a caller that is not in the tree.
     return () if places and isinstance(places[-1][1], ast.Dict) else places
@@ -449,18 +476,20 @@ def _call(interp: Interpreter, node: ast.Call, frame: Frame) -> tuple[Place, ...
         return behind(interp, said) if isinstance(said, Text) else said
     called = node.func
     receiver = called.value if isinstance(called, ast.Attribute) else None
-    if isinstance(peek(interp, called, frame), (Function, ClassObject)):
+    maker = peek(interp, called, frame)
+    if isinstance(maker, ClassObject) and maker.members and len(node.args) == 1:
+        return trace(interp, Text(node.args[0], frame))
+    if isinstance(maker, (Function, ClassObject)):
         return ()
     if isinstance(called, ast.Name) and called.id == "getattr" and len(node.args) > 1:
         return _named(interp, node, node.args, frame)
+    asked = peek(interp, receiver, frame) if receiver is not None else MISSING
+    if _is_parser(asked):
+        return _option(asked, *(peek(interp, given, frame) for given in node.args[:2]))
     if isinstance(called, ast.Attribute) and called.attr in ("get", "pop", "setdefault") and node.args:
         return _named(interp, node, [called.value, *node.args], frame)
-    if receiver is not None:
-        owner = peek(interp, receiver, frame)
-        if _is_parser(owner):
-            return ()
-        if isinstance(owner, (Module, External, ClassObject)) or _is_pattern(owner):
-            receiver = None
+    if receiver is not None and (isinstance(asked, (Module, External, ClassObject)) or _is_pattern(asked)):
+        receiver = None
     values = (keyword.value for keyword in node.keywords)
     return _operands(interp, (*([receiver] if receiver is not None else ()), *node.args, *values), frame)
 
@@ -468,6 +497,19 @@ def _call(interp: Interpreter, node: ast.Call, frame: Frame) -> tuple[Place, ...
 def _is_parser(value: object) -> bool:
     """Tell whether a value is a parser or one of its sections, whose making decides nothing of what it reads."""
     return type(value) is StandardObject and (value.part_of is not None or HELD in value.fields)
+
+
+def _option(parser: Object, *keys: Object) -> tuple[Place, ...]:
+    """Return the place of an option of a file that a parser read; `keys` are its section, unless that is asked, and
+    its name.
+    """
+    assert type(parser) is StandardObject
+    if parser.part_of is not None:
+        parser, section = parser.part_of
+        keys = (section, *keys[:1])
+    name = keys[1] if len(keys) == 2 else None
+    place = parser.fields.get(ENTRIES, {}).get((keys[0], name.lower())) if isinstance(name, str) else None
+    return () if place is None else (place,)
 
 
 def _is_pattern(value: object) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from collections.abc import Iterator
 
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.inputs import disk
@@ -73,14 +74,16 @@ def located(interp: Interpreter, text: str, module: Module) -> tuple[str, ...]:
 
 
 def _tree_above(interp: Interpreter, here: str) -> list[str]:
-    """List a folder and those above it, up to the root of its project or to the folder that the tool is started in."""
+    """List a folder and those above it, up to the root of its project.
+
+    Without one they go up to the folder that the tool is started in; if that lies elsewhere, it is the folder alone.
+    """
     found = [here]
-    top = os.getcwd()
-    while not _has_marker(interp, found[-1]) and found[-1] != top:
+    while not _has_marker(interp, found[-1]):
         above = os.path.dirname(found[-1])
         if above == found[-1]:
-            # Neither leads anywhere: the folder by itself.
-            return [here]
+            top = os.getcwd()
+            return found[: found.index(top) + 1] if top in found else [here]
         found.append(above)
     return found
 
@@ -125,3 +128,42 @@ def overwrite(interp: Interpreter, text: str, module: Module) -> None:
     """Mark a file that the program itself writes: its contents are not known from then on."""
     for place in located(interp, text, module):
         interp.memo["overwritten", place] = True
+
+
+MOST_MATCHES = 200
+_WILDCARD = re.compile(r"[*?\[]")
+
+
+def matching(interp: Interpreter, text: str, pattern: str, module: Module) -> list[str] | None:
+    """List the paths below a folder of the tree that match a pattern, by name; None where they are not known.
+
+    A program that finds none is not followed: what it looks for may be there when it runs.
+    """
+    places = located(interp, text, module)
+    parts = pattern.split("/")
+    if len(places) != 1 or folder_of(interp, text) is None or not pattern or pattern.startswith("/") or ".." in parts:
+        return None
+    found = list(_below(interp, places[0], parts))[: MOST_MATCHES + 1]
+    if not found or len(found) > MOST_MATCHES:
+        return None
+    return [posixpath.join(text, *each) for each in sorted(dict.fromkeys(found))]
+
+
+def _below(interp: Interpreter, folder: str, parts: list[str]) -> Iterator[tuple[str, ...]]:
+    first, rest = parts[0], parts[1:]
+    if first == "**":
+        yield from _below(interp, folder, rest or ["*"])
+        for name in interp.finder.entries(folder).matching("*"):
+            inside = os.path.join(folder, name)
+            if not name.startswith(".") and disk.is_folder(inside):
+                yield from ((name, *each) for each in _below(interp, inside, parts))
+        return
+    names = interp.finder.entries(folder).matching(first) if _WILDCARD.search(first) else [first]
+    for name in names:
+        if name.startswith(".") and not first.startswith("."):
+            continue
+        path = os.path.join(folder, name)
+        if rest and disk.is_folder(path):
+            yield from ((name, *each) for each in _below(interp, path, rest))
+        elif not rest and (disk.is_folder(path) or interp.finder.sources.exists(path)):
+            yield (name,)

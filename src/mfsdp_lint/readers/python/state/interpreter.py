@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Setting
+from mfsdp_lint.process import spend
 from mfsdp_lint.readers.given_words import Given, GivenWord
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, Programs
@@ -49,6 +50,10 @@ FOLLOWED = (*CONSTANTS, tuple, ListObject, EnumMember, Option)
 
 
 _write: Callable[[type[Write], tuple[Any, ...]], Write] = tuple.__new__
+
+
+UNITS_OF_A_RECIPE = 1_000
+"""Work of taking the settings of a recipe out and of judging them, in objects that are made in that time."""
 
 
 class Interpreter:
@@ -99,6 +104,7 @@ class Interpreter:
         self.called: set[Function] = set()
         self.called_aside: set[Function] = set()
         self.clock = 0
+        self._paid = 0
         self.module_level = 0
         self.skimming = 0
         self.volatile: set[str] = set()
@@ -289,6 +295,15 @@ class Interpreter:
         """Return the time of birth of a new object: larger than any before; negative for objects that modules share."""
         self.clock += 1
         return -self.clock if self.module_level else self.clock
+
+    def pay(self, recipes: int = 0) -> None:
+        """Count the objects made and the values written since the last time, and the recipes that were taken out of
+        them, against the budget. Raises OverBudget.
+
+        This is asked for between entry points, so that nothing is left half done.
+        """
+        made, self._paid = self.clock - self._paid, self.clock
+        spend(made + UNITS_OF_A_RECIPE * recipes)
 
     def step(self) -> None:
         """Count one statement, call or turn of a loop; raises OutOfSteps past the limit."""

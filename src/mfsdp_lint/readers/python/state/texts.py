@@ -136,7 +136,7 @@ def peek(interp: Interpreter, node: Any, frame: Frame) -> Object:
 
 
 def _attribute(owner: Object, name: str) -> Object:
-    if isinstance(owner, (Instance, Unknown, Module)) and name in owner.fields:
+    if isinstance(owner, (Instance, Unknown, Module, EnumMember)) and name in owner.fields:
         return owner.fields[name]
     if isinstance(owner, EnumMember) and name in ("name", "value"):
         return owner.name if name == "name" else owner.value
@@ -171,6 +171,9 @@ def _in_class(cls: ClassObject, name: str) -> tuple[Place, ...]:
     for base in cls.order or [cls]:
         if not isinstance(base, ClassObject) or base.node is None:
             continue
+        later = base.writes.get(name)
+        if isinstance(later, Write) and later.module is not None and isinstance(later.node, ast.AST):
+            return ((later.module, later.focus or later.node, later.function), *later.sources)
         if base.said is None:
             base.said = _said(base.node)
         if name in base.said:

@@ -22,13 +22,20 @@ PLAIN_BASES = {
 
 
 class FieldSpec(NamedTuple):
-    """A dataclass field: its default (or MISSING), or the factory that makes it."""
+    """A dataclass field: its default (or MISSING), or the factory that makes it.
+
+    Values go through `convert`, defaults as well where it `converts_default`. The constructor's parameter is
+    `given_as`.
+    """
 
     name: str
     default: Object = MISSING
     factory: Object = MISSING
     init: bool = True
     keyword_only: bool = False
+    convert: Object = MISSING
+    converts_default: bool = False
+    given_as: str = ""
 
 
 class ClassObject:
@@ -112,7 +119,8 @@ class Layout(NamedTuple):
     constants: dict[Any, Object]
     others: list[FieldSpec]
     hooked: bool
-    after: Function | None
+    after: list[Object]
+    renamed: dict[str, str]
 
 
 def plain(value: Object) -> Object:

@@ -63,6 +63,9 @@ changed since."""
 WHOLE: Final = Marker("whole")
 """True where it has no other entries than it shows. What is forgotten of a tree takes this along."""
 
+SCHEMA: Final = Marker("schema")
+"""The dataclass that it was made from: it says the entries, and `to_object` makes an object of it."""
+
 # Under `fields` of a tree of OmegaConf and of an object, and under `writes` of a dictionary:
 LACKED: Final = Marker("lacked")
 """The writes to names that it does not have, as a tuple of Lacked: overrides that nothing takes."""
@@ -83,6 +86,12 @@ SPECS: Final = Marker("specs")
 """A parser of a command line: how its options and arguments take words (library/command_line.py), by their names."""
 WORD: Final = Marker("word")
 """A word of the command line that the program is started with: the word, as whoever starts it wrote it."""
+
+IN_SOME_ORDER: Final = Marker("in some order")
+"""The elements of a listing whose order is the file system's: a list of them, by name."""
+
+ENTRIES: Final = Marker("entries")
+"""Of a parser of INI files: the places of its options, by section and name."""
 
 HELD: Final = Marker("held")
 """The object of the standard library that a value holds, where methods may change it."""

@@ -490,14 +490,15 @@ class Native:
 
 
 class EnumMember:
-    """A member of an enumeration."""
+    """A member of an enumeration; `fields` are the attributes that the enumeration's own `__init__` gave it."""
 
-    __slots__ = ("cls", "name", "value")
+    __slots__ = ("cls", "fields", "name", "value")
 
     def __init__(self, cls: ClassObject, name: str, value: Object) -> None:
         self.cls = cls
         self.name = name
         self.value = value
+        self.fields: dict[Any, Object] = {}
 
     def __repr__(self) -> str:
         return f"EnumMember({self.name})"

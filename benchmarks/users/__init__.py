@@ -1,0 +1,1 @@
+"""Projects in which two parties use one text, of which a fix may serve only one."""

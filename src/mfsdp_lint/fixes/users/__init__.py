@@ -1,0 +1,88 @@
+"""Other users of an edited text, in whatever language: a fix is held back where one may not stay as it is.
+
+The proof compares every recipe that is read. What it cannot see is asked here, before anything is tried: code that is
+no recipe and takes the same constant, default, function, variable or file. Every mention of its name is part of a
+recipe that the proof compares, or cannot reach the edited text, or holds the edit back; then a plan that edits the
+recipe or the launcher at fault itself is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.recipe import Recipe, Span
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.fixes.judged import FixRequest, Judged, Search
+from mfsdp_lint.fixes.plan import Plan, Texts
+from mfsdp_lint.readers.registry import kind_of
+
+
+def without_other_users(plans: Sequence[Plan], before: Judged, texts: Texts, search: Search) -> list[Plan]:
+    """Leave out the candidates whose text somebody else may use; a plan that has none left says who that is.
+
+    Raises what `search` does.
+    """
+    users = EditUsers(before, texts, search)
+    return [_allowed(each, users) for each in plans]
+
+
+def _allowed(plan: Plan, users: EditUsers) -> Plan:
+    held = [users.of(plan.request, candidate) for candidate in plan.candidates]
+    if not any(held):
+        return plan
+    kept = [index for index, user in enumerate(held) if not user]
+    manners = {manner: kept.index(index) for manner, index in plan.manners.items() if index in kept}
+    reason = "" if kept else f"held back: {held[0]}"
+    return replace(plan, candidates=tuple(plan.candidates[index] for index in kept), manners=manners, held_back=reason)
+
+
+class EditUsers:
+    """The users of edited texts in a project, as far as the comparison of recipes does not show them.
+
+    A user is told as "plain.ipynb uses ckpt".
+    """
+
+    def __init__(self, before: Judged, texts: Texts, search: Search) -> None:
+        self.recipes = before.recipes
+        self.is_read = frozenset((*before.files, *before.users)).__contains__
+        self.texts = texts
+        self.search = search
+        self._known: dict[tuple[Edit, frozenset[tuple[str, str]], frozenset[str]], str] = {}
+        self._writes: dict[str, list[tuple[Recipe, tuple[Span, ...]]]] = {}
+
+    def of(self, request: FixRequest, edits: Sequence[Edit]) -> str:
+        """Return a user of a text that these edits change; "" where there is none but recipes that are compared."""
+        settings = frozenset(path for need in request.needs for path in need.named)
+        at_fault = frozenset((need.recipe.path, need.recipe.name) for need in request.needs)
+        for edit in edits:
+            key = edit, at_fault, settings
+            if key not in self._known:
+                self._known[key] = self._of(request, edit, settings)
+            if self._known[key]:
+                return self._known[key]
+        return ""
+
+    def _of(self, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
+        match kind_of(edit.span.path):
+            case "python":
+                from mfsdp_lint.fixes.users.python import user_of
+            case "shell":
+                from mfsdp_lint.fixes.users.shell import user_of
+            case "yaml":
+                from mfsdp_lint.fixes.users.yaml import user_of
+            case _:
+                return ""
+        return user_of(self, request, edit, settings)
+
+    def writes(self, settings: Collection[str]) -> Iterator[tuple[Recipe, tuple[Span, ...]]]:
+        """Yield every recipe that was read with the places that write one of these settings or hand its value on."""
+        for path in settings:
+            if path not in self._writes:
+                self._writes[path] = [
+                    (recipe, (origin.point, *origin.spans(), *(call.span for call in origin.calls)))
+                    for recipe in self.recipes
+                    for variant in (*recipe.variants, *recipe.exposed)
+                    if (origin := variant.origin(path)) is not None
+                ]
+            yield from self._writes[path]

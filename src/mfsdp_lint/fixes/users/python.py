@@ -1,0 +1,222 @@
+"""Users of an edited piece of Python: other code that names the function, the class, the constant or the variable."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.fixes.judged import FixRequest
+from mfsdp_lint.fixes.statements import blocks
+from mfsdp_lint.inputs.imports import imports_in
+from mfsdp_lint.inputs.mentions import uncommented
+from mfsdp_lint.readers.registry import kind_of
+
+if TYPE_CHECKING:
+    from mfsdp_lint.fixes.users import EditUsers
+
+_IMPORT = re.compile(r"\s*(import os|from os import environ)\s*")
+_CHOICE = re.compile(r".+ if .+ else .+", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an edit stands: the functions and classes around it, outermost first, and the names that others use."""
+
+    around: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
+    """Return another user of what an edit of Python changes; "" where there is none."""
+    path, text = edit.span.path, users.texts(edit.span.path)
+    if _IMPORT.fullmatch(edit.text):
+        return ""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    place = _place(tree, edit)
+    module = _module(path)
+    lines = Lines(text)
+    old = text[lines.offset(edit.span.line, edit.span.column) : lines.offset(edit.span.end_line, edit.span.end_column)]
+    variables = [name for each in settings if (name := each.removeprefix("env.")) != each and name in edit.text + old]
+    accounted = _Compared(users, settings)
+    for variable in variables:
+        found = accounted.outside(path, text, (variable,), edit) or _user_in_others(
+            users, accounted, path, module, variable
+        )
+        if found:
+            return found
+    if variables:
+        return ""
+    at_fault = {need.recipe.name for need in request.needs if need.recipe.path == path}
+    if at_fault.intersection(place.around) or (not place.around and at_fault and not place.names):
+        # The proof compares whoever else is read, so that only a user that is not read remains.
+        return next((user for name in place.around[:1] for user in _unread(users, path, module, name)), "")
+    if _CHOICE.fullmatch(edit.text) and old and edit.text.endswith(f"else {old}"):
+        return ""  # whoever does not turn it on keeps the old value
+    return next(filter(None, (_user_in_others(users, accounted, path, module, name) for name in place.names)), "")
+
+
+class _Compared:
+    """The code that the proof compares: functions that make recipes, and statements that write the settings."""
+
+    def __init__(self, users: EditUsers, settings: Collection[str]) -> None:
+        self._made = {(recipe.path, recipe.name) for recipe in users.recipes}
+        self._scripts = {recipe.path for recipe in users.recipes}
+        self._lines: dict[str, set[int]] = {}
+        for _, spans in users.writes(settings):
+            for span in spans:
+                self._lines.setdefault(span.path, set()).update(range(span.line, span.end_line + 1))
+
+    def outside(self, path: str, text: str, names: Collection[str], edit: Edit | None = None) -> str:
+        """Return "PATH uses NAME" where a Python file names one of these elsewhere than in what is compared."""
+        tree = ast.parse(text)
+        for name in names:
+            word = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, (name, *_aliases(tree, name))))})(?!\w)")
+            for line, said in enumerate(uncommented(text).splitlines(), 1):
+                if not word.search(said) or line in self._lines.get(path, ()):
+                    continue
+                if edit is not None and edit.span.line <= line <= edit.span.end_line:
+                    continue
+                if not self._is_compared(path, tree, line) and not _defines(tree, line, name):
+                    return f"{path} uses {name}"
+        return ""
+
+    def _is_compared(self, path: str, tree: ast.Module, line: int) -> bool:
+        around = _around(tree, line)
+        if around:
+            return any((path, name) in self._made for name in around)
+        return path in self._scripts and not any((path, each) in self._made for each in _functions(tree))
+
+
+def _user_in_others(users: EditUsers, compared: _Compared, path: str, module: str, name: str) -> str:
+    """Return a user in another file of what a module calls `name`, also one that has it through a third file."""
+    waiting, seen = [(path, module)], {path}
+    while waiting:
+        here, module = waiting.pop()
+        for other, text in users.search(here, {name, module}).items():
+            if other in seen:
+                continue
+            if kind_of(other) != "python" or not _parses(text):
+                if _is_named(text, module, name):
+                    return f"{other} uses {name if name != module else module}"
+                continue
+            if not _imports(text, module):
+                if re.search(rf"[\"'][\w./]*\b{re.escape(module)}(\.py|[.:]{re.escape(name)})\b", text):
+                    return f"{other} uses {name}"
+                continue
+            if other.endswith(".py") and not users.is_read(other):
+                continue  # it will be, before anything is called proved
+            if found := compared.outside(other, text, (name,)):
+                return found
+            seen.add(other)
+            waiting.append((other, _module(other)))
+    return ""
+
+
+def _unread(users: EditUsers, path: str, module: str, name: str) -> Iterator[str]:
+    """Yield the users of a recipe that cannot be read: code in a notebook, a template, a string of shell."""
+    for other, text in users.search(path, {name, module}).items():
+        readable = kind_of(other) == "python" and _parses(text)
+        if not readable and not users.is_read(other) and _is_imported(text, module):
+            yield f"{other} uses {module}"
+
+
+def _is_named(text: str, module: str, name: str) -> bool:
+    said = uncommented(text)
+    direct = rf"\b{re.escape(module)}(\.py)?\s*[.:/]\s*{re.escape(name)}\b"
+    loaded = rf"\b{re.escape(module)}\.py\b"
+    return bool(re.search(direct, said) or re.search(loaded, said)) or _is_imported(text, module)
+
+
+def _is_imported(text: str, module: str) -> bool:
+    named = rf"\bfrom\s+[\w.]*\b{re.escape(module)}\s+import\b|\bimport\s+[\w., ]*\b{re.escape(module)}\b"
+    return bool(re.search(named, uncommented(text))) or _imports(text, module)
+
+
+def _imports(text: str, module: str) -> bool:
+    for each in imports_in(text):
+        parts = (*each.module.split("."), *each.names, *each.words)
+        if module in parts:
+            return True
+    return False
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _module(path: str) -> str:
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) if stem == "__init__" else stem
+
+
+def _place(tree: ast.Module, edit: Edit) -> _Place:
+    # What is put in front of a line belongs to the block of the line above, if it is indented as that is.
+    above = edit.span.column == 1 and edit.text[:1] in " \t" and edit.span.line > 1
+    line = edit.span.line - above
+    around = _around(tree, line)
+    if around:
+        return _Place(around, around[:1])
+    statement = next((each for each in tree.body if each.lineno <= line <= (each.end_lineno or each.lineno)), None)
+    return _Place((), tuple(_bound(statement)))
+
+
+def _bound(statement: ast.stmt | None) -> Iterator[str]:
+    """Yield the names by which others reach what a statement at the top level makes or changes."""
+    match statement:
+        case ast.Assign(targets=targets):
+            written: list[ast.expr] = list(targets)
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            written = [target]
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
+            written = [owner]
+        case _:
+            return
+    for each in written:
+        yield from (node.id for node in ast.walk(each) if isinstance(node, ast.Name))
+
+
+def _around(tree: ast.Module, line: int) -> tuple[str, ...]:
+    """Return the names of the functions and classes around a line, the outermost first."""
+    names: list[str] = []
+    pending: list[list[ast.stmt]] = [tree.body]
+    while pending:
+        for node in pending.pop():
+            if node.lineno <= line <= (node.end_lineno or node.lineno):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                    names.append(node.name)
+                pending += blocks(node)
+    return tuple(names)
+
+
+def _aliases(tree: ast.Module, name: str) -> Iterator[str]:
+    """Yield the other names that imports give to a name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from (each.asname for each in node.names if each.name == name and each.asname)
+
+
+def _functions(tree: ast.Module) -> Iterator[str]:
+    yield from (node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def _defines(tree: ast.Module, line: int, name: str) -> bool:
+    """Tell whether a line only imports a name, or begins its definition."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            return True
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno == line and node.name == name:
+            return True
+    return False

@@ -1,0 +1,197 @@
+"""Users of an edited piece of a launch script: readers of its variable, callers of its function, who sources it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.fixes.judged import FixRequest
+from mfsdp_lint.inputs.mentions import uncommented
+from mfsdp_lint.readers.registry import kind_of
+from mfsdp_lint.readers.shell.script import Script
+
+if TYPE_CHECKING:
+    from mfsdp_lint.fixes.users import EditUsers
+
+_LINE = re.compile(r"\s*(?:unset|export) (?P<name>\w+)(?:=\S+)?\s*")
+_EXPORTING = re.compile(r"(?:export|(?:declare|typeset)\s+-\w*x\w*)\b")
+_ALL_EXPORTED = re.compile(r"^\s*set\s+(?:-\w*a\w*|-o\s+allexport)\b", re.MULTILINE)
+_CODE = re.compile(r"(?:.*/)?(?:python[\d.]*|bash|sh|zsh|make|printenv|env)|.*\.(?:py|sh|bash|ipynb)|\./.*")
+"""Words of a command that runs code, which may read every variable that it inherits."""
+_PROGRAM = r"(?:^|(?<=[\s\"'`/(\[]))(?:bash|sh|zsh|sbatch|qsub|exec|nohup)[\"']?[\s,]+(?:-\w+[\"']?[\s,]+)*"
+_START = re.compile(rf"(?:^[ \t@-]*|[;&|(][ \t]*|{_PROGRAM})[\"']?[\w./${{}}-]*\Z", re.MULTILINE)
+"""The text in front of a script's name where it is run as a process of its own."""
+_SOURCED = re.compile(r"(?:\bsource|(?:^|[\s;&|(\"'])\.)\s+[\"']?\S*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """A variable that an edit changes (and whether programs inherit it), or a function. Places are offsets."""
+
+    path: str
+    start: int
+    end: int
+    variable: str = ""
+    inherited: bool = False
+    function: str = ""
+
+
+def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
+    """Return another user of what an edit of a script changes; "" where there is none."""
+    path, text = edit.span.path, users.texts(edit.span.path)
+    changed = _changed(path, text, edit)
+    if changed is None:
+        return ""
+    compared = _Compared(users, settings, request)
+    if changed.variable:
+        for here in sorted(compared.paths | {path}):
+            if kind_of(here) == "shell":
+                found = _reader(changed, here, users.texts(here), compared)
+                if found:
+                    return found
+    name = os.path.basename(path)
+    for other, said in users.search(path, {name}).items():
+        if other in compared.paths or _only_starts(said, name) or name.startswith("."):
+            continue
+        if changed.function and not re.search(rf"(?<!\w){re.escape(changed.function)}(?!\w)", said):
+            continue
+        return f"{other} uses {name}"
+    return ""
+
+
+class _Compared:
+    """The commands that the proof compares: those of launches, and the statements that write the settings."""
+
+    def __init__(self, users: EditUsers, settings: Collection[str], request: FixRequest) -> None:
+        self.lines: dict[str, set[int]] = {}
+        needing = {id(need.recipe) for need in request.needs}
+        for recipe in users.recipes:
+            if id(recipe) in needing:
+                self.lines.setdefault(recipe.path, set()).add(recipe.line)
+        for recipe, spans in users.writes(settings):
+            if id(recipe) in needing:
+                for span in spans:
+                    self.lines.setdefault(span.path, set()).update(range(span.line, span.end_line + 1))
+        self.paths = set(self.lines)
+
+    def has(self, path: str, first: int, last: int) -> bool:
+        """Tell whether one of these lines is compared."""
+        return not self.lines.get(path, set()).isdisjoint(range(first, last + 1))
+
+
+def _changed(path: str, text: str, edit: Edit) -> _Changed | None:
+    """Return what an edit changes for others; None for the words of a single command, or variables of its own."""
+    lines = Lines(text)
+    start = lines.offset(edit.span.line, edit.span.column)
+    end = lines.offset(edit.span.end_line, edit.span.end_column)
+    script = Script.of_file(path, text)
+    if added := _LINE.fullmatch(edit.text):
+        return _Changed(path, start, start, added["name"], inherited=True)
+    body = text[start:end]
+    first = start + len(body) - len(body.lstrip()) if body.strip() else max(start - 1, 0)
+    node = script.node_at(first, max(end - len(body) + len(body.rstrip()), first))
+    around = list(_upwards(node))
+    if any(each.type in ("comment",) for each in around[:1]):
+        return None
+    function = next((script.source(each.children[0]) for each in around if each.type == "function_definition"), "")
+    statement = next((each for each in around if each.type in ("variable_assignment", "declaration_command")), None)
+    command = next((each for each in around if each.type == "command"), None)
+    if statement is None:
+        words = script.source(command) if command is not None else ""
+        if words.startswith("eval") and (named := re.search(r"(\w+)=", body)):
+            return _Changed(path, start, end, named[1], inherited="export" in words)
+        return _Changed(path, start, end, function=function) if function else None
+    if statement.parent is not None and statement.parent.type == "command":
+        return None  # for this command alone
+    declared = next((each for each in around if each.type == "declaration_command"), None)
+    written = re.search(r"(?<!\w)(\w+)\+?=", script.source(statement if declared is None else around[0])) or re.search(
+        r"(?<!\w)(\w+)\+?=", body
+    )
+    assignment = next((each for each in around if each.type == "variable_assignment"), None)
+    name = script.source(assignment.children[0]) if assignment is not None else written[1] if written else ""
+    exported = declared is not None and bool(_EXPORTING.match(script.source(declared)))
+    exported = exported or bool(re.search(rf"\bexport\s[^\n]*\b{name}\b", text)) or bool(_ALL_EXPORTED.search(text))
+    outer = script.bounds(statement)
+    return _Changed(path, min(start, outer[0]), max(end, outer[1]), name, exported) if name else None
+
+
+def _upwards(node: Node | None) -> Iterator[Node]:
+    while node is not None:
+        yield node
+        node = node.parent
+
+
+def _reader(changed: _Changed, path: str, text: str, compared: _Compared) -> str:
+    """Return "PATH uses NAME" where a script reads a changed variable, or runs code that inherits it."""
+    script = Script.of_file(path, text)
+    waiting, seen = [changed.variable], {changed.variable}
+    while waiting:
+        name = waiting.pop()
+        for found in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", script.text):
+            if path == changed.path and changed.start <= found.start() < max(changed.end, changed.start + 1):
+                continue
+            use = _use(script, script.node_at(*found.span()), path, compared)
+            if use is None:
+                return f"{path} uses {name}"
+            if use and use not in seen:
+                seen.add(use)
+                waiting.append(use)
+    if not changed.inherited:
+        return ""
+    for node in script.nodes():
+        first, last = node.start_point.row + 1, node.end_point.row + 1
+        late = path != changed.path or script.bounds(node)[0] >= changed.start or _in_function(node)
+        if node.type == "command" and late and not compared.has(path, first, last) and _runs_code(script, node):
+            return f"{path} runs {' '.join(script.source(node).split())[:40]}"
+    return ""
+
+
+def _use(script: Script, node: Node | None, path: str, compared: _Compared) -> str | None:
+    """Return the variable that a mention hands the value on to, "" for no use or a compared one; None for another."""
+    inner = node
+    for each in _upwards(node):
+        first, last = each.start_point.row + 1, each.end_point.row + 1
+        match each.type:
+            case "comment" | "unset_command":
+                return ""
+            case "variable_assignment":
+                target = script.source(each.children[0])
+                return "" if inner is each.children[0] or inner == each.children[0] else target.partition("[")[0]
+            case "declaration_command":
+                return ""
+            case "command" if compared.has(path, first, last):
+                return ""
+            case "command" | "program" | "test_command":
+                return None
+        inner = each
+    return None
+
+
+def _in_function(node: Node) -> bool:
+    return any(each.type == "function_definition" for each in _upwards(node))
+
+
+def _runs_code(script: Script, command: Node) -> bool:
+    words = [script.source(each).strip("\"'") for each in command.named_children if each.type != "variable_assignment"]
+    if not words or words[0] in ("source", ".", "cd", "echo", "printf", "cat", "mkdir", "test", "["):
+        return False
+    return any(_CODE.fullmatch(word) for word in words)
+
+
+def _only_starts(text: str, name: str) -> bool:
+    """Tell whether a text names a script only to run it by itself, as a process of its own."""
+    said = uncommented(text)
+    mentions = list(re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", said))
+    for found in mentions:
+        line = said.rfind("\n", 0, found.start()) + 1
+        before = said[line : found.start()]
+        if not _START.search(before) or _SOURCED.search(before):
+            return False
+    return True

@@ -1,0 +1,98 @@
+"""Mentions of names anywhere in a repository, in whatever language: who may use a piece of text.
+
+Texts are searched for words, unparsed: of a notebook, a Makefile or a file that does not parse nobody knows more.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
+
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.dependents import MOST_BYTES_OF_ALL, MOST_FILES, TooMany
+from mfsdp_lint.inputs.discover import written_folders
+from mfsdp_lint.inputs.projects import is_project, repository_above, shown
+
+_MOST_BYTES = 1 << 20
+"""Of a file; a longer one is data."""
+
+_PROSE = (".md", ".rst", ".txt", ".html", ".svg", ".csv", ".lock")
+"""Texts that nothing is run from."""
+
+
+class Mentions:
+    """The texts of the repositories that the edited files lie in, each read when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, dict[str, str]] = {}
+
+    def files(self, path: str, words: Collection[str]) -> Mapping[str, str]:
+        """Return the other files of a file's repository that have every one of these words, with their texts.
+
+        Outside of any repository, the files below the working directory are asked, if the file is there. Raises
+        TooMany.
+        """
+        wanted = [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in words]
+        own = disk.real(path)
+        return {
+            shown(other): text
+            for other, text in self._of(_root(own)).items()
+            if other != own and all(word in text for word in words) and all(each.search(text) for each in wanted)
+        }
+
+    def _of(self, root: str) -> dict[str, str]:
+        if root not in self._texts:
+            self._texts[root] = dict(_texts(root))
+        return self._texts[root]
+
+
+@lru_cache(maxsize=256)
+def uncommented(text: str) -> str:
+    """Return a text without the comments that begin with `#`, as far as its lines show; lines stay where they are."""
+    return _COMMENT.sub(lambda found: found[1] or "", text)
+
+
+_COMMENT = re.compile(r"^([ \t]*)#(?![!%]).*|(?<=[\w)\]}\"'])([ \t]+)#[ \t].*", re.MULTILINE)
+
+
+def _root(path: str) -> str:
+    folder = os.path.dirname(path)
+    root = repository_above(folder)
+    if is_project(root):
+        return root
+    here = disk.real(os.curdir)
+    return here if root.startswith(os.path.join(here, "")) else root
+
+
+def _texts(root: str) -> Iterator[tuple[str, str]]:
+    number = size = 0
+    for folder, names in written_folders(root):
+        for name in names:
+            if name.endswith(_PROSE) or (name.startswith(".") and name != ".env"):
+                continue
+            path = os.path.join(folder, name)
+            length = _length(path)
+            if not length or length > _MOST_BYTES:
+                continue
+            number, size = number + 1, size + length
+            if number > MOST_FILES or size > MOST_BYTES_OF_ALL:
+                disk.is_not_all()
+                raise TooMany
+            try:
+                data = disk.read(path, _MOST_BYTES)
+            except (OSError, ValueError):
+                continue
+            if b"\0" not in data:
+                yield path, data.decode("utf-8", "replace")
+
+
+def _length(path: str) -> int:
+    """Return the size of a regular file; 0 for links, and for pipes, on which a reader would wait."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0

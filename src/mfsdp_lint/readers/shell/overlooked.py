@@ -1,0 +1,55 @@
+"""Launches that give no run: a command that speaks of FSDP or names a training program, with the reason."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from tree_sitter import Node
+
+from mfsdp_lint.core.recipe import Span, Unfollowed
+from mfsdp_lint.readers.shell.builtins import BUILTINS
+from mfsdp_lint.readers.shell.launch_command import ShellLaunch, may_start, program_of
+from mfsdp_lint.readers.shell.run import Runner
+from mfsdp_lint.readers.shell.script import Script, plain
+
+_TRAINS = re.compile(r"(?<![\w-])[\w./-]*\b(?:(?:pre)?train|finetune|run_recipe)\w*\.py\b|fsdp", re.IGNORECASE)
+
+_STARTS_NOTHING = re.compile(
+    r"awk|cat|chmod|cp|diff|find|git|grep|head|ls|mkdir|mv|pgrep|pip|pkill|rm|rsync|sed|tail|tee|test|touch|wc"
+)
+"""Programs that are given a file's name, or a text."""
+
+
+def overlooked(path: str, runner: Runner) -> Unfollowed | None:
+    """Return the first command of a script without runs that may start one, with the reason why it is not followed.
+
+    None where there is no such command, or the program that it starts was followed.
+    """
+    launches = {launch.span: launch for launch in runner.launches}
+    for script in list(runner.scripts.values()):
+        for node in script.nodes():
+            if node.type == "command" and _TRAINS.search(script.source(node)):
+                place = script.span(node)
+                reason = _reason(script, node, launches.get(place), runner, place)
+                if reason:
+                    name = posixpath.basename(path)
+                    return Unfollowed(name, path, path, place.line, "launch", "out of sight", reason, place)
+    return None
+
+
+def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Runner, place: Span) -> str:
+    named = node.child_by_field_name("name")
+    name = posixpath.basename(script.source(named)) if named is not None else ""
+    if name in BUILTINS or _STARTS_NOTHING.fullmatch(name):
+        return ""
+    if launch is not None:
+        if program_of(launch, runner.path, runner.sources) is not None:
+            return ""
+        program = plain(launch.started.program)
+        return f"{posixpath.basename(program)} is not at hand, and its words give no settings of Megatron"
+    if place not in runner.followed:
+        return "no way that is followed leads to this launch"
+    if re.fullmatch(r"[\w.-]+", name) and not may_start(name):
+        return f"the launch goes through `{name}`, which is not followed"
+    return ""

@@ -1,0 +1,113 @@
+"""Who uses a file: found in the text of the files of its project, the nearest first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.inputs.dependents import importers, users
+from mfsdp_lint.readers.registry import READERS
+
+TYPES = [reader.type for reader in READERS]
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("pyproject.toml")
+
+
+def write(path: str, text: str = "") -> None:
+    Path(path).parent.mkdir(exist_ok=True, parents=True)
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def found(*paths: str, enough: int = 40) -> list[str]:
+    return users(paths, TYPES, enough)
+
+
+def test_python_uses_what_it_imports_and_the_nearest_are_first() -> None:
+    write("lib/helper.py", "def shard(cfg): ...\n")
+    write("lib/middle.py", "from .helper import shard\n\nshard(None)\n")
+    write("a_recipe.py", "import lib.middle\n")
+    write("other.py", "import json\n")
+    assert found("lib/helper.py") == ["lib/middle.py", "a_recipe.py"]
+
+
+def test_a_package_that_hands_names_on_is_used_by_those_who_mean_them() -> None:
+    write(
+        "lib/__init__.py", '"""All."""\nfrom .one import *\nfrom .two import second as renamed\n\n__all__ = ["first"]\n'
+    )
+    write("lib/one.py", "def first(): ...\n\n\ndef _of(): ...\n\n\n__all__ = ['first']\n")
+    write("lib/two.py", "def second(): ...\n")
+    write("uses_none.py", "import lib\n\nprint(lib.__all__, '_of')\n")
+    write("uses_one.py", "from lib import first\n")
+    write("uses_two.py", "import lib\n\nlib.renamed()\n")
+    assert found("lib/one.py") == ["lib/__init__.py", "uses_one.py"]
+    assert found("lib/two.py") == ["lib/__init__.py", "uses_two.py"]
+    assert importers(["lib/one.py"]) == [
+        "lib/__init__.py",
+        "uses_none.py",
+        "uses_one.py",
+        "uses_two.py",
+    ]  # a proof needs all
+
+
+def test_a_package_with_code_of_its_own_may_use_any_name_for_any_other() -> None:
+    write("lib/__init__.py", "from .one import first\n\nTABLE = {1: first}\n")
+    write("lib/one.py", "def first(): ...\n")
+    write("uses.py", "from lib import TABLE\n")
+    assert found("lib/one.py") == ["lib/__init__.py", "uses.py"]
+
+
+def test_a_notebook_uses_what_it_imports_itself() -> None:
+    cell: dict[str, object] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    for name, source in (("near", ["from helper import (\n", "    shard,\n", ")"]), ("far", ["import recipe"])):
+        write(f"{name}.ipynb", json.dumps({"cells": [cell | {"source": source}]}))
+    write("helper.py", "def shard(cfg): ...\n")
+    write("recipe.py", "import helper\n")
+    assert found("helper.py") == ["near.ipynb", "recipe.py"]
+
+
+def test_scripts_use_the_files_that_they_name_and_scripts_that_do() -> None:
+    write("env.sh", "export A=1\n")
+    write("train.sh", "source $(dirname $0)/env.sh\n")
+    write("sweep.sh", "for i in 1 2; do bash $ROOT/train.sh; done\n")
+    write("other.sh", "source other/env.sh\n")
+    assert found("env.sh") == ["train.sh", "sweep.sh"]
+
+
+def test_a_program_that_imports_a_helper_is_started_by_scripts() -> None:
+    write("helper.py")
+    write("train.py", 'import helper\n\nif __name__ == "__main__":\n    ...\n')
+    write("run.sh", "torchrun train.py\n")
+    write("job.yaml", "command: [python, -m, here.train]\n")
+    assert found("helper.py") == ["run.sh", "train.py"]
+
+
+def test_a_configuration_is_used_by_those_who_name_it() -> None:
+    write("conf/ddp/fsdp.yaml", "use_megatron_fsdp: true\n")
+    write("conf/run.yaml", "defaults:\n  - ddp: fsdp\n")
+    write("conf/about.yaml", "# fsdp\n")
+    write("load.py", 'OmegaConf.load("conf/ddp/fsdp.yaml")\n')
+    write("recipe.py", "import load\n")
+    assert found("conf/ddp/fsdp.yaml") == ["conf/run.yaml", "load.py", "recipe.py"]
+
+
+def test_those_who_are_farther_away_than_enough_are_not_looked_for() -> None:
+    write("helper.py")
+    for name in ("a", "b"):
+        write(f"{name}.py", "import helper\n\nhelper.shard(None)\n")
+        write(f"far_{name}.py", f"import {name}\n")
+    assert found("helper.py", enough=1) == ["a.py", "b.py"]
+    assert found("helper.py", enough=2) == ["a.py", "b.py", "far_a.py", "far_b.py"]
+
+
+def test_outside_of_a_project_no_folder_is_entered() -> None:
+    Path("pyproject.toml").unlink()
+    write("helper.py")
+    write("beside.py", "import helper\n")
+    write("below/recipe.py", "import helper\n")
+    assert found("helper.py") == ["beside.py"]
