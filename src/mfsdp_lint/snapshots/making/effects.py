@@ -126,9 +126,9 @@ class _Reach:
             method = own[name]
             if isinstance(method, Function) and (not name.startswith("__") or _is_made_plainly(own, described)):
                 methods = described.setdefault("methods", {})
-                # A bound that is known holds for any arguments, also where carrying out effects leads out of sight.
-                if not methods.get(name):
-                    methods[name] = {}
+                methods[name] = methods.get(name) or {}
+                # That a method changes nothing holds also where carrying out its effects leads out of sight.
+                if methods[name].get("bound", [True])[:2] != [[], False]:
                     self.add(method, methods[name])
 
 
