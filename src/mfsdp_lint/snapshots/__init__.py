@@ -50,7 +50,8 @@ A class: `kind` ("dataclass", "enum", "namedtuple", "typeddict", "plain"), `base
 ({name: [other names that take the value as well]}, None where that is not known), `forwards` (the fields of a
 Forwarding, see class_data.py).
 
-A function: `parameters` ([name, kind, node or ["required"]]...; the kinds are "p" positional only, "a", "*", "k"
+A function: `effects`, what a call with arguments does, in the terms of effects.py (it counts before all else);
+`parameters` ([name, kind, node or ["required"]]...; the kinds are "p" positional only, "a", "*", "k"
 keyword only, "**"), `keys` (those that `**` takes), `outcome` ({"result": node,
 "writes": [[parameter, attribute...], write, node]..., "environment": [name, write, node]..., "forgets": [parameter,
 attribute...]...}), `broken`, the parameters without whose default nothing is known, `cases` ({parameter: [value,

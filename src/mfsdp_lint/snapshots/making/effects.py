@@ -127,7 +127,9 @@ class _Reach:
             if isinstance(method, Function) and (not name.startswith("__") or _is_made_plainly(own, described)):
                 methods = described.setdefault("methods", {})
                 methods[name] = methods.get(name) or {}
-                self.add(method, methods[name])
+                # That a method changes nothing holds also where carrying out its effects leads out of sight.
+                if methods[name].get("bound", [True])[:2] != [[], False]:
+                    self.add(method, methods[name])
 
 
 def _is_made_plainly(own: Mapping[Any, Object], described: Any) -> bool:
