@@ -86,10 +86,10 @@ def test_chosen_settings_of_one_recipe_are_a_list_with_the_place_of_each(ask: As
         sharded (recipes.py:20)
           checkpoint              set           recipes.py:6
           checkpoint.ckpt_format  fsdp_dtensor  recipes.py:11
-          checkpoint.load         –             default, recipes.py:6
+          checkpoint.load         –             default, settings.py:8
           checkpoint.save         /results      recipes.py:6
           ddp.use_megatron_fsdp   yes           recipes.py:10
-          dist.use_megatron_fsdp  no→yes        default, recipes.py:6 → start-up, {START_UP}:1467
+          dist.use_megatron_fsdp  no→yes        default, settings.py:19 → start-up, {START_UP}:1467
 
         – is off or None, → is what will run
         """

@@ -131,7 +131,7 @@ def test_a_variable_that_turns_fsdp_on_is_an_exposed_switch(ask: Ask, form: str)
     Path("recipe.py").write_text(RECIPE.replace("FORM", FORMS[form]))
     code, out, _ = ask("recipe.py", *TARGET, "--output-format=concise", "--select=MFSDP101")
     assert code == 1
-    assert 'but it is "torch_dist" with USE_FSDP=1; ' in out
+    assert 'but it is "torch_dist" (with USE_FSDP=1); ' in out
     assert " warning MFSDP101 " in out
     assert out.count("MFSDP101") == 1
 
@@ -139,7 +139,7 @@ def test_a_variable_that_turns_fsdp_on_is_an_exposed_switch(ask: Ask, form: str)
 def test_a_value_that_the_text_compares_with_is_tried(ask: Ask) -> None:
     Path("recipe.py").write_text(RECIPE.replace("FORM", 'os.environ.get("BACKEND", "ddp") == "sharded"'))
     _, out, _ = ask("recipe.py", *TARGET, "--output-format=concise", "--select=MFSDP101")
-    assert " with BACKEND=sharded; " in out
+    assert " (with BACKEND=sharded); " in out
 
 
 def test_a_variable_that_decides_something_else_is_not_tried(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,4 +164,4 @@ def test_a_launch_exposes_what_its_program_asks_for_once(ask: Ask) -> None:
     Path("launch.sh").write_text("torchrun recipe.py\n")
     _, out, _ = ask(".", *TARGET, "--output-format=concise", "--select=MFSDP101")
     assert out.count("MFSDP101") == 1
-    assert " with USE_FSDP=1; " in out
+    assert " (with USE_FSDP=1); " in out

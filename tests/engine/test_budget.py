@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mfsdp_lint.cli import main
-from mfsdp_lint.engine import remaining
+from mfsdp_lint.engine import run
 from mfsdp_lint.process import OverBudget, budget, spend
 
 RECIPE = """\
@@ -28,7 +28,7 @@ def recipe():
 def no_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "recipe.py").write_text(RECIPE)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(remaining, "UNITS", 0)
+    monkeypatch.setattr(run, "UNITS", 0)
 
 
 def document(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:

@@ -51,8 +51,10 @@ def test_data_elsewhere_is_told_where_it_is_handed_on(tmp_path: Path) -> None:
     assert found(tmp_path, "../conf.json", "src").span.path.endswith("recipes.py")
 
 
-def test_what_is_told_in_a_file_that_nobody_edits_has_no_fix(tmp_path: Path) -> None:
-    assert found(tmp_path, "conf.json", "src").fix is None
+def test_what_is_told_in_a_file_that_nobody_edits_is_fixed_in_the_recipe(tmp_path: Path) -> None:
+    fix = found(tmp_path, "conf.json", "src").fix
+    assert fix is not None
+    assert {edit.span.path for edit in fix.edits} == {str(tmp_path / "src" / "recipes.py")}
 
 
 def test_a_comment_where_the_value_is_handed_on_silences_it_as_well(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ OTHERS = {
     "inputs/disk.py": "looks itself",
     "inputs/writing.py": "writes, and --fix is always done",
     "inputs/dependents.py": "asks for the size of what it reads next",
+    "inputs/mentions.py": "asks for the size of what it reads next",
     "inputs/configuration.py": "the configuration is read by every run, before anything is known of it",
     "inputs/sources.py": "says why a file cannot be opened, and whether one may be written",
     "inputs/history.py": "writes what git has, and --since is always done",
@@ -28,6 +29,7 @@ OTHERS = {
     "engine/cache.py": "looks after its own files",
     "readers/python/eval/written.py": "a part of the tool",
     "readers/python/entries/addressed.py": "a part of the tool",
+    "rules/load.py": "a team's rules are looked at by engine/cache.py",
     "rules/selection.py": "a team's rules are looked at by engine/cache.py",
 }
 """Who may look by other means, and why."""

@@ -29,7 +29,9 @@ def test_every_setting_can_be_configured(write: Write) -> None:
         output-format = "concise"
         """,
     )
-    assert merge({}, read_configuration()) == Options(
+    (remark,) = (merged := merge({}, read_configuration())).remarks
+    assert remark.endswith("edits nothing; give --fix --unsafe-fixes, or name the file: --config pyproject.toml")
+    assert merged == Options(
         select=("MFSDP1", "MFSDP2"),
         ignore=("MFSDP102",),
         exclude=("old",),
@@ -40,10 +42,9 @@ def test_every_setting_can_be_configured(write: Write) -> None:
         target_torch="2.10",
         target_gpu="h100",
         target_from="pyproject.toml",
-        fix=True,
-        unsafe_fixes=True,
         diff=True,
         output_format=("concise",),
+        remarks=(remark,),
     )
 
 

@@ -137,10 +137,14 @@ def test_start_ups_own_functions_do_what_start_up_does(version: str, call: str, 
     assert recipe.setting("ddp.data_parallel_sharding_strategy").value == Known("optim_grads_params")
 
 
-def test_a_class_of_the_users_own_may_do_more_at_start_up(tmp_path: Path) -> None:
+def test_start_up_is_followed_with_a_class_of_the_users_own(tmp_path: Path) -> None:
     text = STARTED.replace("def mine", "class Own:\n        def finalize(self): ...\n\n    def mine")
-    recipe = shipped(tmp_path, text.format(call="cfg.dataset = Own(); cfg.validate()"), "0.3.1")
-    assert recipe.setting("ddp.use_megatron_fsdp").value == OneOf((True, False))
+    recipe = shipped(
+        tmp_path,
+        text.format(call="cfg.checkpoint.ckpt_format = 'fsdp_dtensor'; cfg.dataset = Own(); cfg.validate()"),
+        "0.3.1",
+    )
+    assert recipe.setting("ddp.use_megatron_fsdp").value == Known(True)
 
 
 @pytest.mark.parametrize("version", ["0.3.1", "0.4.2", "0.5.1", "0.6.0", "head"])
