@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import Known, NotNone, OneOf, Unknown, Value
+from mfsdp_lint.core.values import Known, NotNone, Unknown, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
