@@ -116,7 +116,7 @@ UNREAD = {
     "an interpolation": "OmegaConf.load('odd.yaml').ddp.use_megatron_fsdp",
     "any object": "yaml.unsafe_load(open('conf.yaml'))['ddp']['use_megatron_fsdp']",
     "a name from outside": "yaml.safe_load(open(os.environ['CONF']))['x']",
-    "hooks": "json.load(open('conf.json'), object_hook=print)['use_megatron_fsdp']",
+    "hooks": "json.load(open('conf.json'), object_hook=lambda _: {'use_megatron_fsdp': os.environ['FSDP']})['use_megatron_fsdp']",
 }
 
 
