@@ -69,9 +69,9 @@ def test_sections_are_merged_where_the_type_is_the_same(project: Project) -> Non
     assert variant(project, text).value("checkpoint.save") != Known(5)
 
 
-def test_what_the_recipe_may_not_take_is_not_known(project: Project) -> None:
+def test_what_the_recipe_refuses_is_left_out(project: Project) -> None:
     found = variant(project, EXPERIMENT.replace("train_iters: 50", "nccl_ub: true"))
-    assert found.value("ddp.nccl_ub") == UNKNOWN
+    assert found.value("ddp.nccl_ub") == Known(False)
 
 
 def test_nothing_is_saved(project: Project) -> None:
