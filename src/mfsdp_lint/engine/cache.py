@@ -284,13 +284,14 @@ def load(place: str) -> Kept | None:
         content = files.read(place)
     except OSError:
         return None
-    expected = sealed(place, content.partition(b"\n")[2])
+    data = content.partition(b"\n")[2]
+    expected = sealed(place, data)
     if expected is None or not compare_digest(content, expected):
         return None
     import msgspec
 
     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
-        return msgspec.json.decode(content.partition(b"\n")[2], type=Kept)
+        return msgspec.json.decode(data, type=Kept)
     return None
 
 

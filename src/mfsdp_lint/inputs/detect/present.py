@@ -339,10 +339,10 @@ def in_use(places: ProjectFolders, files: Iterable[str]) -> NamedVersions | None
 
 
 def _set_fields(text: str) -> Iterator[tuple[int, int]]:
-    """Yield every assignment to a field of a section that some releases have, by its line, and these releases."""
+    """Yield every assignment to a field that some releases have and others have not, by its line, and the former."""
     for match in _SET.finditer(text):
         has = having_field(match["section"], match["field"])
-        if has and not _is_guarded(text, match):
+        if has and has != every() and not _is_guarded(text, match):
             yield text.count("\n", 0, match.start()) + 1, has
 
 

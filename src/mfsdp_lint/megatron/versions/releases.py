@@ -170,6 +170,7 @@ def releases(mask: int) -> Sequence[str]:
     return [release for bit, release in enumerate(_index()["releases"]) if mask >> bit & 1]
 
 
+@cache
 def having_field(section: str, field: str) -> int:
     """Return the mask of the releases in which a section of a configuration has a field; 0 where none has it."""
     fields = _fields()

@@ -386,25 +386,19 @@ def _may_switch(interp: Interpreter, asking: Iterable[ast.AST], modules: Iterabl
         if not _VARIABLE_NAMES.isdisjoint(_words(scope)):
             return True
         given |= {scope.name} if isinstance(scope, _SCOPES) else _set_under_conditions(scope)
-    for module in modules:
-        text = _text_with_switch(interp, module)
-        if not any(word in text for word in given):
-            continue
-        scopes = (node for node in ast.walk(module.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
-        words = (_words(each) for each in (*scopes, module.tree))
-        if any(not _VARIABLE_NAMES.isdisjoint(each) and not given.isdisjoint(each) for each in words):
-            return True
-    return False
+    return any(not given.isdisjoint(words) for module in modules for words in _words_beside_switches(interp, module))
 
 
-def _text_with_switch(interp: Interpreter, module: Module) -> str:
-    """Return the text of a module that names a switch; "" for any other module."""
-    key = ("text with a switch", module)
-    if key not in interp.memo:
-        text = interp.finder.sources.text_or_none(module.path) or ""
-        interp.memo[key] = text if any(name in text for name in _VARIABLE_NAMES) else ""
-    found: str = interp.memo[key]
-    return found
+def _words_beside_switches(interp: Interpreter, module: Module) -> tuple[frozenset[str], ...]:
+    """Return the words of each function of a module, and of its top level, that names a switch."""
+    text = interp.finder.sources.text_or_none(module.path) or ""
+    return _words_of_scopes(module.tree) if any(name in text for name in _VARIABLE_NAMES) else ()
+
+
+@lru_cache(maxsize=1024)
+def _words_of_scopes(tree: ast.Module) -> tuple[frozenset[str], ...]:
+    functions = (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+    return tuple(words for each in (*functions, tree) if not _VARIABLE_NAMES.isdisjoint(words := _words(each)))
 
 
 def _within(scope: ast.AST) -> Iterator[ast.AST]:
