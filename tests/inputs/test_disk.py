@@ -20,7 +20,6 @@ OTHERS = {
     "inputs/disk.py": "looks itself",
     "inputs/writing.py": "writes, and --fix is always done",
     "inputs/dependents.py": "asks for the size of what it reads next",
-    "inputs/mentions.py": "asks for the size of what it reads next",
     "inputs/configuration.py": "the configuration is read by every run, before anything is known of it",
     "inputs/sources.py": "says why a file cannot be opened, and whether one may be written",
     "inputs/history.py": "writes what git has, and --since is always done",

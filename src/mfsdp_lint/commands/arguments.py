@@ -101,6 +101,18 @@ def comma_separated(text: str) -> tuple[str, ...]:
     return tuple(piece.strip() for piece in text.split(",") if piece.strip())
 
 
+def add_pinned_versions(group: argparse._ActionsContainer) -> None:
+    """Add the options for what a megatron-bridge release is judged together with."""
+    group.add_argument(
+        "--target-core",
+        metavar="VERSION",
+        help="the megatron-core release, if it is not the one that megatron-bridge pins",
+    )
+    group.add_argument("--target-te", metavar="VERSION", help="the Transformer Engine version")
+    group.add_argument("--target-torch", metavar="VERSION", help="the PyTorch version")
+    group.add_argument("--target-gpu", metavar="NAME", help="the GPU type, for example h100")
+
+
 def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> None:
     """Add the options that decide which files are read and against which versions they are judged.
 
@@ -128,14 +140,7 @@ def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> 
         metavar="VERSION",
         help="the megatron-bridge release to judge against (0.4.2, head), or a range of them (>=0.4,<0.6)",
     )
-    group.add_argument(
-        "--target-core",
-        metavar="VERSION",
-        help="the megatron-core release, if it is not the one that megatron-bridge pins",
-    )
-    group.add_argument("--target-te", metavar="VERSION", help="the Transformer Engine version")
-    group.add_argument("--target-torch", metavar="VERSION", help="the PyTorch version")
-    group.add_argument("--target-gpu", metavar="NAME", help="the GPU type, for example h100")
+    add_pinned_versions(group)
     group.add_argument("--front-end", metavar="NAME", help="read YAML files as configurations of this framework")
     group.add_argument("--search-path", action="append", metavar="DIR", help="a folder to find imports in; repeatable")
     group.add_argument(

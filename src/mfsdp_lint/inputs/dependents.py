@@ -136,7 +136,7 @@ def _written(roots: Iterable[str], types: Sequence[FileType], *, in_projects: bo
                 break
             for name in names:
                 path = os.path.join(folder, name)
-                if not name.startswith(".") and _type_of(name, types) and (bytes_ := _bytes(path)) is not None:
+                if not name.startswith(".") and _type_of(name, types) and (bytes_ := size_of(path)) is not None:
                     number += 1
                     size += bytes_
                     if number > MOST_FILES or size > MOST_BYTES_OF_ALL:
@@ -145,7 +145,7 @@ def _written(roots: Iterable[str], types: Sequence[FileType], *, in_projects: bo
                     yield path
 
 
-def _bytes(path: str) -> int | None:
+def size_of(path: str) -> int | None:
     """Return the size of a regular file; None for links and for pipes, on which a reader would wait."""
     try:
         status = os.lstat(path)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.dependents import MOST_BYTES_OF_ALL, MOST_FILES, TooMany
+from mfsdp_lint.inputs.dependents import MOST_BYTES_OF_ALL, MOST_FILES, TooMany, size_of
 from mfsdp_lint.inputs.discover import written_folders
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 
@@ -74,7 +73,7 @@ def _texts(root: str) -> Iterator[tuple[str, str]]:
             if name.endswith(_PROSE) or (name.startswith(".") and name != ".env"):
                 continue
             path = os.path.join(folder, name)
-            length = _length(path)
+            length = size_of(path)
             if not length or length > _MOST_BYTES:
                 continue
             number, size = number + 1, size + length
@@ -87,12 +86,3 @@ def _texts(root: str) -> Iterator[tuple[str, str]]:
                 continue
             if b"\0" not in data:
                 yield path, data.decode("utf-8", "replace")
-
-
-def _length(path: str) -> int:
-    """Return the size of a regular file; 0 for links, and for pipes, on which a reader would wait."""
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return 0
-    return status.st_size if stat.S_ISREG(status.st_mode) else 0

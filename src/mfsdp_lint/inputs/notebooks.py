@@ -59,7 +59,7 @@ def as_python(lines: Sequence[str]) -> list[str]:
             return ["pass", *as_python(lines[1:])]
         blank = [""] * (len(lines) - 1)
         return [("pass" if name in (*_ELSEWHERE, *_WRAPPED) else _ANYTHING), *blank]
-    if _parses("\n".join(lines)):
+    if parses("\n".join(lines)):
         return list(lines)
     made: list[str] = []
     for line in lines:
@@ -89,7 +89,8 @@ def _environment(said: str) -> str:
     return f"import os; os.environ[{variable['name']!r}] = {value}"
 
 
-def _parses(text: str) -> bool:
+def parses(text: str) -> bool:
+    """Tell whether a text is Python of the version that runs the tool."""
     try:
         ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

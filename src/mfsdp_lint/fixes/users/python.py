@@ -15,6 +15,7 @@ from mfsdp_lint.fixes.judged import FixRequest
 from mfsdp_lint.fixes.statements import blocks
 from mfsdp_lint.inputs.imports import imports_in
 from mfsdp_lint.inputs.mentions import uncommented
+from mfsdp_lint.inputs.notebooks import parses
 from mfsdp_lint.readers.registry import kind_of
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _user_in_others(users: EditUsers, compared: _Compared, path: str, module: st
         for other, text in users.search(here, {name, module}).items():
             if other in seen:
                 continue
-            if kind_of(other) != "python" or not _parses(text):
+            if kind_of(other) != "python" or not parses(text):
                 if _is_named(text, module, name):
                     return f"{other} uses {name if name != module else module}"
                 continue
@@ -124,7 +125,7 @@ def _user_in_others(users: EditUsers, compared: _Compared, path: str, module: st
 def _unread(users: EditUsers, path: str, module: str, name: str) -> Iterator[str]:
     """Yield the users of a recipe that cannot be read: code in a notebook, a template, a string of shell."""
     for other, text in users.search(path, {name, module}).items():
-        readable = kind_of(other) == "python" and _parses(text)
+        readable = kind_of(other) == "python" and parses(text)
         if not readable and not users.is_read(other) and _is_imported(text, module):
             yield f"{other} uses {module}"
 
@@ -147,14 +148,6 @@ def _imports(text: str, module: str) -> bool:
         if module in parts:
             return True
     return False
-
-
-def _parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def _module(path: str) -> str:
