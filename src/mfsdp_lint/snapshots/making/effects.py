@@ -127,8 +127,8 @@ class _Reach:
             if isinstance(method, Function) and (not name.startswith("__") or _is_made_plainly(own, described)):
                 methods = described.setdefault("methods", {})
                 methods[name] = methods.get(name) or {}
-                # That a method changes nothing holds also where carrying out its effects leads out of sight.
-                if methods[name].get("bound", [True])[:2] != [[], False]:
+                # That a method changes no attribute holds also where carrying out its effects leads out of sight.
+                if methods[name].get("bound", [True])[0] != []:
                     self.add(method, methods[name])
 
 
