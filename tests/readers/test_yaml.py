@@ -548,10 +548,10 @@ OmegaLikeDumper.add_implicit_resolver("tag:yaml.org,2002:float", yaml_nodes._FLO
 
 
 def flattened(mapping: dict[str, Plain], above: str = "") -> dict[str, Plain]:
-    """Every path of a mapping; "set" for the mappings themselves."""
+    """Every path of a mapping; "set" for the mappings themselves. A `_target_` is the class of its section."""
     found: dict[str, Plain] = {}
     for key, below in mapping.items():
-        found[above + key] = below
+        found[above + ("__class__" if key == "_target_" else key)] = below
         if isinstance(below, dict):
             found |= flattened(below, above + key + ".")
     return found
@@ -591,6 +591,7 @@ def is_dumped_faithfully(text: str, mapping: dict[str, Plain]) -> bool:
 
 @given(mapping=MAPPINGS, style=STYLES)
 @example(mapping={"checkpoint": {"0": ":0"}}, style={"default_flow_style": False, "width": 10})
+@example(mapping={"checkpoint": {"_target_": {}}}, style={"default_flow_style": True})
 def test_what_is_dumped_is_read_again_and_every_value_is_where_the_focus_says(
     mapping: dict[str, Plain], style: dict[str, object]
 ) -> None:
