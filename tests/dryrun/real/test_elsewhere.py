@@ -17,6 +17,7 @@ SRUN = Path(__file__).with_name("srun")
 RECIPE = """
 import json
 import os
+import subprocess
 
 from megatron.bridge.models.gpt_provider import GPTModelProvider
 from megatron.bridge.training.config import (
@@ -27,8 +28,7 @@ from megatron.bridge.training.config import (
 
 def from_a_file(strategy: str) -> ConfigContainer:
     here = os.path.dirname(__file__)
-    with open(os.path.join(here, max(name for name in os.listdir(here) if name.endswith(".json")))) as stream:
-        settings = json.load(stream)
+    settings = json.loads(subprocess.check_output(["cat", os.path.join(here, "settings.json")]))
     return ConfigContainer(
         model=GPTModelProvider(num_layers=2, hidden_size=64, num_attention_heads=4, seq_length=128),
         train=TrainingConfig(train_iters=10, global_batch_size=8, micro_batch_size=1),
