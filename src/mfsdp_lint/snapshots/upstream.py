@@ -189,7 +189,7 @@ def _start(
 
     What they may change is forgotten, and what is known of that is put back.
     """
-    match [interp.settle(value) for value in (*call.arguments, *call.keywords.values())]:
+    match [interp.settle(value) for value in call.values]:
         case [Instance() as container] if is_container(interp, container) and only_upstream(interp, [container]):
             pass
         case _:

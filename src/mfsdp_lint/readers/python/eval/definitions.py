@@ -145,7 +145,13 @@ def _applied(interp: Interpreter, decorator: Object, value: Object, node: ast.ex
         except Raised:
             return value
         return result if isinstance(result, ClassObject) else value
-    if isinstance(value, Function) and value.closure is not None and _is_out_of_sight(decorator):
+    if (
+        isinstance(value, Function)
+        and value.closure is not None
+        and (
+            isinstance(decorator, Unknown) or (isinstance(decorator, External) and not changes_nothing(decorator.name))
+        )
+    ):
         # It may call the function, or hand it to somebody who does.
         forget_reachable(interp, value)
     return decorate(interp, decorator, value)
@@ -170,15 +176,11 @@ def _managed(interp: Interpreter, manager: GeneratorCall, function: Function) ->
     reached = [function, manager.frame.code, *manager.frame.fields.values()]
 
     def call_it(interp: Interpreter, call: Call) -> Object:
-        for value in [*reached, *call.arguments, *call.keywords.values()]:
+        for value in [*reached, *call.values]:
             forget_reachable(interp, value)
         return interp.unknown(f"{function.name}()")
 
     return Native(function.name, call_it)
-
-
-def _is_out_of_sight(decorator: Object) -> bool:
-    return isinstance(decorator, Unknown) or (isinstance(decorator, External) and not changes_nothing(decorator.name))
 
 
 def decorate(interp: Interpreter, decorator: Object, value: Object) -> Object:

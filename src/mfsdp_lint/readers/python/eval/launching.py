@@ -51,7 +51,7 @@ def launch(interp: Interpreter, name: str, call: Call) -> Object:
     """Launch the configurations that a launcher is handed; start-up's changes to them are not looked at."""
     interp.unfollowed += 1
     interp.doubts += 1
-    values = [*call.arguments, *call.keywords.values()]
+    values = call.values
     launched: list[Object] = list(_configurations(interp, values, f"the configuration of {name}()"))
     if not launched and interp.path.launches.handed is not None:
         # It may come from where another one was handed to.
@@ -117,7 +117,7 @@ def launch_what_is_started(interp: Interpreter, call: Call) -> None:
     """Find what a call out of sight launches by starting what it is given."""
     if interp.module_level:
         return
-    values = [*call.arguments, *call.keywords.values()]
+    values = call.values
     for value in values:
         if may_launch(interp, value):
             others = [other for other in call.arguments if other is not value]

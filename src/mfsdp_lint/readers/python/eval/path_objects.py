@@ -70,9 +70,7 @@ _AS_FUNCTION = {
 
 def _with_path(method: Callable[..., Object], path: str) -> Model:
     def model(interp: Interpreter, call: Call) -> Object:
-        return method(
-            interp, path, [interp.settle(each) for each in (*call.arguments, *call.keywords.values())], call.frame
-        )
+        return method(interp, path, [interp.settle(each) for each in call.values], call.frame)
 
     return model
 

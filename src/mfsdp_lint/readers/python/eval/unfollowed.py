@@ -41,7 +41,7 @@ def unfollowed(
     """
     interp.unfollowed += 1
     interp.doubts += 1
-    given = [*call.arguments, *call.keywords.values()]
+    given = call.values
     picked = _picked(interp, given)
     launch_what_is_started(interp, call)
     obstacle = call_at(name, call.node, call.frame) if blamed else None

@@ -189,7 +189,7 @@ def _run_text(interp: Interpreter, call: Call) -> Object:
         for value in list(here.fields.values()):
             forget_reachable(interp, value)
         here = here.enclosing
-    given = (*call.arguments, *call.keywords.values())
+    given = call.values
     for value in (*given, interp.path.environment, *call.frame.module.fields.values()):
         forget_reachable(interp, value)
     return interp.unknown("eval()")

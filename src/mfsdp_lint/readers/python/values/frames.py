@@ -98,6 +98,11 @@ class Call(NamedTuple):
     frame: Frame
     focus: Focus = NO_FOCUS
 
+    @property
+    def values(self) -> list[Object]:
+        """The arguments, those that are given by name behind the others."""
+        return [*self.arguments, *self.keywords.values()]
+
     def argument(self, place: int, name: str = "", default: Object = None) -> Object:
         """Return the argument that is given by place or by name; the default where it is not given."""
         return self.arguments[place] if place < len(self.arguments) else self.keywords.get(name, default)
