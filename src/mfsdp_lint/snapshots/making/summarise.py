@@ -77,17 +77,14 @@ class Combine:
         shaping = frozenset(name for name, node in others.items() if not _same_object(base, node))
         if not shaping or shaping == self.names:
             return None
-        rest = self._without(shaping)
+        if shaping not in self._parts:
+            singles = {name: outcome for name, outcome in self.singles.items() if name not in shaping}
+            self._parts[shaping] = Combine(singles, self.defaults, self._run)
+        rest = self._parts[shaping]
         together = rest._outcome(rest.names)
         nodes = [node for name, node in others.items() if name not in shaping]
         inner = None if together is None else rest._inside(path, base, [*nodes, at(together, path)])
         return None if inner is None else ["dep", sorted(shaping), inner]
-
-    def _without(self, names: frozenset[str]) -> Combine:
-        if names not in self._parts:
-            singles = {name: outcome for name, outcome in self.singles.items() if name not in names}
-            self._parts[names] = Combine(singles, self.defaults, self._run)
-        return self._parts[names]
 
     def _inside(self, path: Path, base: Node, others: Sequence[Node]) -> Node | None:
         """Combine the parts of `base` one by one, if all runs agree on its shape."""

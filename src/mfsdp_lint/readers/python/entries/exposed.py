@@ -221,7 +221,8 @@ def with_exposed(interp: Interpreter, entry: Entry, found: list[Found], spans: S
         return found
     called = interp.called.copy()
     exposed: list[list[Variant]] = [[] for _ in found]
-    for option in _options(interp, entry):
+    options = [option for path in option_files(interp, entry) for option in interp.switches[path]]
+    for option in options[:MOST_OPTIONS]:
         given = _with_option(interp, entry, option, spans)
         for each, then, variants in zip(found, given, exposed, strict=False):
             variants += _turned_on(each.recipe, then.recipe, option, option)
@@ -239,11 +240,6 @@ def with_exposed(interp: Interpreter, entry: Entry, found: list[Found], spans: S
         replace(each, recipe=replace(each.recipe, exposed=tuple(variants))) if variants else each
         for each, variants in zip(found, exposed, strict=True)
     ]
-
-
-def _options(interp: Interpreter, entry: Entry) -> list[str]:
-    """Return the options of the entry point's own command line that turn something on."""
-    return [option for path in option_files(interp, entry) for option in interp.switches[path]][:MOST_OPTIONS]
 
 
 def _with_option(interp: Interpreter, entry: Entry, option: str, spans: Spans) -> list[Found]:

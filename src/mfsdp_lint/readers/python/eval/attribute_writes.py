@@ -35,11 +35,6 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def _is_section(value: Unknown) -> bool:
-    """Tell whether an unknown object is named like a section of a configuration."""
-    return value.text.rpartition(".")[2] in SECTIONS
-
-
 def set_attribute(
     interp: Interpreter,
     target: Object,
@@ -77,7 +72,7 @@ def set_attribute(
         else:
             if type(target) is StandardObject:
                 standard_objects.write(interp, target, name, value)
-            if name in NAMES and _is_section(target):
+            if name in NAMES and target.text.rpartition(".")[2] in SECTIONS:
                 interp.found_configuration()
             target = as_object(interp, target)
             write(interp, target, name, value, node, frame, focus, how)

@@ -420,7 +420,7 @@ def _member_attribute(interp: Interpreter, member: EnumMember, name: str, node: 
 
 
 def _super_attribute(interp: Interpreter, value: Super, name: str, node: Any, frame: Frame) -> Object:
-    if _is_metaclass(interp, value):
+    if isinstance(value.after, ClassObject) and has_base(interp, value.after, "type"):
         if name in ("__call__", "__new__"):
             return Bound(External(f"type.{name}"), value.owner)
         return Bound(External(f"object.{name}"), value.owner)
@@ -438,11 +438,6 @@ def _super_attribute(interp: Interpreter, value: Super, name: str, node: Any, fr
         if not opaque(interp, candidate):
             raise Raised("AttributeError", f"'super' object has no attribute '{name}'")
     return interp.unknown(f"super().{name}")
-
-
-def _is_metaclass(interp: Interpreter, value: Super) -> bool:
-    """Tell whether `super()` is called in a metaclass, which derives from `type`."""
-    return isinstance(value.after, ClassObject) and has_base(interp, value.after, "type")
 
 
 def module_attribute(interp: Interpreter, module: Module, name: str) -> Object:

@@ -194,15 +194,13 @@ def is_subclass(interp: Interpreter, cls: Object, other: Object) -> bool | None:
     if isinstance(other, ClassObject) and not opaque(interp, cls):
         return False
     if isinstance(other, ClassObject) and all(
-        isinstance(b, ClassObject) or base_name(b) in PLAIN_BASES or not _may_be(b, other) for b in found
+        isinstance(b, ClassObject)
+        or base_name(b) in PLAIN_BASES
+        or base_name(b).split(".")[0] != other.qualified_name.split(".")[0]  # another package derives from none here
+        for b in found
     ):
         return False
     return None if opaque(interp, cls) else False
-
-
-def _may_be(base: Object, other: ClassObject) -> bool:
-    # A base from another package cannot derive from a class of this tree.
-    return base_name(base).split(".")[0] == other.qualified_name.split(".")[0]
 
 
 def is_dataclass(interp: Interpreter, cls: ClassObject) -> bool:

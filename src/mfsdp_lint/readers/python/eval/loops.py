@@ -226,7 +226,10 @@ def _unknown_turns(interp: Interpreter, node: Any, frame: Frame, start: Callable
             _havoc_reach(interp, node, frame)
             returned = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
             leaves = leaves or bool(returned)
-            results += [_returned(interp, value, frame) for value in returned]
+            results += [
+                (evaluate(interp, value, frame) if isinstance(value, (ast.Name, ast.Constant)) else interp.unknown())
+                for value in returned
+            ]
         finally:
             interp.path.trial -= 1
         _havoc_places(interp, turn)
@@ -249,10 +252,6 @@ def yield_unknown(interp: Interpreter, node: ast.YieldFrom, item: Object, frame:
     loop = ast.For(name, node.value, [ast.Expr(ast.Yield(name))], [])
     _unknown_turns(interp, loop, frame, lambda: interp.put(frame, name.id, item))
     return interp.unknown("yield")
-
-
-def _returned(interp: Interpreter, node: ast.expr | None, frame: Frame) -> Object:
-    return evaluate(interp, node, frame) if isinstance(node, (ast.Name, ast.Constant)) else interp.unknown()
 
 
 def _behind(interp: Interpreter, node: Any, frame: Frame) -> Signal:

@@ -99,7 +99,8 @@ def _question(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, o
     if not isinstance(left, Unknown):
         return Choice((True, False))
     kind = {ast.IsNot: "Is", ast.NotEq: "Eq", ast.NotIn: "In"}.get(type(op), type(op).__name__)
-    key = (QUESTION, kind, _token(right))
+    token = (type(right).__name__, right) if isinstance(right, CONSTANTS) else id(right)
+    key = (QUESTION, kind, token)
     found: Object = left.fields.get(key, MISSING)
     if found is MISSING:
         found = interp.unknown("", not_none=True)
@@ -115,10 +116,6 @@ def _question(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, o
     if not opposite:
         return found
     return negated(interp, found)
-
-
-def _token(value: Object) -> Any:
-    return (type(value).__name__, value) if isinstance(value, CONSTANTS) else id(value)
 
 
 def same_object(left: Object, right: Object) -> bool | None:
@@ -182,7 +179,11 @@ def equal(interp: Interpreter, left: Object, right: Object) -> bool | None:
     if isinstance(left, tuple) and isinstance(right, tuple):
         return _equal_items(interp, left, right)
     if isinstance(left, DictObject) and isinstance(right, DictObject):
-        return _equal_dicts(interp, left, right)
+        if left.writes.get(MAY_HAVE_CHANGED) or right.writes.get(MAY_HAVE_CHANGED):
+            return None
+        if left.fields.keys() != right.fields.keys():
+            return False
+        return _equal_items(interp, tuple(left.fields.values()), tuple(right.fields[key] for key in left.fields))
     if isinstance(left, EnumMember) and isinstance(right, EnumMember):
         return left is right
     if isinstance(left, External) or isinstance(right, External):
@@ -267,14 +268,6 @@ def _equal_sets(interp: Interpreter, left: Object, right: Object) -> bool | None
 def _elements(value: SetObject | frozenset[Object]) -> frozenset[Object] | None:
     items = value.items if isinstance(value, SetObject) else value
     return frozenset(items) if items is not None and is_constant(tuple(items)) else None
-
-
-def _equal_dicts(interp: Interpreter, left: DictObject, right: DictObject) -> bool | None:
-    if left.writes.get(MAY_HAVE_CHANGED) or right.writes.get(MAY_HAVE_CHANGED):
-        return None
-    if left.fields.keys() != right.fields.keys():
-        return False
-    return _equal_items(interp, tuple(left.fields.values()), tuple(right.fields[key] for key in left.fields))
 
 
 def contains(interp: Interpreter, holder: Object, item: Object, frame: Frame) -> bool | None:

@@ -257,7 +257,11 @@ def _enter(interp: Interpreter, node: Any, items: list[ast.withitem], frame: Fra
     if isinstance(manager, GeneratorCall):
         return _with_generator(interp, node, first, rest, manager, frame)
     if isinstance(manager, Partial) and getattr(manager.function, "name", "") == "contextlib.suppress":
-        return _suppress(interp, node, first, rest, frame)
+        # As `try: ... except ...: pass`.
+        caught = ast.Tuple(first.context_expr.args, ast.Load()) if isinstance(first.context_expr, ast.Call) else None
+        handler = ast.copy_location(ast.ExceptHandler(caught, None, []), first.context_expr)
+        body = [ast.copy_location(ast.With(rest, node.body), node)] if rest else node.body
+        return _guarded(interp, ast.copy_location(ast.Try(body, [handler], [], []), node), frame)
     value: Object = interp.unknown(ast.unparse(first.context_expr), not_none=False)
     leave: Object = None
     if isinstance(manager, Unknown) and isinstance(manager.fields.get("__enter__"), Native):
@@ -283,14 +287,6 @@ def _enter(interp: Interpreter, node: Any, items: list[ast.withitem], frame: Fra
         raise
     invoke(interp, leave, Call([None, None, None], {}, node, frame))
     return signal
-
-
-def _suppress(interp: Interpreter, node: Any, first: ast.withitem, rest: list[ast.withitem], frame: Frame) -> Signal:
-    """Run `with contextlib.suppress(...)` as `try: ... except ...: pass`."""
-    caught = ast.Tuple(first.context_expr.args, ast.Load()) if isinstance(first.context_expr, ast.Call) else None
-    handler = ast.copy_location(ast.ExceptHandler(caught, None, []), first.context_expr)
-    body = [ast.copy_location(ast.With(rest, node.body), node)] if rest else node.body
-    return _guarded(interp, ast.copy_location(ast.Try(body, [handler], [], []), node), frame)
 
 
 def _with_generator(

@@ -177,7 +177,9 @@ def _indent(node: ast.expr, blanks: int) -> None:
 
 
 def _literal(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None = None) -> Placed:
-    origin = _of_node(path, lines, node, pair)
+    focus = lines.of_node(path, node)
+    first = focus if pair is None else lines.of_node(path, pair)
+    origin = Origin(replace(focus, line=first.line, column=first.column), "assigned", focus)
     match node:
         case ast.Dict(keys=keys, values=values):
             entries = zip(keys, values, strict=True)
@@ -186,12 +188,6 @@ def _literal(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None = No
             return Placed([_literal(path, lines, item) for item in items], origin)
         case _:
             return Placed(ast.literal_eval(node), origin)
-
-
-def _of_node(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None) -> Origin:
-    focus = lines.of_node(path, node)
-    first = focus if pair is None else lines.of_node(path, pair)
-    return Origin(replace(focus, line=first.line, column=first.column), "assigned", focus)
 
 
 def _without_places(value: Any) -> Placed:

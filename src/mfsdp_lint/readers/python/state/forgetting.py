@@ -238,16 +238,12 @@ def _forget_part(interp: Interpreter, owner: Unknown, key: Any, part: Any, seen:
         interp.put(owner, MAY_HAVE_CHANGED, True)
     elif is_part(key):
         forget_reachable(interp, part, seen)
-        if isinstance(part, Unknown) and not _has_parts(part):
+        if isinstance(part, Unknown) and not any(map(is_part, part.fields)):
             interp.put(owner, key, changed(interp, owner, key, part))
         elif not isinstance(part, (Instance, DictObject, ListObject, Unknown)):
             interp.drop(owner, key)
     elif key is not MAY_HAVE_CHANGED:
         interp.drop(owner, key)
-
-
-def _has_parts(value: Any) -> bool:
-    return isinstance(value, Unknown) and any(map(is_part, value.fields))
 
 
 def _within_reach(function: Function) -> Iterator[Object]:

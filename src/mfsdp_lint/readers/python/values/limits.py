@@ -39,11 +39,8 @@ def weighs_little(items: Any) -> bool:
 
 def is_wide(specification: str) -> bool:
     """Tell whether a format specification (`:>8`, `%03d`) may ask for a long text."""
-    return "*" in specification or any(len(run) > 3 for run in _digit_runs(specification))
-
-
-def _digit_runs(text: str) -> list[str]:
-    return "".join(char if char.isdigit() else " " for char in text).split()
+    digits = "".join(char if char.isdigit() else " " for char in specification)
+    return "*" in specification or any(len(run) > 3 for run in digits.split())
 
 
 def can_format(template: str, values: list[Any]) -> bool:
