@@ -16,10 +16,8 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, classes_of, qualified
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, FieldSpec, Frame, Module, classes_of, qualified
 from mfsdp_lint.readers.python.values.markers import EITHER, IDENTITY, MAY_HAVE_CHANGED, UNKNOWN_KEYS
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

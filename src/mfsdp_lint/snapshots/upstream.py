@@ -30,14 +30,11 @@ from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
 from mfsdp_lint.readers.python.knowledge import ClassKnowledge
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import LIBRARY, Model, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import LIBRARY, Model
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject, Deferred, FieldSpec, classes_of
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Deferred, FieldSpec, Frame, Module, classes_of
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

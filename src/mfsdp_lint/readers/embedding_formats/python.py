@@ -31,7 +31,7 @@ from mfsdp_lint.readers.python.state.paths import (
     Said,
     with_room,
 )
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Module
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
 from mfsdp_lint.readers.shell.script import Piece, Text
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable

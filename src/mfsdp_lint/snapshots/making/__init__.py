@@ -15,8 +15,7 @@ from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.huggingface import ARCHITECTURES
 from mfsdp_lint.readers.python.eval.imports import ensure_ran
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     DictObject,

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import CONSTANTS, MISSING, External, Function, Native, Object
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.effects import BINARY, COMPARISONS, COMPREHENSIONS, UNARY

@@ -12,10 +12,8 @@ from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.eval.construction import default
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, classes_of, qualified
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.code import ClassObject, FieldSpec, Frame, Module, classes_of, qualified
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,

@@ -28,9 +28,7 @@ from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

@@ -10,8 +10,7 @@ from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, mro, name
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Descriptor, External, Function, Native, Object
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.making.encode import UNKNOWN

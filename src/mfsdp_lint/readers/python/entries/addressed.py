@@ -24,8 +24,7 @@ from mfsdp_lint.readers.launch_memory import Ran
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.entries import Entry, functions, method, partials, positional_given, script
 from mfsdp_lint.readers.python.entries.exposed import with_variables
-from mfsdp_lint.readers.python.entries.incremental import key_of
-from mfsdp_lint.readers.python.entries.touched import Key
+from mfsdp_lint.readers.python.entries.incremental import Key, key_of
 from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
@@ -33,8 +32,7 @@ from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
 from mfsdp_lint.readers.python.state.paths import PATIENCE, Raised, with_room
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import Function, Partial
 from mfsdp_lint.readers.reader import ToRead
 

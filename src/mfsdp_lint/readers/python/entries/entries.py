@@ -15,10 +15,9 @@ from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, class_names, has_
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_container
 from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, functions_of, meant, resolve_global
-from mfsdp_lint.readers.python.eval.launching import may_launch
+from mfsdp_lint.readers.python.eval.unfollowed import may_launch
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,

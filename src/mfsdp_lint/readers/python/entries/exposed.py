@@ -28,9 +28,7 @@ from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.calling import evaluate
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Object, Partial
 
 _NAMES = frozenset(path.rpartition(".")[2] for path in SWITCHES)

@@ -18,7 +18,7 @@ from mfsdp_lint.readers.python.entries.running import Ending
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, Raised, Refused
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Module
 from mfsdp_lint.readers.python.values.objects import Function
 
 Place = tuple[str, int]

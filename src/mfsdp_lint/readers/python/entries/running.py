@@ -31,9 +31,7 @@ from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised, Refused, kept
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,

@@ -14,8 +14,7 @@ from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Function, Instance, Object
 
 MOST_CASES = 8

@@ -18,7 +18,7 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, configures_run, is_container
-from mfsdp_lint.readers.python.eval.launching import is_taken_for_one
+from mfsdp_lint.readers.python.eval.unfollowed import is_taken_for_one
 from mfsdp_lint.readers.python.export.nemo import tree_of_run
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
@@ -27,9 +27,7 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Launch, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, Function, Instance, Object, SetObject
 
 if TYPE_CHECKING:

@@ -22,18 +22,15 @@ from mfsdp_lint.readers.python.eval.imports import outside, resolve_global
 from mfsdp_lint.readers.python.eval.iteration import special
 from mfsdp_lint.readers.python.eval.path_objects import path_attribute
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import LIBRARY, invoke
 from mfsdp_lint.readers.python.state.effects import changes_nothing_of_its_object
 from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable, part_of
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join, part_of_each
-from mfsdp_lint.readers.python.values.classes import ClassObject, base_name, classes_of
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, base_name, classes_of
 from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, METHOD_OF, WHOLE
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

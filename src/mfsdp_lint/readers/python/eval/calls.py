@@ -13,19 +13,16 @@ from mfsdp_lint.readers.python.eval.construction import class_being_made, constr
 from mfsdp_lint.readers.python.eval.containers import as_mapping
 from mfsdp_lint.readers.python.eval.functions import call_function, one_configuration
 from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
-from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown
-from mfsdp_lint.readers.python.eval.unfollowed import call_at, forget, unfollowed
+from mfsdp_lint.readers.python.eval.unfollowed import call_at, forget, is_launcher, launch, unfollowed
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import CALLERS, EVALUATORS, evaluate, invoke
+from mfsdp_lint.readers.python.state.calling import CALLERS, EVALUATORS, LIBRARY, Model, evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import LIBRARY, Model
 from mfsdp_lint.readers.python.state.paths import Raised, Refused, kept
 from mfsdp_lint.readers.python.state.truth import part_of_each
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, METHOD_OF
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,

@@ -18,11 +18,9 @@ from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.started import words
 from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, part_of_each
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, variable
-from mfsdp_lint.readers.python.values.classes import ClassObject, plain
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, plain
 from mfsdp_lint.readers.python.values.limits import weighs_little
 from mfsdp_lint.readers.python.values.markers import EITHER, FACTORY, MAY_HAVE_CHANGED, QUESTION, UNKNOWN_KEYS
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

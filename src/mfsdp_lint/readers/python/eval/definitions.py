@@ -11,17 +11,14 @@ from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.construction import announce, is_watched
 from mfsdp_lint.readers.python.eval.functions import evaluate_defaults
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import Signal, evaluate, invoke
+from mfsdp_lint.readers.python.state.calling import LIBRARY, Signal, evaluate, invoke
 from mfsdp_lint.readers.python.state.effects import changes_nothing
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.classes import ClassObject, Deferred
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Deferred, Frame, Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,

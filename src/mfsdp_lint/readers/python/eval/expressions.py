@@ -29,18 +29,15 @@ from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.iteration import called, elements, iterate, operated, ordered, special, uncertain
 from mfsdp_lint.readers.python.eval.loops import yield_unknown
 from mfsdp_lint.readers.python.eval.operators import binary, compare, sign
-from mfsdp_lint.readers.python.state.calling import EVALUATORS, evaluate, invoke
+from mfsdp_lint.readers.python.state.calling import BUILTINS, EVALUATORS, evaluate, invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall, awaited
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import BUILTINS
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import join, negated
-from mfsdp_lint.readers.python.values.classes import ClassObject, base_name, plain
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, base_name, plain
 from mfsdp_lint.readers.python.values.limits import LONGEST_TEXT, is_small, is_wide
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

@@ -11,8 +11,7 @@ from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.iteration import uncertain
-from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
-from mfsdp_lint.readers.python.eval.unfollowed import is_upstream, unfollowed
+from mfsdp_lint.readers.python.eval.unfollowed import is_launcher, is_upstream, launch, unfollowed
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke, run_block
 from mfsdp_lint.readers.python.state.copies import own, template
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
@@ -29,8 +28,7 @@ from mfsdp_lint.readers.python.state.paths import (
 )
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, said_by
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,

@@ -25,10 +25,8 @@ from mfsdp_lint.readers.python.state.copies import template
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, classes_of
 from mfsdp_lint.readers.python.values.markers import MODEL_ID
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Function, Instance, Object, Unknown
 
 ARCHITECTURES: tuple[tuple[str, str], ...] = (

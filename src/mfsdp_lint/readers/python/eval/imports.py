@@ -16,16 +16,13 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.imports import STDLIB, relative_target
 from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
 from mfsdp_lint.readers.python.eval.classes import WRITTEN, lookup
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import LIBRARY, invoke
 from mfsdp_lint.readers.python.state.folders import symbol
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.modules import submodule
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.started import environment
-from mfsdp_lint.readers.python.values.classes import READY, ClassObject, Deferred, StarOut
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import READY, Call, ClassObject, Deferred, Frame, Module, StarOut
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,

@@ -27,8 +27,7 @@ from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.started import holds
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, is_set
-from mfsdp_lint.readers.python.values.classes import ClassObject, plain
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.code import ClassObject, Frame, plain
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, is_small, is_wide
 from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, MAY_HAVE_CHANGED, QUESTION
 from mfsdp_lint.readers.python.values.objects import (

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from mfsdp_lint.core.values import CWD
+from mfsdp_lint.readers.python.state.calling import LIBRARY, Model
 from mfsdp_lint.readers.python.state.folders import folder_of, normal, overwrite, parent
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import LIBRARY, Model
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, SYMBOLS, Native, Object, PathObject, is_symbolic
 
 MOST_PARENTS = 16

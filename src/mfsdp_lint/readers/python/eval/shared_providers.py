@@ -17,9 +17,8 @@ from mfsdp_lint.readers.python.eval.classes import enum_members, lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.copies import template
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,

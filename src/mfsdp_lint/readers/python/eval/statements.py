@@ -20,11 +20,18 @@ from mfsdp_lint.readers.python.eval.assignments import (
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, head
 from mfsdp_lint.readers.python.eval.branches import branch, known_truth, nothing, perhaps, undecided
-from mfsdp_lint.readers.python.eval.classes import class_names, fields_of, has_base, has_fields, lookup, opaque
+from mfsdp_lint.readers.python.eval.classes import (
+    class_names,
+    fields_of,
+    has_base,
+    has_fields,
+    is_instance,
+    lookup,
+    opaque,
+)
 from mfsdp_lint.readers.python.eval.containers import hashable, plain_key
 from mfsdp_lint.readers.python.eval.definitions import run_define_class, run_define_function
 from mfsdp_lint.readers.python.eval.imports import bind_import, import_guarded
-from mfsdp_lint.readers.python.eval.instance_of import is_instance
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.loops import run_for, run_while
 from mfsdp_lint.readers.python.eval.operators import equal, same_object
@@ -35,8 +42,7 @@ from mfsdp_lint.readers.python.state.modules import Unread, UnreadableBody
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Place, Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import decide, truth
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.markers import EQUAL, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,

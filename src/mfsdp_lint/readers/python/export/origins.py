@@ -11,9 +11,9 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.values.code import Module
 from mfsdp_lint.readers.python.values.limits import is_small
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     DTYPES,

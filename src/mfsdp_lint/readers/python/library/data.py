@@ -18,14 +18,12 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.readers.python.library.text_places import Key, toml_places
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.library.text_places import NOT_KNOWN, Key, NoData, Placed, toml_places
+from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, place, trace
-from mfsdp_lint.readers.python.values.frames import Call
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, Module
 from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     ListObject,
@@ -35,7 +33,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     is_symbolic,
 )
-from mfsdp_lint.readers.python.values.places import NOT_KNOWN, NoData, Placed
 
 Read = Callable[[str, str], list[Placed]]
 """From the path and the text of a file to the documents in it. Raises NoData."""

@@ -7,13 +7,13 @@ from itertools import takewhile
 
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.state.calling import Model, models
 from mfsdp_lint.readers.python.state.deciding import argument
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Command, Said
 from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
 from mfsdp_lint.readers.python.state.variables import is_environment
-from mfsdp_lint.readers.python.values.frames import Call, Frame, calls_to
+from mfsdp_lint.readers.python.values.code import Call, Frame, calls_to
 from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Object
 
 _DEEPEST = 8

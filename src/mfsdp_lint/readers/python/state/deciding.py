@@ -22,10 +22,8 @@ from mfsdp_lint.readers.python.state.texts import (
     trace,
     written,
 )
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.markers import ENTRIES, HELD
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

@@ -17,7 +17,7 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import MARKERS
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Module
 
 _FOLDER = re.compile(r"<DIR:(\d+)>")
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from mfsdp_lint.readers.python.state.calling import ByType
 from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.by_type import ByType
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.code import Frame
 from mfsdp_lint.readers.python.values.markers import (
     EITHER,
     FORMER,

@@ -22,10 +22,8 @@ from mfsdp_lint.readers.python.state.modules import ModuleFinder, Programs
 from mfsdp_lint.readers.python.state.paths import PATIENCE, Command, ExecutionPath, Facts, OutOfSteps, Place
 from mfsdp_lint.readers.python.state.started import environment
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, trace
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame, calls_to, told_at
+from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module, calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import COPY_OF
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.python.state.texts import Text
+from mfsdp_lint.readers.python.values.code import Module
 from mfsdp_lint.readers.python.values.markers import HANDED
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import DictObject, Object
 
 

@@ -11,9 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfsdp_lint.core.recipe import Origin
-from mfsdp_lint.readers.python.values.classes import ClassObject, Deferred
-from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Deferred, Frame, Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

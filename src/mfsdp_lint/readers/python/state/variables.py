@@ -12,7 +12,7 @@ import re
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.code import Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
-    from mfsdp_lint.readers.python.values.classes import ClassObject
-    from mfsdp_lint.readers.python.values.modules import Module
+    from mfsdp_lint.readers.python.values.code import ClassObject, Module
 
     Def: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
     """The node of a function that has a name, statements and decorators."""
