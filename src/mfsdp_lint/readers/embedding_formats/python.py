@@ -78,7 +78,7 @@ def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held |
             held = _PlacedCommand(interp, command, path).held()
             found += [held] if held is not None and held not in found else []
     interp.finish()
-    programs.note(interp, entry)
+    programs.note(interp, entry, interp.dependencies)
     return found
 
 

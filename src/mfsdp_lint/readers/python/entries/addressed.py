@@ -31,7 +31,7 @@ from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
-from mfsdp_lint.readers.python.state.paths import PATIENCE, Raised, with_room
+from mfsdp_lint.readers.python.state.paths import Dependencies, Raised, with_room
 from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import Function, Partial
 from mfsdp_lint.readers.reader import ToRead
@@ -202,29 +202,25 @@ class Programs:
         entry = entries.script(interp, module)
         if entry is None:
             return NOTHING
-        interp.given, interp.called, interp.patience = given, set(), PATIENCE
-        try:
-            endings: list[running.Ending] = []
-            found = running.run(interp, entry, Spans(interp), endings)
-        finally:
-            interp.given = None
-            self.note(interp, entry)
+        evaluation = running.evaluate(interp, entry, Spans(interp), given=given)
+        found, dependencies = evaluation.found, evaluation.dependencies
+        self.note(interp, entry, dependencies)
         interp.pay(len(found))
         if not found:
-            raised = [each for each in endings if isinstance(each, Raised)]
-            return Started((), raised=raised[0]) if len(raised) == len(endings) else NOTHING
+            raised = [each for each in evaluation.endings if isinstance(each, Raised)]
+            return Started((), raised=raised[0]) if len(raised) == len(evaluation.endings) else NOTHING
         if needs_all and not all(each.known for each in found):
             return NOTHING
-        found = with_variables(interp, entry, found, [each.module for each in interp.called])
-        ran = {key_of(each) for each in interp.called} | {(module.path, entry.line, entry.name)}
+        found = with_variables(interp, evaluation, found)
+        ran = {key_of(each) for each in dependencies.functions} | {(module.path, entry.line, entry.name)}
         return Started(tuple(each.recipe for each in found), frozenset(ran))
 
-    def note(self, interp: Interpreter, entry: entries.Entry) -> None:
+    def note(self, interp: Interpreter, entry: entries.Entry, dependencies: Dependencies) -> None:
         """Record that the code of a script ran, with all that it called."""
         key = self.asked.sources.key
         self.ran.functions.add((key(entry.module.path), entry.line, entry.name))
-        self.ran.functions.update((key(path), line, name) for path, line, name in map(key_of, interp.called))
-        self.ran.aside.update((key(path), line, name) for path, line, name in map(key_of, interp.called_aside))
+        for known, ran in ((self.ran.functions, dependencies), (self.ran.aside, interp.shared_dependencies)):
+            known.update((key(path), line, name) for path, line, name in map(key_of, ran.functions))
 
     def _interpreter(self, given: Given) -> Interpreter:
         """Return the interpreter for an environment: a module is imported once, and reads the variables of only one."""

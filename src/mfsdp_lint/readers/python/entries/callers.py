@@ -55,10 +55,8 @@ class FunctionCallers:
 
     def _variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
         interp = self.interp
-        called = interp.called.copy()
         entry = replace(self.entry, arguments={**(self.entry.arguments or {}), **arguments})
-        found = with_room(lambda: running.run(interp, entry, self.spans))
-        interp.called = called
+        found = with_room(lambda: running.evaluate(interp, entry, self.spans)).found
         interp.pay(len(found))
         return found[self.number].recipe.variants if self.number < len(found) else ()
 

@@ -198,12 +198,6 @@ def positional_given(entry: Entry) -> int:
     return (entry.cls is not None) + (len(entry.partial.arguments) if entry.partial is not None else 0)
 
 
-def option_files(interp: Interpreter, entry: Entry) -> list[str]:
-    """Return the files that declare command-line options and that an entry point which was just run goes through."""
-    paths = dict.fromkeys((entry.module.path, *(function.module.path for function in interp.called)))
-    return [path for path in paths if path in interp.switches]
-
-
 def script(interp: Interpreter, module: Module) -> Entry | None:
     """Return a module as a script: its `if __name__ == "__main__":` part, or the lone calls at its top level."""
     start = guard(module) or next(_lone_calls(module.tree), None)

@@ -20,8 +20,8 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known, Plain, spell
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.readers.python.entries import entries, running
-from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters, option_files
-from mfsdp_lint.readers.python.entries.running import Found
+from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters
+from mfsdp_lint.readers.python.entries.running import Evaluation, Found
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_base, mro
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
@@ -213,15 +213,14 @@ MOST_OPTIONS = 16
 """Options of a command line that are tried."""
 
 
-def with_exposed(interp: Interpreter, entry: Entry, found: list[Found], spans: Spans) -> list[Found]:
-    """Add to recipes their variants where a caller turns on a switch that a parameter or an option exposes."""
+def with_exposed(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> list[Found]:
+    """Return the recipes with their variants where a caller turns on a switch that a parameter or an option exposes."""
+    entry, found = evaluation.entry, evaluation.found
     if not found:
         return found
-    called = interp.called.copy()
     exposed: list[list[Variant]] = [[] for _ in found]
-    options = [option for path in option_files(interp, entry) for option in interp.switches[path]]
-    for option in options[:MOST_OPTIONS]:
-        given = _with_option(interp, entry, option, spans)
+    for option in evaluation.switches(interp)[:MOST_OPTIONS]:
+        given = running.evaluate(interp, entry, spans, turned_on=option).found
         for each, then, variants in zip(found, given, exposed, strict=False):
             variants += _turned_on(each.recipe, then.recipe, option, option)
     function = entry.function
@@ -229,23 +228,15 @@ def with_exposed(interp: Interpreter, entry: Entry, found: list[Found], spans: S
         open_to = [function is not None and not _is_judged(function, name, each.recipe) for each in found]
         if not any(open_to):
             continue
-        given = running.run(interp, replace(entry, arguments={**(entry.arguments or {}), name: value}), spans)
+        called = replace(entry, arguments={**(entry.arguments or {}), name: value})
+        given = running.evaluate(interp, called, spans).found
         for each, then, variants, is_open in zip(found, given, exposed, open_to, strict=False):
             if is_open:
                 variants += _turned_on(each.recipe, then.recipe, f"{name}={spell(value)}", name)
-    interp.called = called
     return [
         replace(each, recipe=replace(each.recipe, exposed=tuple(variants))) if variants else each
         for each, variants in zip(found, exposed, strict=True)
     ]
-
-
-def _with_option(interp: Interpreter, entry: Entry, option: str, spans: Spans) -> list[Found]:
-    interp.turned_on = frozenset((option,))
-    try:
-        return running.run(interp, entry, spans)
-    finally:
-        interp.turned_on = frozenset()
 
 
 def _is_judged(function: Function, name: str, recipe: Recipe) -> bool:
@@ -348,10 +339,10 @@ _VARIABLE_NAMES = frozenset(path.rpartition(".")[2] for path in SWITCHES)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def with_variables(interp: Interpreter, entry: Entry, found: Iterable[Found], called: Iterable[Module]) -> list[Found]:
-    """Add to recipes the variables that may decide a switch; the entry point `called` functions of these modules."""
+def with_variables(interp: Interpreter, evaluation: Evaluation, found: Iterable[Found]) -> list[Found]:
+    """Add to recipes of an entry point the variables that may decide a switch."""
     variables = {}
-    modules = dict.fromkeys((entry.module, *called)) if interp.asked_for else {}
+    entry, modules = evaluation.entry, evaluation.modules if interp.asked_for else {}
     for name, scopes in interp.asked_for.items():
         asking = [scope for scope, module in scopes.items() if _variable_reaches(interp, entry, module, modules)]
         if asking and _may_switch(interp, asking, modules):

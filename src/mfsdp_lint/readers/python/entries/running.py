@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain
+from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.python.entries.entries import Entry, default, guard, open_parameters, takes_more
 from mfsdp_lint.readers.python.entries.testing import case_of, fixture, is_test, set_up
 from mfsdp_lint.readers.python.entries.yields import (
@@ -29,7 +30,7 @@ from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.calling import invoke, run_block
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised, Refused, kept
+from mfsdp_lint.readers.python.state.paths import PATIENCE, CannotJoin, Dependencies, OutOfSteps, Raised, Refused, kept
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.objects import (
@@ -62,12 +63,59 @@ class Found:
     known: bool = True
 
 
-def run(interp: Interpreter, entry: Entry, spans: Spans, endings: list[Ending] | None = None) -> list[Found]:
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The result of evaluating an entry point: its recipes, the ends of its execution paths, and what they depend on.
+
+    `out_of_sight` says that code was called that is not at hand.
+    """
+
+    entry: Entry
+    found: list[Found]
+    endings: list[Ending]
+    dependencies: Dependencies
+    out_of_sight: bool = False
+
+    @property
+    def modules(self) -> dict[Module, None]:
+        """The modules whose code ran, the entry point's own first."""
+        return dict.fromkeys((self.entry.module, *(each.module for each in self.dependencies.functions)))
+
+    def switches(self, interp: Interpreter) -> list[str]:
+        """List the options that turn something on, of the command lines that the files which ran declare."""
+        return [option for each in self.modules for option in interp.switches.get(each.path, ())]
+
+
+def evaluate(
+    interp: Interpreter,
+    entry: Entry,
+    spans: Spans,
+    *,
+    given: Given | None = None,
+    turned_on: str = "",
+    needed: bool = False,
+    patience: int = PATIENCE,
+) -> Evaluation:
     """Run all execution paths of an entry point: each configuration that it launches or returns is a recipe.
 
-    `endings` is filled with the ending of each path.
+    The program is started with the words and variables that are `given`; an option that is `turned_on` is given as
+    well, and those without a default where they are `needed`. `patience` is how many steps there may be before a
+    configuration is made. The answer is the same whatever was evaluated before: of that, only results that do not
+    depend on any of these are used again.
     """
-    ended: list[Ending] = [] if endings is None else endings
+    outer, unfollowed = interp.dependencies, interp.unfollowed
+    interp.dependencies, interp.given, interp.needed, interp.patience = Dependencies(), given, needed, patience
+    interp.turned_on = frozenset(filter(None, (turned_on,)))
+    endings: list[Ending] = []
+    try:
+        found = _run(interp, entry, spans, endings)
+        return Evaluation(entry, found, endings, interp.dependencies, interp.unfollowed > unfollowed)
+    finally:
+        interp.dependencies, interp.given, interp.needed, interp.patience = outer, None, False, PATIENCE
+        interp.turned_on = frozenset()
+
+
+def _run(interp: Interpreter, entry: Entry, spans: Spans, ended: list[Ending]) -> list[Found]:
     pending: list[tuple[bool, ...]] = [()]
     interp.entry = entry.module
     found: dict[Hashable, list[Yield]] = {}

@@ -23,6 +23,7 @@ from mfsdp_lint.readers.python.state.paths import (
     FORK_LIMIT,
     LOCAL_PATHS,
     CannotJoin,
+    Dependencies,
     OutOfSteps,
     Refused,
 )
@@ -140,7 +141,7 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
             return modelled(interp, function, call.arguments, call.node, call.frame)
     if function.constant is not MISSING and not call.keywords and _takes(function, len(call.arguments)):
         interp.step()
-        interp.called.add(function)
+        interp.dependencies.functions.add(function)
         return function.constant
     if interp.skimming and _says_nothing(function, call):
         return interp.unknown(f"{function.name}()")
@@ -150,23 +151,21 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
             # What it writes is said by whoever calls it.
             key = (*key, said_by(interp, call.node, call.frame))
         remembered = interp.memo.get(key, MISSING)
-        if remembered is not MISSING and not (remembered[2] and interp.is_started):
-            interp.returned = None if remembered[3] is None else (call.node, remembered[3])
-            interp.asked_start += remembered[2]
-            interp.called.add(function)
-            interp.called.update(remembered[1])
+        if remembered is not MISSING and not (remembered[1].depends_on_start and interp.is_started):
+            interp.returned = None if remembered[2] is None else (call.node, remembered[2])
+            interp.dependencies.add(remembered[1])
             made: Object = remembered[0].make(interp, {})
             if interp.path.limit < interp.path.budget and is_container(interp, made):
                 interp.found_configuration()
             return made
     interp.step()
-    interp.called.add(function)
+    interp.dependencies.functions.add(function)
     if interp.path.depth >= DEPTH_LIMIT or _recurs_without_end(interp, function, call):
         return unfollowed(interp, function.name, call, blamed=not is_upstream(function.module))
     mark, forks, born = len(interp.path.journal), len(interp.path.taken), interp.clock + 1
-    before, unfollowed_before, asked = interp.called, interp.unfollowed, interp.asked_start
-    crossings = interp.crossings
-    interp.called = set()
+    outer, unfollowed_before, crossings = interp.dependencies, interp.unfollowed, interp.crossings
+    dependencies = interp.dependencies = Dependencies()
+    dependencies.functions.add(function)
     interp.path.depth += 1
     try:
         result = _run_all(interp, function, call)
@@ -176,9 +175,8 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
         _havoc_surroundings(interp, function)
     finally:
         interp.path.depth -= 1
-        called = interp.called
-        before.update(called)
-        interp.called = before
+        outer.add(dependencies)
+        interp.dependencies = outer
     if (
         # (What is asked for itself is seldom asked for again.)
         key is not None
@@ -186,7 +184,7 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
         and len(interp.path.taken) == forks
         and not isinstance(result, (GeneratorCall, Coroutine))
         and not interp.touched_older(mark, born)
-        and not (interp.asked_start > asked and interp.is_started)
+        and not (dependencies.depends_on_start and interp.is_started)
         # (An unknown from outside may differ from call to call; what the call made is made anew for each.)
         and (interp.unfollowed == unfollowed_before or not isinstance(result, (Unknown, Choice)) or own(result, born))
     ):
@@ -196,7 +194,7 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
         # Whoever asks later finds this, and no call that it could look into.
         places = _decided(interp, result, call.node)
         interp.returned = None if places is None else (call.node, places)
-        interp.memo[key] = (template(result, born), called, interp.asked_start > asked, places)
+        interp.memo[key] = (template(result, born), dependencies, places)
     return result
 
 
@@ -288,6 +286,7 @@ def _memo_key(interp: Interpreter, function: Function, call: Call) -> Any:
         interp.module_level
         or interp.tracing
         or interp.turned_on
+        or interp.needed
         or interp.path.changed_shared
         or function.closure is not None
     ):

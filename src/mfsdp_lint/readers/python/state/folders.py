@@ -65,12 +65,14 @@ def located(interp: Interpreter, text: str, module: Module) -> tuple[str, ...]:
     exact = folder_of(interp, text)
     here = os.path.abspath(os.path.dirname(module.path))
     if exact is not None:
+        interp.dependencies.data.add(exact)
         return (exact,) if _in_tree(interp, exact, here) else ()
     inside = text.removeprefix(CWD).lstrip("/") if text.startswith(CWD) else text
     if not inside or inside.startswith(("/", "~", "<")) or "\0" in inside:
         return ()
-    places = (os.path.normpath(os.path.join(folder, inside)) for folder in _tree_above(interp, here))
-    return tuple(dict.fromkeys(place for place in places if _in_tree(interp, place, here)))
+    places = dict.fromkeys(os.path.normpath(os.path.join(folder, inside)) for folder in _tree_above(interp, here))
+    interp.dependencies.data.update(places)
+    return tuple(place for place in places if _in_tree(interp, place, here))
 
 
 def _tree_above(interp: Interpreter, here: str) -> list[str]:

@@ -14,7 +14,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.values.code import Module
 from mfsdp_lint.readers.python.values.markers import HANDED
-from mfsdp_lint.readers.python.values.objects import DictObject, Object
+from mfsdp_lint.readers.python.values.objects import DictObject, Function, Object
 
 
 class Said(NamedTuple):
@@ -144,6 +144,35 @@ class Launches:
     def commands(self) -> list[Command]:
         """Every program that was started."""
         return [each for each in self.fields.values() if isinstance(each, Command)]
+
+
+class Dependencies:
+    """A record of what an answer depends on, beside the texts of the modules that are imported for it.
+
+    `functions` are those that ran, `variables` those of the process environment that were asked for; `data` are the
+    files and folders of the tree that its paths may mean, whether they are there or not. `asks_start` says that it
+    depends on the words that the program is started with, or on its whole environment.
+    """
+
+    __slots__ = ("asks_start", "data", "functions", "variables")
+
+    def __init__(self) -> None:
+        self.functions: set[Function] = set()
+        self.variables: set[str] = set()
+        self.data: set[str] = set()
+        self.asks_start = False
+
+    @property
+    def depends_on_start(self) -> bool:
+        """Tell whether a program that is started otherwise may have another answer."""
+        return self.asks_start or bool(self.variables)
+
+    def add(self, other: Dependencies) -> None:
+        """Add what a part of the answer depends on."""
+        self.functions |= other.functions
+        self.variables |= other.variables
+        self.data |= other.data
+        self.asks_start |= other.asks_start
 
 
 class ExecutionPath:
