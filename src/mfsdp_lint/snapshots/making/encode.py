@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.eval.construction import default
@@ -76,6 +77,7 @@ class PlaceNumbers:
         return self._paths[path]
 
 
+@dataclass(slots=True, eq=False)
 class Encoder:
     """Encodes values for a snapshot.
 
@@ -85,18 +87,15 @@ class Encoder:
     sight may have changed: what is read from these is not what they held before.
     """
 
-    def __init__(
-        self, interp: Interpreter, home: Home, places: PlaceNumbers | None, providers: Mapping[str, Instance]
-    ) -> None:
-        self.interp = interp
-        self.home = home
-        self.places = places
-        self.providers = providers
-        self.arguments: Mapping[str, Object] = {}
-        self.changed: frozenset[tuple[str, ...]] = frozenset()
-        self._defaults: dict[str, dict[str, Node]] = {}
-        self._numbers: dict[int, int] = {}
-        self._written: set[int] = set()
+    interp: Interpreter
+    home: Home
+    places: PlaceNumbers | None
+    providers: Mapping[str, Instance]
+    arguments: Mapping[str, Object] = field(default_factory=dict)
+    changed: frozenset[tuple[str, ...]] = field(default_factory=frozenset)
+    _defaults: dict[str, dict[str, Node]] = field(default_factory=dict)
+    _numbers: dict[int, int] = field(default_factory=dict)
+    _written: set[int] = field(default_factory=set)
 
     def encode(self, value: Object) -> Node:
         """Encode one value as a node."""

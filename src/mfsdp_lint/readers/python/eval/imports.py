@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.imports import STDLIB, relative_target
 from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
@@ -276,12 +277,10 @@ class Namespace(Module):
         self.data = _NamespaceData(name, importer)
 
 
+@dataclass(slots=True, eq=False)
 class _NamespaceData:
-    __slots__ = ("importer", "name")
-
-    def __init__(self, name: str, importer: Module) -> None:
-        self.name = name
-        self.importer = importer
+    name: str
+    importer: Module
 
     def get(self, interp: Interpreter, name: str) -> Object:
         full = f"{self.name}.{name}"

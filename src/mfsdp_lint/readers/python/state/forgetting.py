@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.python.state.calling import ByType
 from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -37,15 +38,13 @@ _SHARING = (REST, MAY_HAVE_CHANGED, EITHER)
 """Markers that name the objects with which an unknown one shares its parts."""
 
 
+@dataclass(slots=True, eq=False)
 class Former:
     """A part of an unknown object from before code out of sight may have changed it."""
 
-    __slots__ = ("key", "owner", "part")
-
-    def __init__(self, owner: Unknown, key: Any, part: Unknown) -> None:
-        self.owner = owner
-        self.key = key
-        self.part = part
+    owner: Unknown
+    key: Any
+    part: Unknown
 
 
 def part_of(interp: Interpreter, value: Unknown, key: Any, text: str) -> Object:

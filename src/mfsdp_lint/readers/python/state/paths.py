@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from mfsdp_lint.core.recipe import Origin
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.values.code import Module
 from mfsdp_lint.readers.python.values.markers import HANDED
@@ -71,14 +71,12 @@ Place = tuple[Any, dict[Any, Any], Any, Any]
 """Its owner, the fields it is one of, its key there, and a value: the one it had before, has, or had in passing."""
 
 
+@dataclass(slots=True, eq=False)
 class LocalPath:
     """A path through the body of one call, where the paths are joined when the call returns."""
 
-    __slots__ = ("prefix", "taken")
-
-    def __init__(self, prefix: tuple[bool, ...]) -> None:
-        self.prefix = prefix
-        self.taken: list[bool] = []
+    prefix: tuple[bool, ...]
+    taken: list[bool] = field(default_factory=list)
 
     def next(self) -> bool:
         """Return the side to take of the next branch."""
@@ -87,18 +85,16 @@ class LocalPath:
         return self.taken[-1]
 
 
+@dataclass(slots=True, eq=False)
 class Facts:
     """Decisions about unknown values on a path.
 
     Facts go by the number (`id`) of their subject, which is its own only for as long as the subject is `kept`.
     """
 
-    __slots__ = ("born", "fields", "kept")
-
-    def __init__(self) -> None:
-        self.fields: dict[Any, Object] = {}
-        self.kept: list[Object] = []
-        self.born = NEVER_OLD
+    fields: dict[Any, Object] = field(default_factory=dict)
+    kept: list[Object] = field(default_factory=list)
+    born: int = NEVER_OLD
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,17 +113,15 @@ class Launch:
     calls: tuple[tuple[Any, Any, str], ...]
 
 
+@dataclass(slots=True, eq=False)
 class Launches:
     """Launches of a path, in their order; under HANDED, the last configuration that it gave to code out of sight.
 
     Where somebody asks for them (`Interpreter.starting`), the programs that it started are among them.
     """
 
-    __slots__ = ("born", "fields")
-
-    def __init__(self, born: int) -> None:
-        self.born = born
-        self.fields: dict[Any, Launch | Command] = {}
+    born: int
+    fields: dict[Any, Launch | Command] = field(default_factory=dict)
 
     @property
     def handed(self) -> Launch | None:
@@ -146,6 +140,7 @@ class Launches:
         return [each for each in self.fields.values() if isinstance(each, Command)]
 
 
+@dataclass(slots=True, eq=False)
 class Dependencies:
     """A record of what an answer depends on, beside the texts of the modules that are imported for it.
 
@@ -154,13 +149,10 @@ class Dependencies:
     depends on the words that the program is started with, or on its whole environment.
     """
 
-    __slots__ = ("asks_start", "data", "functions", "variables")
-
-    def __init__(self) -> None:
-        self.functions: set[Function] = set()
-        self.variables: set[str] = set()
-        self.data: set[str] = set()
-        self.asks_start = False
+    functions: set[Function] = field(default_factory=set)
+    variables: set[str] = field(default_factory=set)
+    data: set[str] = field(default_factory=set)
+    asks_start: bool = False
 
     @property
     def depends_on_start(self) -> bool:
@@ -175,6 +167,7 @@ class Dependencies:
         self.asks_start |= other.asks_start
 
 
+@dataclass(slots=True, eq=False)
 class ExecutionPath:
     """The state of one path through an entry point.
 
@@ -187,42 +180,25 @@ class ExecutionPath:
     `changed_shared` says that something that modules share was changed, so that helpers may do other than before.
     """
 
-    __slots__ = (
-        "budget",
-        "changed_shared",
-        "decisions",
-        "depth",
-        "environment",
-        "facts",
-        "given_up",
-        "journal",
-        "launches",
-        "limit",
-        "local",
-        "started",
-        "steps",
-        "taken",
-        "trial",
-        "written",
-    )
+    decisions: tuple[bool, ...]
+    started: int
+    environment: DictObject
+    taken: list[tuple[bool, str]] = field(default_factory=list)
+    launches: Launches = field(init=False)
+    facts: Facts = field(default_factory=Facts)
+    journal: list[Place] = field(default_factory=list)
+    written: list[Place] | None = None
+    steps: int = 0
+    limit: int = PATIENCE
+    budget: int = STEP_LIMIT
+    given_up: set[Object] = field(default_factory=set)
+    depth: int = 0
+    trial: int = 0
+    local: LocalPath | None = None
+    changed_shared: bool = False
 
-    def __init__(self, decisions: tuple[bool, ...], started: int, environment: DictObject) -> None:
-        self.decisions = decisions
-        self.started = started
-        self.environment = environment
-        self.taken: list[tuple[bool, str]] = []
-        self.launches = Launches(environment.born)
-        self.facts = Facts()
-        self.journal: list[Place] = []
-        self.written: list[Place] | None = None
-        self.steps = 0
-        self.limit = PATIENCE
-        self.budget = STEP_LIMIT
-        self.given_up: set[Object] = set()
-        self.depth = 0
-        self.trial = 0
-        self.local: LocalPath | None = None
-        self.changed_shared = False
+    def __post_init__(self) -> None:
+        self.launches = Launches(self.environment.born)
 
     def aside(self) -> ExecutionPath:
         """Make a path for code that belongs to no path (a module's top level), met on this one: nothing undoes it."""

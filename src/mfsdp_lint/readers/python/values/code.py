@@ -7,12 +7,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, EnumMember, External, Function, Instance, Object
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.knowledge import ClassKnowledge
 
 
+@dataclass(slots=True, eq=False)
 class Module:
     """A parsed source file.
 
@@ -25,42 +27,25 @@ class Module:
     lines with a `yield` (None: any may have one), without which no function is a generator.
     """
 
-    __slots__ = (
-        "asked_for",
-        "bindings",
-        "born",
-        "decorated",
-        "defined",
-        "environment",
-        "fields",
-        "is_package",
-        "name",
-        "path",
-        "ran",
-        "stars",
-        "tree",
-        "upstream",
-        "written",
-        "yields",
-    )
+    path: str
+    name: str
+    tree: ast.Module
+    yields: Sequence[int] | None = None
+    fields: dict[Any, Any] = field(default_factory=dict)
+    bindings: dict[Any, Any] = field(default_factory=dict)
+    ran: bool = False
+    born: int = 0
+    stars: list[Any] = field(default_factory=list)
+    upstream: str | None = None
+    asked_for: bool = False
+    written: bool = False
+    decorated: list[tuple[str, Any, frozenset[str]]] = field(default_factory=list)
+    defined: dict[Any, Any] = field(default_factory=dict)
+    environment: Any = None
+    is_package: bool = False
 
-    def __init__(self, path: str, name: str, tree: ast.Module, yields: Sequence[int] | None = None) -> None:
-        self.path = path
-        self.yields = yields
-        self.name = name
-        self.tree = tree
-        self.is_package = os.path.basename(path) == "__init__.py"
-        self.fields: dict[Any, Any] = {}
-        self.bindings: dict[Any, Any] = {}
-        self.ran = False
-        self.born = 0
-        self.stars: list[Any] = []
-        self.upstream: str | None = None
-        self.asked_for = False
-        self.written = False
-        self.decorated: list[tuple[str, Any, frozenset[str]]] = []
-        self.defined: dict[Any, Any] = {}
-        self.environment: Any = None
+    def __post_init__(self) -> None:
+        self.is_package = os.path.basename(self.path) == "__init__.py"
 
     @property
     def is_project(self) -> bool:
@@ -76,6 +61,7 @@ class Module:
         return f"Module({self.name})"
 
 
+@dataclass(slots=True, eq=False)
 class Frame:
     """The local names of one call (or of a module's top level, or of a class body), and where it was called from.
 
@@ -83,46 +69,20 @@ class Frame:
     with the frame that ran that where it is another; and for each loop, which turn it is in.
     """
 
-    __slots__ = (
-        "bindings",
-        "born",
-        "caller",
-        "cls",
-        "code",
-        "enclosing",
-        "fields",
-        "function",
-        "handling",
-        "is_class",
-        "module",
-        "node",
-        "on_yield",
-        "outer",
-    )
-
-    def __init__(
-        self,
-        module: Module,
-        function: str = "",
-        enclosing: Frame | None = None,
-        caller: Frame | None = None,
-        node: ast.AST | None = None,
-        born: int = 0,
-    ) -> None:
-        self.module = module
-        self.function = function
-        self.enclosing = enclosing
-        self.caller = caller
-        self.node = node
-        self.born = born
-        self.fields: dict[Any, Any] = {}
-        self.bindings: dict[Any, Any] = {}
-        self.cls: ClassObject | None = None
-        self.code: Object = None
-        self.is_class = False
-        self.handling: Any = None
-        self.on_yield: Callable[[Object], Object] | None = None
-        self.outer: dict[str, Any] = {}
+    module: Module
+    function: str = ""
+    enclosing: Frame | None = None
+    caller: Frame | None = None
+    node: ast.AST | None = None
+    born: int = 0
+    fields: dict[Any, Any] = field(default_factory=dict)
+    bindings: dict[Any, Any] = field(default_factory=dict)
+    cls: ClassObject | None = None
+    code: Object = None
+    is_class: bool = False
+    handling: Any = None
+    on_yield: Callable[[Object], Object] | None = None
+    outer: dict[str, Any] = field(default_factory=dict)
 
 
 def calls_to(frame: Frame) -> tuple[Any, ...]:
@@ -205,6 +165,7 @@ class FieldSpec(NamedTuple):
     given_as: str = ""
 
 
+@dataclass(slots=True, eq=False)
 class ClassObject:
     """A class. Its body runs when something of it is first needed.
 
@@ -215,48 +176,28 @@ class ClassObject:
     `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
     """
 
-    __slots__ = (
-        "bases_of",
-        "born",
-        "closure",
-        "data",
-        "declared",
-        "decorator",
-        "fields",
-        "known",
-        "layout",
-        "members",
-        "module",
-        "name",
-        "node",
-        "order",
-        "plain",
-        "qualified_name",
-        "ran",
-        "said",
-        "writes",
-    )
+    name: str
+    module: Module
+    node: ast.ClassDef | None
+    closure: Frame | None
+    qualified_name: str = ""
+    born: int = 0
+    fields: dict[Any, Object] = field(default_factory=dict)
+    writes: dict[Any, Any] = field(default_factory=dict)
+    bases_of: list[Object] | None = None
+    members: dict[str, EnumMember] | None = None
+    data: ClassKnowledge | None = None
+    ran: bool = False
+    order: list[Object] | None = None
+    declared: dict[str, FieldSpec] | None = None
+    layout: Layout | None = None
+    known: dict[str, tuple[Object, Object]] = field(default_factory=dict)
+    plain: set[str] = field(default_factory=set)
+    decorator: Any = MISSING
+    said: Mapping[str, ast.expr | None] | None = None
 
-    def __init__(self, name: str, module: Module, node: ast.ClassDef | None, closure: Frame | None) -> None:
-        self.name = name
-        self.module = module
-        self.node = node
-        self.closure = closure
-        self.qualified_name = f"{module.name}.{name}"
-        self.born = 0
-        self.fields: dict[Any, Object] = {}
-        self.writes: dict[Any, Any] = {}
-        self.bases_of: list[Object] | None = None
-        self.members: dict[str, EnumMember] | None = None
-        self.data: ClassKnowledge | None = None
-        self.ran = False
-        self.order: list[Object] | None = None
-        self.declared: dict[str, FieldSpec] | None = None
-        self.layout: Layout | None = None
-        self.known: dict[str, tuple[Object, Object]] = {}
-        self.plain: set[str] = set()
-        self.decorator: Any = MISSING
-        self.said: Mapping[str, ast.expr | None] | None = None
+    def __post_init__(self) -> None:
+        self.qualified_name = f"{self.module.name}.{self.name}"
 
     def __repr__(self) -> str:
         return f"Class({self.qualified_name})"
@@ -303,21 +244,17 @@ READY = frozenset((ClassObject, Function, Module, External, str, int, float, boo
 """Kinds of global values that need nothing more to be done before they are used."""
 
 
+@dataclass(slots=True, eq=False)
 class Deferred:
     """A global name whose value is worked out when it is first read (an import, a decorated definition)."""
 
-    __slots__ = ("resolve", "running", "settled")
-
-    def __init__(self, resolve: Callable[[], Object]) -> None:
-        self.resolve = resolve
-        self.running = False
-        self.settled = False
+    resolve: Callable[[], Object]
+    running: bool = False
+    settled: bool = False
 
 
+@dataclass(slots=True, eq=False)
 class StarOut:
     """`from package import *` of a package that is not at hand: any missing name may come from it."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
