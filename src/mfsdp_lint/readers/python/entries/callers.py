@@ -18,7 +18,7 @@ from mfsdp_lint.readers.python.entries import running
 from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters, positional_given
 from mfsdp_lint.readers.python.entries.exposed import declared_keywords, is_boolean
 from mfsdp_lint.readers.python.export.origins import Spans
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.modules import parse
 from mfsdp_lint.readers.python.state.paths import with_room
 from mfsdp_lint.readers.python.values.objects import MISSING
@@ -142,15 +142,13 @@ def _calls(interp: Interpreter, called: str, users: Sequence[str]) -> list[ast.C
     return found
 
 
+@remembered()
 def _calls_in(interp: Interpreter, path: str, text: str) -> Mapping[str, list[ast.Call]]:
     """Return the calls in a file, by the last word of the called expression."""
-    key = ("calls", path)
-    if key not in interp.memo:
-        interp.memo[key] = calls = defaultdict(list)
-        with suppress(Unreadable):
-            for node in ast.walk(parse(path, text)):
-                match node:
-                    case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                        calls[name].append(node)
-    found: Mapping[str, list[ast.Call]] = interp.memo[key]
-    return found
+    calls: dict[str, list[ast.Call]] = defaultdict(list)
+    with suppress(Unreadable):
+        for node in ast.walk(parse(path, text)):
+            match node:
+                case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                    calls[name].append(node)
+    return calls

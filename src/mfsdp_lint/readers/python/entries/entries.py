@@ -16,7 +16,7 @@ from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_containe
 from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, functions_of, meant, resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import may_launch
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -292,22 +292,18 @@ def _names_upstream(text: str) -> bool:
     return UPSTREAM in text or CONTAINER in text
 
 
+@remembered(meanwhile=False)
 def leads_to_configuration(interp: Interpreter, function: Function, *, named: bool = False) -> bool:
     """Tell whether a function of the files at hand configures something, or calls another that does, by the text.
 
     With `named`, a function that it only names, and may hand on to be called, counts as well.
     """
-    key = ("leads to a configuration", function, named)
-    if key not in interp.memo:
-        interp.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
-        interp.memo[key] = configures(interp, function.module, function.node) or any(
-            other.module.is_own and leads_to_configuration(interp, other, named=named)
-            for node in _own(function.node)
-            if isinstance(node, (ast.Name, ast.Attribute) if named else ast.Call)
-            for other in functions_of(interp, meant(interp, function.module, node, function))
-        )
-    found: bool = interp.memo[key]
-    return found
+    return configures(interp, function.module, function.node) or any(
+        other.module.is_own and leads_to_configuration(interp, other, named=named)
+        for node in _own(function.node)
+        if isinstance(node, (ast.Name, ast.Attribute) if named else ast.Call)
+        for other in functions_of(interp, meant(interp, function.module, node, function))
+    )
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
@@ -322,27 +318,21 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
         pending.extend(ast.iter_child_nodes(here))
 
 
+@remembered()
 def _imports(interp: Interpreter, module: Module) -> Mapping[str, str]:
     """Return the names that a file imports from upstream, anywhere in it, each with its full dotted name."""
-    key = ("imports from upstream", module)
-    if key not in interp.memo:
-        found: dict[str, str] = {}
-        pending: list[ast.AST] = [module.tree]
-        while pending:
-            node = pending.pop()
-            pending.extend(_statements_in(node))
-            match node:
-                case ast.Import(names=names):
-                    found.update(
-                        (alias.asname or alias.name, alias.name)
-                        for alias in names
-                        if f"{alias.name}.".startswith(UPSTREAM)
-                    )
-                case ast.ImportFrom(module=str(source), names=names, level=0) if f"{source}.".startswith(UPSTREAM):
-                    found.update((alias.asname or alias.name, f"{source}.{alias.name}") for alias in names)
-        interp.memo[key] = found
-    imports: Mapping[str, str] = interp.memo[key]
-    return imports
+    found: dict[str, str] = {}
+    pending: list[ast.AST] = [module.tree]
+    while pending:
+        node = pending.pop()
+        pending.extend(_statements_in(node))
+        match node:
+            case ast.Import(names=names):
+                told = (alias for alias in names if f"{alias.name}.".startswith(UPSTREAM))
+                found.update((alias.asname or alias.name, alias.name) for alias in told)
+            case ast.ImportFrom(module=str(source), names=names, level=0) if f"{source}.".startswith(UPSTREAM):
+                found.update((alias.asname or alias.name, f"{source}.{alias.name}") for alias in names)
+    return found
 
 
 def _is_telling(interp: Interpreter, module: Module, imports: Mapping[str, str], function: ast.expr) -> bool:

@@ -26,7 +26,7 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, has_base, mro
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.calling import evaluate
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Object, Partial
@@ -35,17 +35,9 @@ _NAMES = frozenset(path.rpartition(".")[2] for path in SWITCHES)
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
+@remembered(meanwhile=False)
 def reaches(interp: Interpreter, function: Function, parameter: str) -> bool:
     """Tell whether a parameter of a function (or a key of its `**kwargs`) may decide an FSDP switch."""
-    key = ("reaches", function, parameter)
-    if key not in interp.memo:
-        interp.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
-        interp.memo[key] = _reaches(interp, function, parameter)
-    found: bool = interp.memo[key]
-    return found
-
-
-def _reaches(interp: Interpreter, function: Function, parameter: str) -> bool:
     tracked = _tracked(function.node, _bound_name(function.node.args, parameter))
     for node in _nodes(function.node):
         if _decides(interp, function, node, tracked) or any(_uses(value, tracked) for value in _written(node)):
@@ -162,21 +154,13 @@ def _is_switch(node: ast.AST) -> bool:
             return False
 
 
+@remembered(meanwhile=False)
 def _switches(interp: Interpreter, function: Function, node: ast.AST) -> bool:
     """Tell whether a piece of a function names a switch, or calls a function that does."""
     if any(_is_switch(inner) for inner in ast.walk(node)):
         return True
     called = (_called(interp, function.module, inner) for inner in ast.walk(node) if isinstance(inner, ast.Call))
-    return any(isinstance(one, Function) and _names_switch(interp, one) for one in called)
-
-
-def _names_switch(interp: Interpreter, function: Function) -> bool:
-    key = ("names a switch", function)
-    if key not in interp.memo:
-        interp.memo[key] = False
-        interp.memo[key] = _switches(interp, function, function.node)
-    found: bool = interp.memo[key]
-    return found
+    return any(isinstance(one, Function) and _switches(interp, one, one.node) for one in called)
 
 
 def _called(interp: Interpreter, module: Module, call: ast.Call) -> Object:
@@ -290,13 +274,9 @@ def is_boolean(annotation: ast.AST | None) -> bool:
     )
 
 
+@remembered()
 def _comparisons(interp: Interpreter, function: Function) -> list[ast.AST]:
-    key = ("comparisons", function)
-    if key not in interp.memo:
-        nodes = ast.walk(function.node)
-        interp.memo[key] = [node for node in nodes if isinstance(node, (ast.Compare, ast.Match))]
-    found: list[ast.AST] = interp.memo[key]
-    return found
+    return [node for node in ast.walk(function.node) if isinstance(node, (ast.Compare, ast.Match))]
 
 
 def _compared(node: ast.AST, name: str) -> Iterator[str]:

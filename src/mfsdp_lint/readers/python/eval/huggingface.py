@@ -22,7 +22,7 @@ from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.shared_providers import shared_provider
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.copies import template
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, classes_of
@@ -113,23 +113,17 @@ def _provider(interp: Interpreter, function: Function, arguments: list[Object], 
     return interp.unknown("provider", not_none=True) if made is None else made
 
 
+@remembered()
 def provider_template(interp: Interpreter, function: Function, wanted: str | None) -> Object:
     """Return the provider that the AutoBridge method `function` makes for an architecture (None: for any), to be
     copied.
 
     Returns None where none is known.
     """
-    key = ("providers", function.module.path, function.name, wanted)
-    found: Object = interp.memo.get(key, MISSING)
-    if found is MISSING:
-        assert function.cls is not None
-        known = function.cls.data
-        if known:
-            found = known.provider(interp, function.name, wanted)
-        else:
-            found = shared_provider(interp, function, wanted, partial(_one_of, wanted=wanted))
-        interp.memo[key] = found
-    return found
+    assert function.cls is not None
+    if function.cls.data:
+        return function.cls.data.provider(interp, function.name, wanted)
+    return shared_provider(interp, function, wanted, partial(_one_of, wanted=wanted))
 
 
 def _model_id(arguments: list[Object]) -> str:
@@ -139,15 +133,8 @@ def _model_id(arguments: list[Object]) -> str:
     return model if isinstance(model, str) else ""
 
 
+@remembered()
 def _one_of(interp: Interpreter, function: Function, wanted: str | None) -> Object:
-    key = ("one of", function.module.path, function.name, wanted)
-    if key not in interp.memo:
-        interp.memo[key] = _made_by_any(interp, function, wanted)
-    found: Object = interp.memo[key]
-    return found
-
-
-def _made_by_any(interp: Interpreter, function: Function, wanted: str | None) -> Object:
     candidates = _registered(interp, function)
     if wanted is not None:
         named = [cls for cls in _registered(interp, function, wanted) if wanted in _sources(interp, cls)]
@@ -183,15 +170,8 @@ def _seal(provider: Instance, seen: set[int]) -> None:
             _seal(value, seen)
 
 
+@remembered()
 def _made(interp: Interpreter, cls: ClassObject, method: str) -> Object:
-    key = ("provider of", cls.qualified_name, method)
-    if key not in interp.memo:
-        interp.memo[key] = _make(interp, cls, method)
-    made: Object = interp.memo[key]
-    return made
-
-
-def _make(interp: Interpreter, cls: ClassObject, method: str) -> Object:
     bridge = Instance(cls, 0)
     source, _ = lookup(interp, cls, method)
     if not isinstance(source, Function):

@@ -22,7 +22,7 @@ from mfsdp_lint.readers.python.eval.classes import fields_by_name, has_fields, l
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.export.origins import Spans, obstacle, one_origin, origin, plain_value, switch
 from mfsdp_lint.readers.python.library.config_trees import lacked_by
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module, qualified
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
@@ -105,17 +105,9 @@ def _is_read(interp: Interpreter, program: Callable[[], Sequence[str]], name: st
     return any(_is_read_in(interp, path, name) for path in program())
 
 
+@remembered()
 def _is_read_in(interp: Interpreter, path: str, name: str) -> bool:
-    key = ("read", name, path)
-    if key not in interp.memo:
-        text = interp.finder.sources.text_or_none(path)
-        interp.memo[key] = text is not None and _reads(text, name)
-    found: bool = interp.memo[key]
-    return found
-
-
-def _reads(text: str, name: str) -> bool:
-    """Tell whether a text reads an attribute."""
+    text = interp.finder.sources.text_or_none(path) or ""
     return name in text and any(name in line and name in _reads_of(line) for line in text.splitlines())
 
 

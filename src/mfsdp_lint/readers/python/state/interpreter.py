@@ -12,7 +12,8 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from mfsdp_lint.core.recipe import Origin, Setting
 from mfsdp_lint.process import spend
@@ -501,3 +502,30 @@ class Interpreter:
             if is_left and not any(identical(value, each) for each in kept):
                 kept.append(value)
         return kept[0] if len(kept) == 1 else Choice(tuple(kept)) if kept else choice
+
+
+Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
+Question = Callable[Concatenate[Interpreter, Parameters], Answer]
+
+
+def remembered(meanwhile: Any = MISSING) -> Callable[[Question[Parameters, Answer]], Question[Parameters, Answer]]:
+    """Make an interpreter remember what a function of it and of the other arguments gives.
+
+    `meanwhile` is the answer while it is worked out: code that leads back to itself adds nothing.
+    """
+
+    def decorate(function: Question[Parameters, Answer]) -> Question[Parameters, Answer]:
+        @wraps(function)
+        def ask(interp: Interpreter, /, *args: Parameters.args, **keywords: Parameters.kwargs) -> Answer:
+            key = (function, args, *keywords.items())
+            if key not in interp.memo:
+                if meanwhile is not MISSING:
+                    interp.memo[key] = meanwhile
+                interp.memo[key] = function(interp, *args, **keywords)
+            found: Answer = interp.memo[key]
+            return found
+
+        return ask
+
+    return decorate
