@@ -323,7 +323,14 @@ class ClassData(ClassKnowledge):
         for name, node in described.get("attributes", {}).items():
             cls.fields[name] = builder.build(node)
         for name, summary in described.get("methods", {}).items():
-            cls.fields[name] = self._method(interp, cls, name, summary)
+            kind = self.described.get("kinds", {}).get(name)
+            if cls.name == "AutoBridge" and name in HUGGINGFACE:
+                function = Function(
+                    definition(name, [["self", "a", REQUIRED], ["kwargs", "**", REQUIRED]]), cls.module, None, name, cls
+                )
+            else:
+                function = upstream_function(self.knowledge, interp, cls.module, name, summary, cls)
+            cls.fields[name] = Descriptor(kind, function) if kind else function
         for name, summary in described.get("properties", {}).items():
             setters, setter = described.get("setters", {}), None  # without one, assigning is an error
             getter = self._accessor(interp, cls, name, summary, partial(_unknown_property, cls, name))
@@ -361,16 +368,6 @@ class ClassData(ClassKnowledge):
             return Builder(self.knowledge, interp, cls.module, call.frame, site=call.node).build(node)
 
         return FieldSpec(name, factory=Native(f"{cls.name}.{name}", make), init=init, keyword_only=keyword_only)
-
-    def _method(self, interp: Interpreter, cls: ClassObject, name: str, summary: Any) -> Object:
-        kind = self.described.get("kinds", {}).get(name)
-        if cls.name == "AutoBridge" and name in HUGGINGFACE:
-            function = Function(
-                definition(name, [["self", "a", REQUIRED], ["kwargs", "**", REQUIRED]]), cls.module, None, name, cls
-            )
-        else:
-            function = upstream_function(self.knowledge, interp, cls.module, name, summary, cls)
-        return Descriptor(kind, function) if kind else function
 
     def _accessor(self, interp: Interpreter, cls: ClassObject, name: str, summary: Any, otherwise: Model) -> Function:
         """Make the getter or setter of a property; `otherwise` is run where nothing is known of it."""

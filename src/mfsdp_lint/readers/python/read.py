@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 
 from mfsdp_lint.core.recipe import Recipe, Setting, Unfollowed
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -96,8 +97,8 @@ def read_python(
     with without_collection():
         if before is not None and not addresses:
             with suppress(Different):
-                return with_room(lambda: _read(interp, paths, (), before))
-        return with_room(lambda: _read(interp, paths, addresses, None))
+                return with_room(_read, interp, paths, (), before)
+        return with_room(_read, interp, paths, addresses, None)
 
 
 def _read(
@@ -234,8 +235,8 @@ class _Reading:
         """
         early = [each for tried in self.tried.values() for each in tried if not each.late]
         late = [each for tried in self.tried.values() for each in tried if each.late]
-        ran = [each for each in _told(early) if self._ran(each)]
-        ran += [each for each in _told(late) if self._stands_alone(each) and self._ran(each)]
+        every = chain(_told(early), _told(late))
+        ran = [each for each in every if (not each.late or self._stands_alone(each)) and self._ran(each)]
         found = {(each.path, each.line, each.name): each for each in distinct(ran)}
         order = {path: position for position, path in enumerate(self.tried)}
         return sorted(found.values(), key=lambda recipe: (order[recipe.path], recipe.line, recipe.name))

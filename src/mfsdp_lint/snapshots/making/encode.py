@@ -312,3 +312,12 @@ def bare(node: Node) -> Node:
         case "def":
             return ["def", node[1], bare(node[2])]
     return [node[0], *map(bare, node[1:])]
+
+
+def kinds_of_parameters(function: Function) -> list[tuple[str, str]]:
+    """List a function's parameters with their kinds, as `parameters` has them (see snapshots/__init__.py)."""
+    arguments = function.node.args
+    named = [(each.arg, "p") for each in arguments.posonlyargs] + [(each.arg, "a") for each in arguments.args]
+    named += [(arguments.vararg.arg, "*")] if arguments.vararg else []
+    named += [(each.arg, "k") for each in arguments.kwonlyargs]
+    return named + ([(arguments.kwarg.arg, "**")] if arguments.kwarg else [])

@@ -177,7 +177,7 @@ class Programs:
         if not self.asked.relevance.is_parsed(path):
             return NOTHING
         with without_collection(), self.asked.sources.recording(self.ran.texts):
-            return with_room(lambda: self._start(path, given))
+            return with_room(self._start, path, given)
 
     def start_upstream(self, name: str, given: Given) -> Started:
         """Return the recipes of a Megatron-Bridge script that is not in the tree, where its behaviour is known."""
@@ -186,7 +186,7 @@ class Programs:
             return NOTHING
         with without_collection(), self.asked.sources.recording(self.ran.texts):
             module = Module(f"<{name}>", name, tree)
-            return with_room(lambda: self._run(self._interpreter(given), module, given, needs_all=True))
+            return with_room(self._run, self._interpreter(given), module, given, needs_all=True)
 
     def _start(self, path: str, given: Given) -> Started:
         interp = self._interpreter(given)

@@ -56,7 +56,7 @@ class FunctionCallers:
     def _variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
         interp = self.interp
         entry = replace(self.entry, arguments={**(self.entry.arguments or {}), **arguments})
-        found = with_room(lambda: running.evaluate(interp, entry, self.spans)).found
+        found = with_room(running.evaluate, interp, entry, self.spans).found
         interp.pay(len(found))
         return found[self.number].recipe.variants if self.number < len(found) else ()
 

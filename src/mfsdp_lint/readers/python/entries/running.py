@@ -137,12 +137,19 @@ def _run(interp: Interpreter, entry: Entry, spans: Spans, ended: list[Ending]) -
         names: dict[str, Object] = {}
         ending: Ending = None
         try:
-            if entry.kind != "script":
+            if entry.kind == "function":
                 _import(interp, entry.module)
-            root, given = _configuration(interp, entry, names, more)
+                keywords, given = _arguments(interp, entry)
+                # Whoever calls it has to give `more` keyword arguments than it names.
+                keywords.update({name: interp.unknown(name) for name in more})
+                root = _from_function(interp, entry, keywords, given)
+            elif entry.kind == "module":
+                _import(interp, entry.module)
+                root = resolve_global(interp, entry.module, entry.name)
+            else:
+                root = run_script(interp, entry, names)
         except Refused as error:
             if not more.keys() >= set(error.lacking) and takes_more(entry):
-                # Whoever calls it has to give these among its further keyword arguments.
                 more.update(dict.fromkeys(error.lacking))
                 pending.append(prefix)
                 continue
@@ -214,22 +221,6 @@ def _recipes(
                 recipe, name=recipe.name + mark, qualified_name=recipe.qualified_name + mark, line=line or recipe.line
             )
         yield Found(recipe, first.key != RESULT, first.names, first.known)
-
-
-def _configuration(
-    interp: Interpreter, entry: Entry, names: dict[str, Object], more: Iterable[str]
-) -> tuple[Object, list[Unknown]]:
-    """Return the value that an entry point returns, and its arguments that are not known.
-
-    A script fills `names` with its global names; a function is given `more` keyword arguments than it names.
-    """
-    if entry.kind == "function":
-        keywords, given = _arguments(interp, entry)
-        keywords.update({name: interp.unknown(name) for name in more})
-        return _from_function(interp, entry, keywords, given), given
-    if entry.kind == "module":
-        return resolve_global(interp, entry.module, entry.name), []
-    return run_script(interp, entry, names), []
 
 
 def _from_function(interp: Interpreter, entry: Entry, keywords: dict[str, Object], given: list[Unknown]) -> Object:

@@ -492,10 +492,10 @@ READERS.update(
         Choice: _choice_attribute,
         EnumMember: _member_attribute,
         Super: _super_attribute,
-        **dict.fromkeys((Function, Native, Partial, Bound), function_attribute),
-        **dict.fromkeys((*CONSTANTS, tuple, frozenset, ListObject, DictObject), builtin_attribute),
         GeneratorCall: lambda interp, value, name, node, frame: Bound(name, value),
         Coroutine: lambda interp, value, name, node, frame: Bound(name, value),
         object: lambda interp, value, name, node, frame: interp.unknown(name),
     }
 )
+READERS.update(dict.fromkeys((Function, Native, Partial, Bound), function_attribute))
+READERS.update(dict.fromkeys((*CONSTANTS, tuple, frozenset, ListObject, DictObject), builtin_attribute))

@@ -335,11 +335,12 @@ def run_function(interp: Interpreter, function: Function, call: Call) -> Object:
             return interp.unknown(f"{function.name}()", not_none=True)
         return _generator(interp, function, inner)
     if function.is_async:
-        return Coroutine(interp, lambda: run_body(interp, function, inner), tuple(inner.fields.values()))
-    return run_body(interp, function, inner)
+        return Coroutine(interp, lambda: _run_body(interp, function, inner), tuple(inner.fields.values()))
+    signal = run_block(interp, function.body, inner)  # (as `_run_body` does, without calling it)
+    return signal[1] if signal is not None and signal[0] == "return" else None
 
 
-def run_body(interp: Interpreter, function: Function, frame: Frame) -> Object:
+def _run_body(interp: Interpreter, function: Function, frame: Frame) -> Object:
     """Run a function's statements in its frame; what it returns."""
     signal = run_block(interp, function.body, frame)
     return signal[1] if signal is not None and signal[0] == "return" else None
@@ -349,7 +350,7 @@ def _generator(interp: Interpreter, function: Function, frame: Frame) -> Generat
     def run(on_yield: Any) -> Object:
         frame.on_yield = on_yield
         try:
-            return run_body(interp, function, frame)
+            return _run_body(interp, function, frame)
         finally:
             frame.on_yield = None  # it knows the generator, which knows the frame
 

@@ -447,7 +447,17 @@ def meant(interp: Interpreter, module: Module, node: ast.AST, function: Function
         node = node.value if isinstance(node, ast.Subscript) else node.func
     match node:
         case ast.Name(id=name):
-            return _named(interp, module, name, function)
+            here: Frame | None = None if function is None else function.closure
+            while here is not None:
+                if name in here.fields:
+                    found: Object = here.fields[name]
+                    return found
+                here = here.enclosing
+            if function is not None and function.cls is not None:
+                parameters = (*function.node.args.posonlyargs, *function.node.args.args)
+                if parameters and parameters[0].arg == name:
+                    return function.cls
+            return resolve_global(interp, module, name)
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name) if function and function.cls:
             return lookup(interp, function.cls, name, function.cls)[0]
         case ast.Attribute(value=inner, attr=name):
@@ -458,20 +468,6 @@ def meant(interp: Interpreter, module: Module, node: ast.AST, function: Function
                 owner = owner.cls
             return lookup(interp, owner, name)[0] if isinstance(owner, ClassObject) else MISSING
     return MISSING
-
-
-def _named(interp: Interpreter, module: Module, name: str, function: Function | None) -> Object:
-    here: Frame | None = None if function is None else function.closure
-    while here is not None:
-        if name in here.fields:
-            found: Object = here.fields[name]
-            return found
-        here = here.enclosing
-    if function is not None and function.cls is not None:
-        parameters = (*function.node.args.posonlyargs, *function.node.args.args)
-        if parameters and parameters[0].arg == name:
-            return function.cls
-    return resolve_global(interp, module, name)
 
 
 def functions_of(interp: Interpreter, value: Object, depth: int = 0) -> Iterator[Function]:

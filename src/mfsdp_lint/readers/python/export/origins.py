@@ -57,7 +57,7 @@ def plain_value(interp: Interpreter, value: Object, depth: int = 0) -> Value:
         return Known(_FOLDER.sub("<DIR>", value)) if isinstance(value, str) and is_symbolic(value) else Known(value)
     if isinstance(value, Unknown):
         known = value.not_none or interp.path.facts.fields.get(("not none", id(value))) is True
-        return NOT_NONE if known or (value.fields and _written(value)) else UNKNOWN
+        return NOT_NONE if known or (value.fields and value.writes) else UNKNOWN
     if isinstance(value, Choice):
         return join(plain_value(interp, option, depth) for option in value.options if option is not MISSING)
     if isinstance(value, EnumMember):
@@ -79,10 +79,6 @@ def plain_value(interp: Interpreter, value: Object, depth: int = 0) -> Value:
             return NOT_NONE
         return _known_dict({key: plain_value(interp, item, depth + 1) for key, item in value.fields.items()})
     return NOT_NONE
-
-
-def _written(value: Unknown) -> bool:
-    return bool(value.writes)
 
 
 def _known_list(items: list[Value]) -> Value:

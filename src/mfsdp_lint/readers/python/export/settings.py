@@ -228,7 +228,11 @@ class TreeSettings(Settings):
         try:
             if path.startswith(ENVIRONMENT):
                 return self._variable(path, path[len(ENVIRONMENT) :])
-            return self._setting(path)
+            place = self._place(path)
+            if place is None:
+                return None
+            owner, name, found = place
+            return Setting(path, plain_value(self._interpreter, found), self._origin(owner, name))
         finally:
             at.facts = now
 
@@ -249,23 +253,13 @@ class TreeSettings(Settings):
         at = self._interpreter.path
         now, at.facts = at.facts, self._facts
         try:
-            return self._value(path)
+            if path.startswith(ENVIRONMENT):
+                setting = self._variable(path, path[len(ENVIRONMENT) :])
+                return UNKNOWN if setting is None else setting.value
+            place = self._place(path)
+            return UNKNOWN if place is None else plain_value(self._interpreter, place[2])
         finally:
             at.facts = now
-
-    def _value(self, path: str) -> Value:
-        if path.startswith(ENVIRONMENT):
-            setting = self._variable(path, path[len(ENVIRONMENT) :])
-            return UNKNOWN if setting is None else setting.value
-        place = self._place(path)
-        return UNKNOWN if place is None else plain_value(self._interpreter, place[2])
-
-    def _setting(self, path: str) -> Setting | None:
-        place = self._place(path)
-        if place is None:
-            return None
-        owner, name, found = place
-        return Setting(path, plain_value(self._interpreter, found), self._origin(owner, name))
 
     def _place(self, path: str) -> tuple[Object, str, Object] | None:
         """Return the object that a setting is a part of, the name of the part, and the part; None where there is none.
