@@ -19,7 +19,7 @@ from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import Programs
-from mfsdp_lint.readers.python.state.folders import folder_of, spelled
+from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.paths import (

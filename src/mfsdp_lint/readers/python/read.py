@@ -30,8 +30,7 @@ from mfsdp_lint.readers.python.entries.incremental import (
 )
 from mfsdp_lint.readers.python.entries.interpreters import Interpreters
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
-from mfsdp_lint.readers.python.entries.running import Found
-from mfsdp_lint.readers.python.entries.yields import content
+from mfsdp_lint.readers.python.entries.running import Found, content
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.interpreter import Interpreter

@@ -19,7 +19,6 @@ from mfsdp_lint.readers.python.state.started import words
 from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, over_options
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, variable
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, plain
-from mfsdp_lint.readers.python.values.limits import weighs_little
 from mfsdp_lint.readers.python.values.markers import EITHER, FACTORY, MAY_HAVE_CHANGED, QUESTION, UNKNOWN_KEYS
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -39,6 +38,7 @@ from mfsdp_lint.readers.python.values.objects import (
     is_constant,
     is_object,
     is_symbolic,
+    weighs_little,
 )
 
 

@@ -36,10 +36,10 @@ from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import join, negated
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, base_name, plain
-from mfsdp_lint.readers.python.values.limits import LONGEST_TEXT, is_small, is_wide
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
+    LONGEST_TEXT,
     MISSING,
     Choice,
     DictObject,
@@ -57,7 +57,9 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     derived,
     is_constant,
+    is_small,
     is_symbolic,
+    is_wide,
     obstacle_of,
 )
 

@@ -17,8 +17,8 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.imports import STDLIB, relative_target
 from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
 from mfsdp_lint.readers.python.eval.classes import WRITTEN, lookup
+from mfsdp_lint.readers.python.eval.path_objects import symbol
 from mfsdp_lint.readers.python.state.calling import LIBRARY, invoke
-from mfsdp_lint.readers.python.state.folders import symbol
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import submodule
 from mfsdp_lint.readers.python.state.paths import Raised

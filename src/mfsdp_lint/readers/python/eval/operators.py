@@ -28,10 +28,10 @@ from mfsdp_lint.readers.python.state.started import holds
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, is_set
 from mfsdp_lint.readers.python.values.code import ClassObject, Frame, plain
-from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, is_small, is_wide
 from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, MAY_HAVE_CHANGED, QUESTION
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
+    LONGEST_LIST,
     MISSING,
     Bound,
     Choice,
@@ -49,7 +49,9 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     derived,
     is_constant,
+    is_small,
     is_symbolic,
+    is_wide,
     obstacle_of,
 )
 

@@ -17,12 +17,10 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.python.eval.containers import set_entry
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.methods import method
-from mfsdp_lint.readers.python.eval.path_objects import make_path, text_of_path
-from mfsdp_lint.readers.python.library.sequences import computes, settled
-from mfsdp_lint.readers.python.state.calling import Model, models
-from mfsdp_lint.readers.python.state.folders import (
+from mfsdp_lint.readers.python.eval.path_objects import (
     folder_of,
     located,
+    make_path,
     matching,
     normal,
     overwrite,
@@ -30,7 +28,10 @@ from mfsdp_lint.readers.python.state.folders import (
     spelled,
     symbol,
     text_of,
+    text_of_path,
 )
+from mfsdp_lint.readers.python.library.sequences import computes, settled
+from mfsdp_lint.readers.python.state.calling import Model, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_set, variable
