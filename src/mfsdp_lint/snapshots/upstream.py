@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mfsdp_lint.core.recipe import Origin, Span, Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Plain, Value
+from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.megatron.startup import Phase
 from mfsdp_lint.megatron.startup.resolve import Change, changes_of
 from mfsdp_lint.megatron.vocabulary import SETTINGS
@@ -297,8 +298,7 @@ def _declares(interp: Interpreter, instance: Object, name: str) -> bool | None:
     at_hand = [cls for cls in classes if isinstance(cls, ClassObject)]
     if len(at_hand) < len(classes):
         return None
-    answers = {any(spec.name == name for spec in fields_of(interp, cls)) for cls in at_hand}
-    return answers.pop() if len(answers) == 1 else None
+    return agreed([any(spec.name == name for spec in fields_of(interp, cls)) for cls in at_hand])
 
 
 class ClassData(ClassKnowledge):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.classes import (
     bases,
@@ -440,20 +441,15 @@ def has_attribute(interp: Interpreter, value: Object, name: str, node: Any, fram
             found = value.fields[name]
             return None if isinstance(found, Choice) and MISSING in found.options else True
         if not isinstance(value.cls, ClassObject):
-            answers = {_class_has(interp, cls, name) for cls in classes_of(value)}
-            return answers.pop() if len(answers) == 1 else None
+            return agreed([_class_has(interp, cls, name) for cls in classes_of(value)])
         hook, _ = lookup(interp, value.cls, "__getattr__")
         if not isinstance(hook, Function):
-            return (
-                _class_has(interp, value.cls, name)
-                if not value.writes.get(MAY_HAVE_CHANGED)
-                else (_class_has(interp, value.cls, name) or None)
-            )
+            has = _class_has(interp, value.cls, name)
+            return has or None if value.writes.get(MAY_HAVE_CHANGED) else has
     if isinstance(value, Module):
         return _module_has(interp, value, name, resolve_global(interp, value, name))
     if isinstance(value, Choice):
-        options = {has_attribute(interp, option, name, node, frame) for option in value.options}
-        return options.pop() if len(options) == 1 else None
+        return agreed([has_attribute(interp, option, name, node, frame) for option in value.options])
     try:
         found = get_attribute(interp, value, name, node, frame)
     except Raised as error:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
 from mfsdp_lint.readers.python.eval.records import ATTRS, MODEL, OUT_OF_SIGHT, attrs_fields, field_of, model_fields
@@ -510,8 +511,7 @@ def is_instance(interp: Interpreter, value: Object, cls: Object) -> bool | None:
     """Evaluate `isinstance(value, cls)`; None if that is not known."""
     value, cls = interp.settle(value), interp.settle(cls)
     if isinstance(value, Choice):
-        answers = {None if option is MISSING else is_instance(interp, option, cls) for option in value.options}
-        return answers.pop() if len(answers) == 1 else None
+        return agreed([None if option is MISSING else is_instance(interp, option, cls) for option in value.options])
     if isinstance(cls, (tuple, ListObject)):
         options = cls if isinstance(cls, tuple) else cls.items or ()
         found = [is_instance(interp, value, one) for one in options]
@@ -529,8 +529,7 @@ def is_instance(interp: Interpreter, value: Object, cls: Object) -> bool | None:
     if isinstance(cls, ClassObject):
         if isinstance(value, Instance):
             if isinstance(value.cls, Choice):
-                kinds = {is_subclass(interp, candidate, cls) for candidate in value.cls.options}
-                return kinds.pop() if len(kinds) == 1 else None
+                return agreed([is_subclass(interp, candidate, cls) for candidate in value.cls.options])
             return is_subclass(interp, value.cls, cls)
         if isinstance(value, EnumMember):
             return is_subclass(interp, value.cls, cls)
@@ -546,10 +545,8 @@ def _is_builtin_instance(interp: Interpreter, value: Object, name: str) -> bool 
         return None
     if isinstance(value, (Instance, EnumMember)) and name != "object":
         classes = value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
-        answers = {
-            name in class_names(interp, cls) or AS_CLASSES.get(name, "?") in class_names(interp, cls) for cls in classes
-        }
-        return answers.pop() if len(answers) == 1 else None
+        names = {name, AS_CLASSES.get(name, name)}
+        return agreed([not names.isdisjoint(class_names(interp, cls)) for cls in classes])
     if name in ("list", "set"):
         return isinstance(value, SetObject) if name == "set" else type(value) is ListObject
     return isinstance(value, types)

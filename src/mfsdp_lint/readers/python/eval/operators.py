@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.classes import (
     bits_of,
@@ -140,14 +141,10 @@ def is_none(value: Object) -> bool | None:
     if isinstance(value, Unknown):
         return False if value.not_none else None
     if isinstance(value, Choice):
-        return _all_alike([is_none(option) for option in value.options])
+        return agreed([is_none(option) for option in value.options])
     if isinstance(value, External):
         return False if value.name.partition(".")[0] in ("torch", "functools", "enum", "inspect") else None
     return value is None
-
-
-def _all_alike(answers: list[bool | None]) -> bool | None:
-    return answers[0] if len(set(answers)) == 1 else None
 
 
 def _over_options(left: Object, right: Object, ask: Any) -> bool | None:
@@ -155,7 +152,7 @@ def _over_options(left: Object, right: Object, ask: Any) -> bool | None:
         return True if left is right else None
     lefts = left.options if isinstance(left, Choice) else (left,)
     rights = right.options if isinstance(right, Choice) else (right,)
-    return _all_alike([ask(one, other) for one in lefts for other in rights])
+    return agreed([ask(one, other) for one in lefts for other in rights])
 
 
 def equal(interp: Interpreter, left: Object, right: Object) -> bool | None:
@@ -282,10 +279,10 @@ def contains(interp: Interpreter, holder: Object, item: Object, frame: Frame) ->
         numbers = bits_of(interp, holder), bits_of(interp, item)
         return None if numbers[0] is None or numbers[1] is None else numbers[0] & numbers[1] == numbers[1]
     if isinstance(holder, Choice):
-        return _all_alike([contains(interp, option, item, frame) for option in holder.options])
+        return agreed([contains(interp, option, item, frame) for option in holder.options])
     if isinstance(holder, (str, bytes)):
         if isinstance(item, Choice):
-            return _all_alike([contains(interp, holder, option, frame) for option in item.options])
+            return agreed([contains(interp, holder, option, frame) for option in item.options])
         if isinstance(item, Unknown) or not isinstance(item, CONSTANTS) or is_symbolic(holder, item):
             return None
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, kept
@@ -107,8 +108,7 @@ def truth(interp: Interpreter, value: Object) -> bool | None:
     if isinstance(value, Choice):
         if (settled := interp.settle(value)) is not value:
             return truth(interp, settled)
-        answers = {None if option is MISSING else truth(interp, option) for option in value.options}
-        return answers.pop() if len(answers) == 1 else None
+        return agreed([None if option is MISSING else truth(interp, option) for option in value.options])
     if isinstance(value, (tuple, frozenset)):
         return bool(value)
     if isinstance(value, IteratorObject):
