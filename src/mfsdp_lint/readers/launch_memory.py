@@ -81,7 +81,7 @@ class _Change:
         self.functions: frozenset[Function] | None = None
         old, new = before.text_or_none(path), now.text_or_none(path)
         if path.endswith(".py") and old is not None and new is not None:
-            from mfsdp_lint.readers.python.entries.incremental import touched
+            from mfsdp_lint.readers.python.entries.touched import touched
 
             # Where a text speaks of other things, other files may be parsed.
             if all(says(old) == says(new) for says in (is_for_evaluation, speaks_of_recipes, speaks_of_training)):
