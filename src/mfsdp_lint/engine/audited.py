@@ -72,7 +72,7 @@ def recipes_by_target(outcome: Outcome, asked: Question) -> Mapping[Target, tupl
     """Return the recipes for every target; read them now where the outcome is cached from an earlier run."""
     if outcome.read is not None:
         return outcome.read
-    sources = Sources(asked.command_line.texts)
+    sources = Sources(asked.texts)
     return {each: read(replace(asked, target=each, also=()), sources).recipes for each in asked.targets}
 
 
