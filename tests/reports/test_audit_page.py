@@ -75,6 +75,22 @@ def test_what_start_up_replaces_is_there_beside_what_is_written(ask: Ask) -> Non
     assert side.cell("replaced", "checkpoint.save") == ('"/results"', "helper")
 
 
+def test_absolute_paths_are_shown_as_those_of_the_project(ask: Ask) -> None:
+    Path("pyproject.toml").touch()
+    text, data = page_of(ask, str(Path("recipes.py").resolve()))
+    assert str(Path.cwd()) not in text
+    assert {each["path"] for each in data["sides"][0]["recipes"]} == {"recipes.py"}
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"findings": 3}', '{"findings": [{"code": "MFSDP101"}]}', "[" * 100_000])
+def test_only_a_report_of_findings_gives_a_trend(ask: Ask, text: str) -> None:
+    Path("former.json").write_text(text)
+    code, _, err = ask("audit", "--output-format", "html", "recipes.py", "--former", "former.json")
+    assert (code, err) == (2, "mfsdp-lint: error: --former: former.json: it is no report of mfsdp-lint --output-format json\n")
+    code, _, err = ask("audit", "--output-format", "html", "recipes.py", "--former", "nothing.json")
+    assert (code, err) == (2, "mfsdp-lint: error: --former: nothing.json: no such file or directory\n")
+
+
 def test_settings_that_are_asked_for_are_the_columns_at_first(ask: Ask) -> None:
     _, data = page_of(ask, "recipes.py", "--settings", "dist.*")
     assert data["chosen"] == ["dist.use_megatron_fsdp", "dist.use_torch_fsdp2"]
