@@ -53,7 +53,7 @@ def main(arguments: argparse.Namespace) -> int:
     else:
         (recipe,) = recipes_in_cells([recipe], sources)
         told = stories(recipe, path, asked.target)
-        terminal.show(why.render(recipe, told, lambda shown: text_of(shown, sources)))
+        terminal.show(why.render(recipe, told, lambda shown: text_of(shown, sources), columns=terminal.columns()))
     return 0
 
 

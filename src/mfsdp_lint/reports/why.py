@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -22,7 +22,7 @@ from mfsdp_lint.reports.json import (
     value_document,
 )
 from mfsdp_lint.reports.text import Lines, lines_of
-from mfsdp_lint.reports.wording import clipped, printable
+from mfsdp_lint.reports.wording import clipped, folded, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +101,19 @@ _MOST_LINES = 3
 _NOT_KNOWN = "not known: it depends on what is not known here"
 
 
-def render(recipe: Recipe, stories: Sequence[Story], texts: Texts) -> str:
-    """Render every story, the conditions of its execution paths first if there are several."""
+def render(recipe: Recipe, stories: Sequence[Story], texts: Texts, *, columns: int = 0) -> str:
+    """Render every story, the conditions of its execution paths first if there are several.
+
+    Lines are broken at `columns`, if it is not 0.
+    """
     lines = lines_of(texts)
-    blocks = ["\n".join(_story_lines(recipe, story, lines)) for story in stories]
+    blocks = ["\n".join(_folded(_story_lines(recipe, story, lines), columns)) for story in stories]
     return "\n\n".join(blocks) + "\n"
+
+
+def _folded(lines: Iterable[str], columns: int) -> Iterator[str]:
+    for line in lines:
+        yield from folded(line, columns, line[: len(line) - len(line.lstrip())] + 2 * _INDENT)
 
 
 def document(recipe: Recipe, stories: Sequence[Story], target: Target, texts: Texts) -> dict[str, Any]:
