@@ -62,7 +62,8 @@ def _text(version: str, rule: Mapping[str, Any], findings: Sequence[Finding], pa
     yield ""
     files = {finding.span.path for finding in findings}
     places = f"{count(len(recipes), 'recipe')} in {count(len(files), 'file')}"
-    yield f"In {_named(version)}, {places} cannot run as shipped."
+    does = "run otherwise than their settings say" if first.stage == "never" else "cannot run as shipped"
+    yield f"In {_named(version)}, {places} {does}."
     yield f"{WHEN[first.stage].capitalize()}: {first.consequence}."
     if first.raises:
         yield ""
@@ -78,10 +79,11 @@ def _text(version: str, rule: Mapping[str, Any], findings: Sequence[Finding], pa
     yield "## Why"
     yield ""
     yield str(rule["why"]).strip()
-    if place := rule.get("evidence", {}).get(version):
-        repository, _, line = str(place).partition(" ")
+    found = rule.get("evidence", {}).get(version, [])
+    for place in [found] if isinstance(found, str) else found:
+        repository, mark, line = place.partition(" ") if place.split(" ")[0] in HERE else ("bridge", " ", place)
         yield ""
-        yield f"The check: {HERE.get(repository, repository)}, `{line}`."
+        yield f"Upstream's code: {HERE[repository]}, `{line}`."
     yield ""
     yield "## Patch"
     yield ""

@@ -86,7 +86,10 @@ def test_absolute_paths_are_shown_as_those_of_the_project(ask: Ask) -> None:
 def test_only_a_report_of_findings_gives_a_trend(ask: Ask, text: str) -> None:
     Path("former.json").write_text(text)
     code, _, err = ask("audit", "--output-format", "html", "recipes.py", "--former", "former.json")
-    assert (code, err) == (2, "mfsdp-lint: error: --former: former.json: it is no report of mfsdp-lint --output-format json\n")
+    assert (code, err) == (
+        2,
+        "mfsdp-lint: error: --former: former.json: it is no report of mfsdp-lint --output-format json\n",
+    )
     code, _, err = ask("audit", "--output-format", "html", "recipes.py", "--former", "nothing.json")
     assert (code, err) == (2, "mfsdp-lint: error: --former: nothing.json: no such file or directory\n")
 

@@ -29,7 +29,7 @@ def test_a_text_has_all_that_an_issue_needs(tree: Path) -> None:
     assert "The error: `Megatron FSDP only supports fsdp_dtensor checkpoint format`" in text
     assert "- `scripts/performance/real.py:6`: " in text
     assert "(`llama3_8b_fsdp`)" in text
-    assert "The check: Megatron-Bridge, `" in text
+    assert "Upstream's code: Megatron-Bridge, `" in text
     assert '+    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n' in text
     assert str(tree) not in text
 
