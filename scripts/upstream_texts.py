@@ -81,7 +81,7 @@ def _text(version: str, rule: Mapping[str, Any], findings: Sequence[Finding], pa
     yield str(rule["why"]).strip()
     found = rule.get("evidence", {}).get(version, [])
     for place in [found] if isinstance(found, str) else found:
-        repository, mark, line = place.partition(" ") if place.split(" ")[0] in HERE else ("bridge", " ", place)
+        repository, _, line = place.partition(" ") if place.split(" ")[0] in HERE else ("bridge", " ", place)
         yield ""
         yield f"Upstream's code: {HERE[repository]}, `{line}`."
     yield ""
