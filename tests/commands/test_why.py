@@ -177,7 +177,7 @@ def test_an_environment_variable_has_a_story_too(ask: Ask) -> None:
     assert story(ask, "recipes.py::small", "env.NCCL_DEBUG") == shown(
         """
         env.NCCL_DEBUG is unknown in small (recipes.py:14)
-          the recipe does not set it: what is in the environment of the launch counts
+          the recipe does not set it; the environment of the launch decides
         """
     )
 
@@ -198,7 +198,7 @@ def test_an_override_file_is_told_line_by_line(ask: Ask) -> None:
     assert story(ask, "overrides.yaml", "checkpoint.load") == shown(
         """
         checkpoint.load is unknown in overrides.yaml (overrides.yaml:1)
-          nothing here writes it: what is overridden here decides
+          this file does not write it; the recipe that it overrides decides
         """
     )
 
