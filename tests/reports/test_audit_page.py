@@ -140,7 +140,7 @@ def test_without_jinja_the_page_says_what_to_install(ask: Ask, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "jinja2", None)
     code, out, err = ask("audit", "recipes.py", "--output-format", "html")
     assert (code, out) == (2, "")
-    assert err == "mfsdp-lint: error: jinja2 is not installed: pip install '.[report]' in a checkout\n"
+    assert err == "mfsdp-lint: error: jinja2 comes with mfsdp-lint[report]: pip install '.[report]' in a checkout\n"
 
 
 def test_revisions_are_compared_in_the_page_alone(ask: Ask) -> None:

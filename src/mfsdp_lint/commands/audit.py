@@ -202,7 +202,7 @@ def _write_page(arguments: argparse.Namespace) -> int:
     try:
         import jinja2  # noqa: F401  (before a run that would be for nothing)
     except ImportError as error:
-        raise UsageError(f"{error.name} is not installed: pip install '.[report]' in a checkout") from None
+        raise UsageError(f"{error.name} comes with mfsdp-lint[report]: pip install '.[report]' in a checkout") from None
     from mfsdp_lint.engine.audited import audited
     from mfsdp_lint.reports.audit.page import render
     from mfsdp_lint.rules.selection import rules_for
