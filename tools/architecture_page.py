@@ -14,11 +14,11 @@ HEAD = """# Architecture
 Data goes one way: files → readers → recipes → start-up → rules → findings → fixes → reports. Every stage is a plain
 function of the values of the stage before it; few named modules touch files, git and processes. The tool never imports
 or runs the code that it reads: it interprets Python on abstract values ([the evaluator](evaluator.md)), follows shell
-([launch scripts](launch-scripts.md)), and describes frameworks on top by data files ([front-ends](front-ends.md)). Rules
-are data, too: a YAML file each ([rules](rules/README.md)).
+([launch scripts](launch-scripts.md)), and describes frameworks on top by data files ([front-ends](front-ends.md)).
+Rules are data, too: a YAML file each ([rules](rules/README.md)).
 
-A value is known, one of several, set to an unknown value, or unknown. It has an origin: the place that wrote it, and the
-value that this replaced. Rules are silent about unknown values.
+A value is known, one of several, set to an unknown value, or unknown. It has an origin: the place that wrote it, and
+the value that this replaced. Rules are silent about unknown values.
 
 Each package imports only from those above it:
 
@@ -55,8 +55,8 @@ results that depend on upstream's source alone are computed once (`readers/pytho
 
 The facts about each release of Megatron-Bridge and Megatron-LM (defaults, recipes, start-up, checks) are generated
 from their source. [Coverage](coverage.md) lists every upstream check beside the rule that reports it, and
-[verified](verified.md) the rules that were run against the real packages. Only a [dry run](dry-run.md) runs Megatron, in
-processes of its own."""
+[verified](verified.md) the rules that were run against the real packages. Only a [dry run](dry-run.md) runs Megatron,
+in processes of its own."""
 
 
 def text() -> str:
