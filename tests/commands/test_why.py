@@ -249,6 +249,11 @@ def test_json_has_start_up_apart(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("address", "setting", "message"),
     [
+        (
+            "overrides.yaml",
+            "ddp.use_megatron_fdsp",
+            "overrides.yaml has no setting ddp.use_megatron_fdsp; did you mean ddp.use_megatron_fsdp?",
+        ),
         ("recipes.py::small", "ddp.use_megatron_fdsp", "small has no setting ddp.use_megatron_fdsp; did you mean "),
         ("recipes.py::smal", "ddp.x", "recipes.py: there is no function smal; the nearest is small"),
         ("settings.py", "ddp.x", "settings.py: no recipe there"),
