@@ -28,6 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
     External,
     Function,
     Instance,
+    ListObject,
     Native,
     Object,
     Partial,
@@ -161,7 +162,7 @@ def open_parameters(entry: Entry) -> list[str]:
         positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
         skip = positional_given(entry)
         if entry.wrapper is not None and function is entry.function:
-            skip = max(skip, skipped)
+            skip = skip + skipped if entry.wrapper.module.written else max(skip, skipped)
         names.update(dict.fromkeys([*positional[skip:], *(parameter.arg for parameter in parameters.kwonlyargs)]))
     return [
         name for name in names if name not in named and (entry.partial is None or name not in entry.partial.keywords)
@@ -187,6 +188,9 @@ def _given_by_wrapper(wrapper: Function) -> tuple[int, set[str]]:
 
     The first value is the number of positional ones, the second the names of the others.
     """
+    patchings = wrapper.fields.get("patchings")
+    if wrapper.module.written and isinstance(patchings, ListObject):
+        return sum(each.fields.get("mocks") is True for each in patchings.items), set()
     for node in ast.walk(wrapper.node):
         if isinstance(node, ast.Call) and any(keyword.arg is None for keyword in node.keywords):
             plain = [each for each in node.args if not isinstance(each, ast.Starred)]
@@ -473,7 +477,8 @@ def method(interp: Interpreter, cls: ClassObject, base: ClassObject, name: str) 
     wrapper = None
     if isinstance(function, Function) and function.name != name:
         wrapper = function
-        function = next((each for node, each in base.module.defined.items() if _is_method(base, node, name)), function)
+        defined = (each for node, each in base.module.defined.items() if _is_method(base, node, name))
+        function = next(defined, function.fields.get("__wrapped__", function))
     if (
         not isinstance(function, Function)
         or not isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef))

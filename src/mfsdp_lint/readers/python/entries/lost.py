@@ -49,7 +49,7 @@ def lost(
         return _told(entry, why, TOLD[why])
     text = f"{error.name}: {error.text}" if error.text else error.name
     told = _told(entry, why, text)
-    if error.module is None or error.node is None:
+    if error.module is None or error.module.written or error.node is None:
         return told
     span = spans.of(error.module, error.node)
     focus = None if error.focus is None else spans.of(error.module, error.focus)
