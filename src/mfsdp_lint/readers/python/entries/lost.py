@@ -10,11 +10,14 @@ from mfsdp_lint.readers.python.entries.entries import (
     Entry,
     configures,
     definitions,
+    launches,
     leads_to_configuration,
+    leads_to_launch,
     needs_arguments,
     open_parameters,
 )
 from mfsdp_lint.readers.python.entries.running import Ending
+from mfsdp_lint.readers.python.entries.testing import is_test, is_test_name
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, Raised, Refused
@@ -40,6 +43,8 @@ def lost(
 
     `endings` are those of its execution paths, `out_of_sight` says whether it called code that is not at hand.
     """
+    if entry.function is not None and is_test(entry.function) and not leads_to_launch(interp, entry.function):
+        return None  # it asks a configuration something: no run is lost with it
     by_text = entry.function is not None and _says_so(interp, entry, entry.function)
     if not by_text and interp.path.limit < STEP_LIMIT:
         return None
@@ -110,6 +115,8 @@ def not_reached(interp: Interpreter, module: Module, told: Container[Place]) -> 
     for name, node in definitions(module):
         line = getattr(node, "lineno", 1)
         if node in inside or (module.path, line) in told or not configures(interp, module, node):
+            continue
+        if is_test_name(name.rpartition(".")[2]) and not launches(interp, module, node):
             continue
         inside.update(ast.walk(node) if name else ())
         short = name or module.name.rpartition(".")[2]
