@@ -118,7 +118,7 @@ def test_a_test_that_launches_nothing_loses_no_run(tmp_path: Path) -> None:
     text = "def test_format(flag):\n    cfg = llama3_8b_pretrain_config()\n    if flag.x():\n        assert cfg.ddp\n"
     assert unfollowed(tmp_path, text) == []
     launching = "def train(self):\n    pretrain(self.cfg, None)\n\ndef test_training(runner):\n    train(runner)\n"
-    assert {(each.name, each.why) for each in unfollowed(tmp_path, launching)} >= {("test_training", "argument")}
+    assert "test_training" in {each.name for each in unfollowed(tmp_path, launching)}
 
 
 def test_a_method_whose_object_nobody_makes(tmp_path: Path) -> None:
