@@ -316,6 +316,16 @@ def leads_to_launch(interp: Interpreter, function: Function) -> bool:
     return _leads_to(interp, function, launches, named=False)
 
 
+def leads_to_run(interp: Interpreter, function: Function) -> bool:
+    """Tell whether a function makes or launches a configuration, or calls another that does, by the text."""
+    return _leads_to(interp, function, _makes_or_launches, named=False)
+
+
+def _makes_or_launches(interp: Interpreter, module: Module, node: ast.AST) -> bool:
+    imports = _imports(interp, module)
+    return any(_is_telling(interp, module, imports, each.func) for each in _own(node) if isinstance(each, ast.Call))
+
+
 def launches(interp: Interpreter, module: Module, node: ast.AST) -> bool:
     """Tell whether a function or a top level itself calls a launcher of upstream, by its text."""
     imports = _imports(interp, module)
