@@ -68,18 +68,27 @@ def _reader(draw: random.Random, path: str, key: str) -> tuple[str, dict[str, st
 def extended_yaml(draw: random.Random) -> Project:
     """Draw a file that others extend, of which one turns FSDP on."""
     base = draw.choice(["base", "common", "defaults_8b"])
-    files = {
-        f"{base}.yaml": "ddp:\n  use_megatron_fsdp: false\ncheckpoint:\n  ckpt_format: torch_dist\n  save: /ckpt\n  load: /ckpt\n  pretrained_checkpoint: null\n",
-        "train.yaml": f"defaults:\n  - {base}\n  - _self_\nddp:\n  use_megatron_fsdp: true\n",
-    }
-    if draw.random() < 0.6:
-        language, user = "YAML", "show_yaml plain.yaml"
-        files["plain.yaml"] = f"defaults:\n  - {base}\n  - _self_\ntrain:\n  train_iters: 10\n"
+    text = "checkpoint:\n  ckpt_format: torch_dist\n  save: /ckpt\nddp:\n  use_megatron_fsdp: false\n"
+    files = {f"{base}.yaml": text, "train.yaml": "ddp:\n  use_megatron_fsdp: true\n"}
+    merge = f"OmegaConf.merge(OmegaConf.load('{base}.yaml'), OmegaConf.load('{{}}.yaml'))"
+    files["train.py"] = (
+        f"from omegaconf import OmegaConf\n{RECIPE}\n\ndef train():\n    cfg = upstream()\n    given = {merge.format('train')}\n"
+        "    cfg.ddp.use_megatron_fsdp = given.ddp.use_megatron_fsdp\n    cfg.checkpoint.ckpt_format = given.checkpoint.ckpt_format\n    return cfg\n"
+    )
+    if draw.random() < 0.5:
+        language = draw.choice(["Python", "notebook"])
+        files["plain.yaml"] = "train:\n  train_iters: 10\n"
+        read = f"from omegaconf import OmegaConf\nprint({merge.format('plain')}.checkpoint.ckpt_format)\n"
+        more, user = (
+            ({"plain.py": read}, "python plain.py")
+            if language == "Python"
+            else ({"plain.ipynb": notebook(read)}, "run_notebook plain.ipynb")
+        )
     else:
         language, more, user = _reader(draw, f"{base}.yaml", "checkpoint")
-        files |= more
-    lint = draw.choice([["train.yaml", f"{base}.yaml"], ["train.yaml"]])
-    return Project("YAML: extended", language, files, lint, ["show_yaml train.yaml"], "ckpt_format=torch_dist", user)
+    files |= more
+    lint = draw.choice([["train.py", "train.yaml", f"{base}.yaml"], ["train.py", "train.yaml"], ["train.py"]])
+    return Project("YAML: extended", language, files, lint, ["show train.train"], "ckpt_format=torch_dist", user)
 
 
 def own_yaml(draw: random.Random) -> Project:
@@ -115,7 +124,7 @@ def own_yaml(draw: random.Random) -> Project:
             language, more, user = _reader(draw, "train.yaml", "checkpoint")
     files |= {"train.yaml": text} | more
     # Of what the other program takes the very value there is no second place.
-    fixable = style in ("documents", "alias of a value", "list")
+    fixable = style in ("documents", "list")
     return Project(
         f"YAML: {style}", language, files, ["train.yaml"], ["show_yaml train.yaml"], "ckpt_format=torch_dist", user, fixable
     )

@@ -530,6 +530,12 @@ def read_yaml_holder(
 
     With `programs`, those of the tree are followed. Raises Unreadable.
     """
+    scripts = yaml_scripts(path, text, sources)
+    return None if scripts is None else recipes_of(path, scripts, versions, sources, programs)
+
+
+def yaml_scripts(path: str, text: str, sources: Sources) -> list[Held] | None:
+    """Return the scripts in a YAML file; None where it is no file that holds scripts. Raises Unreadable."""
     scripts: list[Held] = []
     holds = False
     document = YamlDocument(path, Lines(text))
@@ -540,7 +546,18 @@ def read_yaml_holder(
             if is_one(document, root):
                 holds = True
                 scripts += scripts_of(document, root, sources)
-    return recipes_of(path, scripts, versions, sources, programs) if holds else None
+    return scripts if holds else None
+
+
+def script_alone(path: str, text: str, script: Text) -> str:
+    """Return a file's text with blanks for all that is not of one script in it: each place stays where it is."""
+    kept = list(re.sub(r"[^\n]", " ", text))
+    for piece in script:
+        if piece.path == path and piece.end - piece.start == len(piece.text):
+            kept[piece.start : piece.end] = piece.text
+        elif piece.path == path and piece.text == HOLE:
+            kept[piece.start : piece.end] = re.sub(r"[^\n]", "_", text[piece.start : piece.end])
+    return "".join(kept)
 
 
 def recipes_of(

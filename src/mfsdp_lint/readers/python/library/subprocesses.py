@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
-from mfsdp_lint.readers.python.state.deciding import argument
+from mfsdp_lint.readers.python.state.deciding import argument, imported
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Command, Said
@@ -196,7 +196,8 @@ def _elements_of_name(interp: Interpreter, name: str, frame: Frame, depth: int) 
     found = _elements(interp, given, depth)
     for node, (_, bound_in) in owner.bindings.get(name, {}).items():
         added = isinstance(node, ast.AugAssign)
-        elements = _elements(interp, Text(node.value if added else node, bound_in or own), depth)
+        text = imported(interp, node, name) if isinstance(node, ast.ImportFrom) else None
+        elements = _elements(interp, text or Text(node.value if added else node, bound_in or own), depth)
         found = found + elements if added else elements
     return found
 
@@ -207,7 +208,7 @@ def _all_elements(interp: Interpreter, text: Text, depth: int) -> list[Text | No
     if isinstance(text.node, (ast.List, ast.Tuple)):
         starred = any(isinstance(each, ast.Starred) for each in text.node.elts)
         return None if starred else found
-    value = peek(interp, text.node, text.frame)
+    value = interp.settle(peek(interp, text.node, text.frame))
     items = value.items if isinstance(value, ListObject) else value
     if not isinstance(items, (list, tuple)):
         return None
