@@ -45,7 +45,8 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "HOME": "/nonexistent",
 }
-_REASON = re.compile(r"held back: \S+ (uses|runs) |\d+ held back as unsafe")
+_CODES = {"ckpt_format=torch_dist": "MFSDP101", "CUDA_DEVICE_MAX_CONNECTIONS=1": "MFSDP501", "refused: ": "MFSDP401"}
+_REASON = re.compile(r"held back: \S+ (?:uses|runs) \S+|\d+ held back as unsafe")
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,14 @@ def ran(folder: Path, command: str) -> str:
     return f"{done.stdout}exit {done.returncode}\n" + (done.stderr if done.returncode else "")
 
 
+def _told(project: Project, folder: Path) -> bool:
+    """Tell whether the linter names the mistake of a project as it was."""
+    for path, text in project.files.items():
+        (folder / path).write_text(text)
+    said = tool(folder, ["--no-cache", "--target-bridge", "0.3.1", *project.lint])[1]
+    return any(code in said for wrong, code in _CODES.items() if wrong in project.wrong)
+
+
 def tried(project: Project, folder: Path) -> Tried:
     """Write the project, fix it, and judge by what runs."""
     for path, text in project.files.items():
@@ -138,7 +147,14 @@ def tried(project: Project, folder: Path) -> Tried:
     fault_before = [ran(folder, each) for each in project.at_fault]
     if not all(project.wrong in each for each in fault_before) or "exit 0" not in user_before:
         raise SystemExit(f"{project}: not at fault, or no user\n{project.files}\n{fault_before}\n{user_before}")
-    words = ["--fix", "--no-cache", "--target-bridge", "0.3.1", *(["--unsafe-fixes"] if project.unsafe else []), *project.lint]
+    words = [
+        "--fix",
+        "--no-cache",
+        "--target-bridge",
+        "0.3.1",
+        *(["--unsafe-fixes"] if project.unsafe else []),
+        *project.lint,
+    ]
     if project.enable:
         words = ["enable", "--write", project.enable]
     code, said = tool(folder, words)
@@ -155,7 +171,8 @@ def tried(project: Project, folder: Path) -> Tried:
         outcome = "harmful"
         said += f"\nuser before: {user_before}\nuser after: {user}"
     elif changed and wrong and (len(wrong) < len(fault) or "0 findings" in said or project.enable):
-        outcome = "half"
+        # What the linter never told is no half of a fix.
+        outcome = "half" if project.enable or _told(project, folder) else "overlooked"
         said += f"\nstill wrong: {wrong}"
     elif changed and not wrong:
         outcome = "fixed"
@@ -172,7 +189,9 @@ def main() -> int:
     parser.add_argument("--tries", type=int, default=1500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="the number of the first try")
-    parser.add_argument("--python", default=str(ROOT / ".venv-dryrun/bin/python"), help="a Python with the real package")
+    parser.add_argument(
+        "--python", default=str(ROOT / ".venv-dryrun/bin/python"), help="a Python with the real package"
+    )
     parser.add_argument("--kind", default="", help="only kinds of this name")
     parser.add_argument("--show", default="", help="print the tries with these outcomes")
     parser.add_argument("--most", type=int, default=1000, help="how many of them")

@@ -10,7 +10,6 @@ from shlex import quote
 from benchmarks.users.project import CONNECTIONS, FSDP, RECIPE, Project, notebook, second_user_of_python
 
 
-
 def helper_out_of_sight(draw: random.Random) -> Project:
     """Draw a helper that several modules may call, of which one turns FSDP on."""
     module = draw.choice(["ckpt", "helpers", "base", "common"])
@@ -143,8 +142,6 @@ def two_ways(draw: random.Random) -> Project:
     )
 
 
-
-
 _TRAIN = "\n\ndef train():\n    cfg = upstream()\n    cfg.ddp.use_megatron_fsdp = True\n"
 
 
@@ -204,7 +201,11 @@ def shared_offloading(draw: random.Random) -> Project:
         case _:
             shared = "def offload(model):\n    model.cpu_offloading = True\n    model.cpu_offloading_num_layers = 4\n    return model\n"
             name, take = "offload", "    offload(cfg.model)\n"
-            value = '(__import__("types").SimpleNamespace()).cpu_offloading' if False else 'vars(offload(type("N", (), {})()))'
+            value = (
+                '(__import__("types").SimpleNamespace()).cpu_offloading'
+                if False
+                else 'vars(offload(type("N", (), {})()))'
+            )
     language, files, user = second_user_of_python(draw, module, f"from {module} import {name}", f"print({value})\n")
     files |= {
         f"{module}.py": shared,
@@ -225,7 +226,7 @@ def shared_environment(draw: random.Random) -> Project:
         use = (
             f'    print("user", os.environ["{CONNECTIONS}"])\n'
             if style == "read later"
-            else f"    subprocess.run([\"bash\", \"-c\", \"echo user ${CONNECTIONS}\"], check=True)\n"
+            else f'    subprocess.run(["bash", "-c", "echo user ${CONNECTIONS}"], check=True)\n'
         )
         language = "Python" if style == "read later" else "shell"
         files["train.py"] = (
@@ -273,7 +274,11 @@ def argument_list(draw: random.Random) -> Project:
     run = f'subprocess.run(["torchrun", "--nproc_per_node", "8", "pretrain_gpt.py", *COMMON, {fsdp}], check=True)\n'
     if draw.random() < 0.4:
         use = draw.choice(
-            ["print('user', COMMON[:2])\n", "print('user', 'torch_dist' in COMMON)\n", "print('user', len(COMMON), *COMMON)\n"]
+            [
+                "print('user', COMMON[:2])\n",
+                "print('user', 'torch_dist' in COMMON)\n",
+                "print('user', len(COMMON), *COMMON)\n",
+            ]
         )
         files = {"launch.py": f"import subprocess\n\n{shared}{run}{use}"}
         return Project(
@@ -366,7 +371,10 @@ def more_ways(draw: random.Random) -> Project:
         "train.py": f"{RECIPE}\n\ndef changed(cfg):\n    cfg.model.num_layers = 80\n    return cfg\n\n\ndef train({default}):\n{body}",
     }
     language, more, user = second_user_of_python(
-        draw, "train", "from train import changed", 'print(vars(changed(__import__("types").SimpleNamespace(model=__import__("types").SimpleNamespace())).model))\n'
+        draw,
+        "train",
+        "from train import changed",
+        'print(vars(changed(__import__("types").SimpleNamespace(model=__import__("types").SimpleNamespace())).model))\n',
     )
     return Project(
         f"ways: {style}" + (" (enable)" if enable else ""),

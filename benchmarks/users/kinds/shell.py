@@ -8,7 +8,6 @@ import random
 from benchmarks.users.project import CONNECTIONS, FSDP, LAUNCH, TP, Project, second_user_of_shell
 
 
-
 def _env_file(draw: random.Random) -> tuple[str, str]:
     """Return the path of a shared file of shell, and the words that source it."""
     path = draw.choice(["env.sh", "common.sh", "lib/env.sh", "scripts/setup_env.sh"])
@@ -132,8 +131,6 @@ def array_twice(draw: random.Random) -> Project:
     )
 
 
-
-
 def computed_source(draw: random.Random) -> Project:
     """Draw a user that sources files by a pattern, or by a name that it is given."""
     path = draw.choice(["lib/env.sh", "lib/cluster.sh", "settings/site.sh"])
@@ -228,7 +225,7 @@ def branches(draw: random.Random) -> Project:
         case "and":
             body = f'[ "$1" = big ] && MORE="--num-layers 80"\n{LAUNCH} {words} $MORE\n'
         case _:
-            body = f"SIZE=${{1:-small}}\nARGS=({words})\n[[ $SIZE == big ]] && ARGS+=(--num-layers 80)\n{LAUNCH} \"${{ARGS[@]}}\"\n"
+            body = f'SIZE=${{1:-small}}\nARGS=({words})\n[[ $SIZE == big ]] && ARGS+=(--num-layers 80)\n{LAUNCH} "${{ARGS[@]}}"\n'
     wrong = f"{CONNECTIONS}=1" if variable else "ckpt_format=torch_dist"
     language, files, user = draw.choice(
         [
@@ -238,9 +235,7 @@ def branches(draw: random.Random) -> Project:
         ]
     )
     files["run.sh"] = f"#!/bin/bash\n{head}{body}"
-    return Project(
-        f"ways: {style}", language, files, ["run.sh"], ["bash run.sh big", "bash run.sh small"], wrong, user
-    )
+    return Project(f"ways: {style}", language, files, ["run.sh"], ["bash run.sh big", "bash run.sh small"], wrong, user)
 
 
 def array_read(draw: random.Random) -> Project:

@@ -8,7 +8,6 @@ import random
 from benchmarks.users.project import RECIPE, Project, notebook
 
 
-
 def shared_yaml(draw: random.Random) -> Project:
     """Draw a YAML file that a recipe reads or extends, and another reader."""
     style = draw.choice(["read by Python", "anchor"])
@@ -42,8 +41,6 @@ def shared_yaml(draw: random.Random) -> Project:
     return Project(f"YAML: {style}", language, files, lint, wrong, "ckpt_format=torch_dist", user)
 
 
-
-
 _READ = "import yaml\nprint(yaml.safe_load(open('{}'))['{}']['ckpt_format'])\n"
 
 
@@ -57,10 +54,16 @@ def _reader(draw: random.Random, path: str, key: str) -> tuple[str, dict[str, st
             ("Makefile", {"Makefile": f"plain:\n\t@grep -m1 ckpt_format {path}\n"}, "make -s plain"),
             (
                 "shell",
-                {"plain.sh": f"#!/bin/bash\nFMT=$(sed -n 's/.*ckpt_format: //p' {path} | head -1)\necho convert --loader $FMT\n"},
+                {
+                    "plain.sh": f"#!/bin/bash\nFMT=$(sed -n 's/.*ckpt_format: //p' {path} | head -1)\necho convert --loader $FMT\n"
+                },
                 "bash plain.sh",
             ),
-            ("python -c", {"plain.sh": "#!/bin/bash\npython -c \"" + read.strip().replace("\n", "; ") + '"\n'}, "bash plain.sh"),
+            (
+                "python -c",
+                {"plain.sh": '#!/bin/bash\npython -c "' + read.strip().replace("\n", "; ") + '"\n'},
+                "bash plain.sh",
+            ),
         ]
     )
 
@@ -126,7 +129,14 @@ def own_yaml(draw: random.Random) -> Project:
     # Of what the other program takes the very value there is no second place.
     fixable = style in ("documents", "list")
     return Project(
-        f"YAML: {style}", language, files, ["train.yaml"], ["show_yaml train.yaml"], "ckpt_format=torch_dist", user, fixable
+        f"YAML: {style}",
+        language,
+        files,
+        ["train.yaml"],
+        ["show_yaml train.yaml"],
+        "ckpt_format=torch_dist",
+        user,
+        fixable,
     )
 
 

@@ -88,7 +88,10 @@ class YamlFile(Editable):
 
         A line can be added to, or taken out of, a script alone that is written line by line.
         """
-        start, end = self.document.line_start(self.document.range(place)[0]), self.document.line_end(self.document.range(place)[0])
+        start, end = (
+            self.document.line_start(self.document.range(place)[0]),
+            self.document.line_end(self.document.range(place)[0]),
+        )
         for script in self.scripts:
             pieces = [piece for piece in script if piece.path == self.document.path and piece.end > piece.start]
             if not any(piece.start < end and start < piece.end for piece in pieces):
@@ -289,7 +292,9 @@ def open_yaml(path: str, text: str) -> YamlFile | None:
     """Open a YAML file for editing; None if it does not parse."""
     try:
         scripts = yaml_scripts(path, text, Sources({path: text})) or ()
-        return YamlFile(FileText(path, text), tuple(compose_documents(path, text)), tuple(each.text for each in scripts))
+        return YamlFile(
+            FileText(path, text), tuple(compose_documents(path, text)), tuple(each.text for each in scripts)
+        )
     except Unreadable:
         return None
 

@@ -74,6 +74,7 @@ class _Compared:
         self._made = {(recipe.path, recipe.name) for recipe in users.recipes}
         # Of a script that starts other programs only the starts are compared.
         self._scripts = {recipe.path for recipe in users.recipes if recipe.kind != "arguments"}
+        self._starts = {(recipe.path, recipe.line) for recipe in users.recipes if recipe.kind == "arguments"}
         self._lines: dict[str, set[int]] = {}
         for _, spans in users.writes(settings):
             for span in spans:
@@ -97,7 +98,10 @@ class _Compared:
         around = _around(tree, line)
         if around:
             return any((path, name) in self._made for name in around)
-        return path in self._scripts and not any((path, each) in self._made for each in _functions(tree))
+        if path in self._scripts:
+            return not any((path, each) in self._made for each in _functions(tree))
+        statement = _statement(tree, line)
+        return statement is not None and any((path, each) in self._starts for each in _lines(statement))
 
 
 def _user_in_others(users: EditUsers, compared: _Compared, path: str, module: str, name: str) -> str:
@@ -176,8 +180,15 @@ def _place(tree: ast.Module, edit: Edit) -> _Place:
     around = _around(tree, line)
     if around:
         return _Place(around, around[:1])
-    statement = next((each for each in tree.body if each.lineno <= line <= (each.end_lineno or each.lineno)), None)
-    return _Place((), tuple(_bound(statement)))
+    return _Place((), tuple(_bound(_statement(tree, line))))
+
+
+def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
+    return next((each for each in tree.body if line in _lines(each)), None)
+
+
+def _lines(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def _bound(statement: ast.stmt | None) -> Iterator[str]:

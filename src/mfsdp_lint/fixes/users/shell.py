@@ -29,7 +29,9 @@ _CODE = re.compile(r"(?:.*/)?(?:python[\d.]*|bash|sh|zsh|make|printenv|env)|.*\.
 _PROGRAM = r"(?:^|(?<=[\s\"'`/(\[]))(?:bash|sh|zsh|sbatch|qsub|exec|nohup)[\"']?[\s,]+(?:-\w+[\"']?[\s,]+)*"
 _START = re.compile(rf"(?:^[ \t@-]*|[;&|(][ \t]*|{_PROGRAM})[\"']?[\w./${{}}-]*\Z", re.MULTILINE)
 """The text in front of a script's name where it is run as a process of its own."""
-_SOURCING = re.compile(r"(?:\bsource|(?:^|(?<=[\s;&|(\"'{]))\.)[ \t]+(?P<word>(?:\"[^\"\n]*\"|[^\s;&|)\"])+)", re.MULTILINE)
+_SOURCING = re.compile(
+    r"(?:\bsource|(?:^|(?<=[\s;&|(\"'{]))\.)[ \t]+(?P<word>(?:\"[^\"\n]*\"|[^\s;&|)\"])+)", re.MULTILINE
+)
 _EXPANSION = re.compile(r"\$\{[^}]*\}|\$?\$\([^)]*\)|\$?\$[\w@*#?]+|`[^`]*`")
 _SOURCED = re.compile(r"(?:\bsource|(?:^|[\s;&|(\"'])\.)\s+[\"']?\S*\Z")
 

@@ -46,7 +46,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     own = any(need.recipe.path == path for need in request.needs)
     name = os.path.basename(path)
     # Whoever reads an entry that is replaced names it; one that is new has to be asked for in its section.
-    replaced = end > start and not text.startswith("*", start)
+    replaced = end > start and not text[start:end].strip().startswith("*")
     words = [each.split(".")[-1 if replaced else -2 :] for each in settings]
     for other, said in users.search(path, {name}).items():
         said = uncommented(said)

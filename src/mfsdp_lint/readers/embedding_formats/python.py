@@ -9,12 +9,13 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeGuard
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
+from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries import entries, running
@@ -31,6 +32,7 @@ from mfsdp_lint.readers.python.state.paths import (
     Said,
     with_room,
 )
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
 from mfsdp_lint.readers.shell.script import Piece, Text
@@ -116,8 +118,11 @@ class _PlacedCommand:
     def _variables(self) -> Iterator[tuple[str, Variable]]:
         """Yield the variables of the environment; an unknown value may be anything."""
         environment = self.command.environment
+        if not environment.writes.get(MAY_HAVE_CHANGED):
+            for name in table().variables.difference(filter(_is_name, environment.fields)):
+                yield name, Variable(None, exported=True, unset=True, written=self.place)
         for name, value in environment.fields.items():
-            if not isinstance(name, str) or not name.isidentifier():
+            if not _is_name(name):
                 continue
             write = environment.writes.get(name)
             written = self._written(write)
@@ -181,6 +186,10 @@ class _PlacedCommand:
             return Piece(text, path, lines, 0, 0)
         start, end = lines.offset(span.line, span.column), lines.offset(span.end_line, span.end_column)
         return Piece(text, path, lines, start, end)
+
+
+def _is_name(key: object) -> TypeGuard[str]:
+    return isinstance(key, str) and key.isidentifier()
 
 
 def _at(text: str, place: Piece) -> Piece:

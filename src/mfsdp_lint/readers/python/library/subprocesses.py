@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.state.paths import Command, Said
 from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
 from mfsdp_lint.readers.python.state.variables import is_environment
 from mfsdp_lint.readers.python.values.frames import Call, Frame, calls_to
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Object
 
 _DEEPEST = 8
@@ -98,6 +99,8 @@ def _start(
     seen = variables if isinstance(variables, DictObject) else interp.path.environment
     copied = DictObject({name: interp.settle(value) for name, value in seen.fields.items()}, interp.tick())
     copied.writes = dict(seen.writes)
+    if seen is interp.path.environment:
+        copied.writes[MAY_HAVE_CHANGED] = True
     calls = ((call.frame.module, call.node, call.frame.function), *calls_to(call.frame))
     when = tuple(words for _, words in interp.path.taken)
     interp.starting(Command(words, line, copied, folder, calls, when))
