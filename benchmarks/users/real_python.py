@@ -29,7 +29,7 @@ def import_upstream(sources: str) -> None:
     stand_ins.pretend("2.9.0")
     import megatron.bridge.recipes.llama
     import megatron.bridge.training.config
-    import megatron.bridge.training.pretrain  # noqa: F401
+    import megatron.bridge.training.pretrain
     import transformers
     import yaml  # noqa: F401
 
@@ -85,9 +85,7 @@ def serve(asked: socket.socket) -> None:
     if not child:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
-        sys.stdin, sys.stdout, sys.stderr = (
-            open(number, mode, closefd=False) for number, mode in enumerate(["r", "w", "w"])
-        )
+        sys.stdin, sys.stdout, sys.stderr = map(os.fdopen, range(3), ("r", "w", "w"))
         os.chdir(question["folder"])
         os.environ.clear()
         os.environ.update(question["environment"])

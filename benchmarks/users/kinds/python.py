@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-
 from shlex import quote
 
 from benchmarks.users.project import CONNECTIONS, FSDP, RECIPE, Project, notebook, second_user_of_python

@@ -227,7 +227,8 @@ def _remaining(judgement: Judgement, this: _Run, tried: TriedFixes, faults: Faul
 class _Done:
     """The result of fixing: the fixes, how many of the first findings they were for, and the unwritten files.
 
-    `repaired` of these findings stopped their runs at start-up. `patch` is there instead of written files where nothing was to be written. `tried` are the fixes that were tried.
+    `repaired` of these findings stopped their runs at start-up. `patch` is there instead of written files where nothing
+    was to be written. `tried` are the fixes that were tried.
     """
 
     fixes: tuple[Applied, ...] = ()

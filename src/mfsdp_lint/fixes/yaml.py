@@ -346,8 +346,9 @@ def _section(
                 continue
             if isinstance(entry.value, MappingNode):
                 return depth, entry.value
-            empty = entry.value.start == entry.value.end or isinstance(entry.value, AliasNode)
-            return depth, entry if empty and not entry.parent.flow else None
+            empty = entry.value.start == entry.value.end
+            shared = isinstance(entry.value, AliasNode) and isinstance(entry.value.target, MappingNode)
+            return depth, entry if (empty or shared) and not entry.parent.flow else None
     return 0, root
 
 

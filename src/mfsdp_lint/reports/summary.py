@@ -26,11 +26,11 @@ class Summary:
     """Suppressed findings count only under `suppressed`.
 
     `fixable` is what `--fix` would remove as the run was asked (unsafe fixes only where they were asked for),
-    `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed, `repaired` how many of those stopped
-    a run at start-up. Where they were not all proved, `fixable_at_most` and `held_back_at_most` say so. `also` are the other versions of
-    a range, of which `target` is the newest. `unfollowed` counts code of which there is no recipe though there should
-    be, `already` findings that are not told as an earlier revision had them, `undecided` recipes of which a setting
-    could not be decided. Where that code is `listed`, nothing says how to see it.
+    `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed, `repaired` how many of those
+    stopped a run at start-up. Where they were not all proved, `fixable_at_most` and `held_back_at_most` say so. `also`
+    are the other versions of a range, of which `target` is the newest. `unfollowed` counts code of which there is no
+    recipe though there should be, `already` findings that are not told as an earlier revision had them, `undecided`
+    recipes of which a setting could not be decided. Where that code is `listed`, nothing says how to see it.
     """
 
     target: Target
