@@ -32,7 +32,7 @@ _START = re.compile(rf"(?:^[ \t@-]*|[;&|(][ \t]*|{_PROGRAM})[\"']?[\w./${{}}-]*\
 _SOURCING = re.compile(
     r"(?:\bsource|(?:^|(?<=[\s;&|(\"'{]))\.)[ \t]+(?P<word>(?:\"[^\"\n]*\"|[^\s;&|)\"])+)", re.MULTILINE
 )
-_EXPANSION = re.compile(r"\$\{[^}]*\}|\$?\$\([^)]*\)|\$?\$[\w@*#?]+|`[^`]*`")
+_EXPANSION = re.compile(r"\$?\$\{[^}]*\}|\$?\$\([^)]*\)|\$?\$[\w@*#?]+|`[^`]*`")
 _SOURCED = re.compile(r"(?:\bsource|(?:^|[\s;&|(\"'])\.)\s+[\"']?\S*\Z")
 
 
