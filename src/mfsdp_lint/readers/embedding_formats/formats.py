@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.read import read_shell
 from mfsdp_lint.readers.shell.script import Piece, Text, plain
-from mfsdp_lint.readers.shell.state import Held, Variable
+from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose_documents
@@ -561,15 +561,21 @@ def script_alone(path: str, text: str, script: Text) -> str:
 
 
 def recipes_of(
-    path: str, scripts: Sequence[Held], versions: Versions, sources: Sources, programs: Programs | None = None
+    path: str,
+    scripts: Sequence[Held | HeldCommand],
+    versions: Versions,
+    sources: Sources,
+    programs: Programs | None = None,
 ) -> list[Recipe]:
     """Return the runs that scripts start, numbered through the file."""
     relevance = Relevance(sources) if programs is None else programs.asked.relevance
     found = [
         recipe
         for script in scripts
-        if may_start(path, plain(script.text), relevance)
-        for recipe in read_shell(path, script, versions, sources, programs).recipes
+        if may_start(path, _said_by(script), relevance)
+        for recipe in read_shell(
+            path, [script] if isinstance(script, HeldCommand) else script, versions, sources, programs
+        ).recipes
     ]
     if len(found) < 2:
         return found
@@ -578,3 +584,7 @@ def recipes_of(
         replace(each, name=f"{name}[{number}]", qualified_name=f"{path}[{number}]")
         for number, each in enumerate(found, 1)
     ]
+
+
+def _said_by(script: Held | HeldCommand) -> str:
+    return plain(script.text) if isinstance(script, Held) else " ".join(map(plain, script.words))
