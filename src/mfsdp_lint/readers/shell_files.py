@@ -262,7 +262,7 @@ HOLDERS = (
     ),
     HolderFiles(
         FileType("make", "a Makefile", suffixes=(".mk",), names=("Makefile", "makefile", "GNUmakefile")),
-        re.compile(r"^\t", re.MULTILINE),
+        re.compile(r"^\t|:[^=\n]*;", re.MULTILINE),
         _make,
     ),
     HolderFiles(

@@ -78,7 +78,7 @@ def text_of(document: YamlDocument, node: Node | None) -> Text:
     if not isinstance(target, ScalarNode) or target.tag == "null":
         return ()
     whole = list(_lines_of(document, target)) if target.style == "|" else [_line_of(document, target)]
-    return tuple(part for piece in whole for part in _with_holes(piece) if part.text) or tuple(whole)
+    return tuple(part for piece in whole for part in with_holes(piece) if part.text) or tuple(whole)
 
 
 def _line_of(document: YamlDocument, scalar: ScalarNode) -> Piece:
@@ -105,7 +105,8 @@ def _lines_of(document: YamlDocument, scalar: ScalarNode) -> Iterator[Piece]:
         at = source.find("\n", found + len(bare)) + 1 or scalar.end
 
 
-def _with_holes(piece: Piece) -> Iterator[Piece]:
+def with_holes(piece: Piece) -> Iterator[Piece]:
+    """Yield a piece with a HOLE for everything that is filled in before a shell sees it."""
     start = 0
     for found in _FILLED_IN.finditer(piece.text):
         yield piece.cut(start, found.start())

@@ -17,6 +17,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import without_collection
+from mfsdp_lint.readers.embedding_formats.formats import with_holes
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import Programs
@@ -62,9 +63,10 @@ class _Watching(Interpreter):
 
 def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held | HeldCommand]:
     module = interp.finder.load(path)
-    entry = None if module is None else entries.script(interp, module)
-    if entry is None:
+    if module is None:
         return []
+    # What a file only makes, others may start: Airflow imports it.
+    entry = entries.script(interp, module) or entries.Entry(module.name.rpartition(".")[2], module, "script", 1)
     found: list[Held | HeldCommand] = []
     pending: list[tuple[bool, ...]] = [()]
     for _ in range(running.RUN_LIMIT):
@@ -102,11 +104,16 @@ class _PlacedCommand:
         if not known:
             return None
         if command.script is not None:
-            return Held(self._text(command.script), variables, folder, command.when)
-        words = tuple(map(self._text, command.words))
+            return Held(self._filled_in(command.script), variables, folder, command.when)
+        words = tuple(map(self._filled_in, command.words))
         if not words or words[0][0].text == HOLE:
             return None
         return HeldCommand(words, self.place.span, variables, folder, command.when)
+
+    def _filled_in(self, said: Said) -> Text:
+        """Return a word, or a line; what a template fills in is not known."""
+        text = self._text(said)
+        return tuple(part for piece in text for part in with_holes(piece)) if self.command.templated else text
 
     def _folder(self) -> tuple[bool, str | None]:
         """Tell whether the folder that a program is started in is known, and return that folder."""

@@ -30,7 +30,7 @@ _RULE = re.compile(r"(?P<targets>[^\s:#=][^:#=\n]*):(?!=|:=)(?P<rest>(?:\\\n|[^\
 _EXPORTS = re.compile(r"\s*(?P<how>un)?export(?P<names>(?:\s+[\w.-]+)*)\s*\Z")
 _CONDITION = re.compile(r"\s*(?P<how>ifeq|ifneq|ifdef|ifndef)\b\s*(?P<rest>.*)", re.DOTALL)
 _TWO = re.compile(r"\((?P<one>[^,]*),(?P<other>.*)\)\s*\Z|[\"'](?P<a>[^\"']*)[\"']\s*[\"'](?P<b>[^\"']*)[\"']\s*\Z")
-_REFERENCE = re.compile(r"\$(?:\$|\((?P<round>[^()]*)\)|\{(?P<curly>[^{}]*)\}|(?P<one>[^\s(){}$]))")
+_REFERENCE = re.compile(r"\$(?:\$|\((?P<round>(?:[^()]|\([^()]*\))*)\)|\{(?P<curly>[^{}]*)\}|(?P<one>[^\s(){}$]))")
 _COMMENT = re.compile(r"(?<!\\)#.*")
 _PREFIX = re.compile(r"[@+\s-]*")
 
@@ -130,6 +130,10 @@ def _read(made: _Makefile, path: str, text: str, sources: Sources, depth: int) -
             targets = rule["targets"].split()
             made.one_shell = made.one_shell or ".ONESHELL" in targets
             rules = [_rule(made, target, new=own is None) for target in targets if not target.startswith(".")]
+            if own is None and ";" in rule["rest"] and all(each is True for each in open_):
+                start = found.start() + rule.start("rest") + rule["rest"].index(";") + 1
+                for each in rules:
+                    each.lines.append((_piece(text[start : found.start() + rule.end("rest")], path, lines, start),))
             if own is not None:
                 for each in rules:
                     start = found.start() + rule.start("rest")
@@ -207,6 +211,12 @@ def _expanded(text: Text, known: Mapping[str, Text | None], target: str, depth: 
             name = next(each for each in (reference["round"], reference["curly"], reference["one"]) if each is not None)
             if name == "@" and target and "%" not in target:
                 found.append(replace(place, text=target))
+            elif depth and name.startswith("strip "):
+                inner = place.cut(len("$(strip "), len(place.text) - 1)
+                found += [
+                    replace(each, text=each.text.replace("\n", " "))
+                    for each in _expanded((inner,), known, target, depth - 1)
+                ]
             elif depth and known.get(name) is not None:
                 found += _expanded(known[name] or (), known, target, depth - 1)
             else:
@@ -287,17 +297,19 @@ def justfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
         if recipe := _JUST_RECIPE.fullmatch(line):
             offset = found.start() + recipe.start("parameters")
             for parameter in _PARAMETER.finditer(recipe["parameters"]):
-                own[parameter["name"]] = _default(parameter, path, lines, offset)
+                own[parameter["name"]] = _default(parameter, known, path, lines, offset)
                 given |= {parameter["name"]} if "$" in parameter["mark"] else set()
     yield from scripts()
 
 
-def _default(parameter: re.Match[str], path: str, lines: Lines, offset: int) -> Text | None:
+def _default(
+    parameter: re.Match[str], known: Mapping[str, Text | None], path: str, lines: Lines, offset: int
+) -> Text | None:
     """Return the default of a recipe's parameter, which whoever starts it may replace."""
     if parameter["default"] is None:
         return None
     piece = _piece(parameter["default"], path, lines, offset + parameter.start("default"))
-    value = _value(piece, {})
+    value = _value(piece, known)
     return value and tuple(replace(each, option=f"${parameter['name']}") for each in value)
 
 

@@ -1,14 +1,14 @@
 """Visual Studio Code's launch.json and tasks.json: the programs and commands that the editor starts.
 
-Facts: code.visualstudio.com/docs/debugtest/debugging-configuration, /docs/python/debugging, /docs/reference/tasks-appendix
-and /docs/reference/variables-reference. The files are JSON with comments, which is read as the YAML that it is.
+Facts: code.visualstudio.com/docs/debugtest/debugging-configuration, /docs/python/debugging, /docs/reference/tasks-appendix,
+/docs/reference/variables-reference. The files are JSON with comments, which is read as the YAML that it is.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import replace
@@ -24,8 +24,7 @@ from mfsdp_lint.readers.embedding_formats.formats import (
     text_of,
 )
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.paths import beside
-from mfsdp_lint.readers.shell.script import Piece, Text, located, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, located
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, compose_documents
