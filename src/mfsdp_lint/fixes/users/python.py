@@ -54,7 +54,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
         )
         if found:
             return found
-    if variables:
+    if variables and not place.around:
         return ""
     at_fault = {need.recipe.name for need in request.needs if need.recipe.path == path}
     if at_fault.intersection(place.around) or (not place.around and at_fault and not place.names):
