@@ -109,7 +109,8 @@ JUSTFILES: Mapping[str, tuple[str, list[str]]] = {
     ),
     "a parameter without one": (f"train fmt:\n    {RUN} --save /c --ckpt-format {{{{fmt}}}}\n", []),
     "texts put together": (
-        f"args := '{FSDP} ' + '{BAD}'\ntrain: prepare\n    torchrun pretrain_gpt.py {{{{ args }}}}\nprepare:\n    true\n",
+        f"args := '{FSDP} ' + '{BAD}'\ntrain: prepare\n    torchrun pretrain_gpt.py {{{{ args }}}}\n"
+        "prepare:\n    true\n",
         [f"justfile:1 {FORMAT}"],
     ),
     "a script": (
@@ -216,7 +217,8 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
     ),
     "a container": (
         "from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator\n"
-        f"t = KubernetesPodOperator(\n    cmds=['torchrun', 'pretrain_gpt.py'],\n    arguments='{FSDP} {GOOD}'.split(),\n"
+        "t = KubernetesPodOperator(\n    cmds=['torchrun', 'pretrain_gpt.py'],\n"
+        f"    arguments='{FSDP} {GOOD}'.split(),\n"
         f"    env_vars={{'{NAME}': '1'}},\n)\n",
         [f"5 {CONNECTIONS}"],
     ),
@@ -225,7 +227,8 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         [f"3 {FORMAT}"],
     ),
     "its environment and its words": (
-        f"import nemo_run as run\nrun.run(\n    run.Script(\n        path='pretrain_gpt.py',\n        entrypoint='python',\n"
+        "import nemo_run as run\nrun.run(\n    run.Script(\n"
+        "        path='pretrain_gpt.py',\n        entrypoint='python',\n"
         f"        args='{FSDP} {GOOD}'.split(),\n        env={{'{NAME}': '1'}},\n    )\n)\n",
         [f"7 {CONNECTIONS}"],
     ),

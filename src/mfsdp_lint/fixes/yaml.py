@@ -355,11 +355,10 @@ def _section(
 def _append(file: YamlFile, section: MappingNode | MappingEntry, tree: Tree) -> list[Change] | None:
     """Add entries to a mapping in its own style, or to a section that has none yet."""
     document = file.document
-    taken: list[str] = []
+    shared: AliasNode | None = None
     if isinstance(section, MappingEntry):
         first, end, step = section.key.start, file.colon(section) + 1, "  "
-        if isinstance(section.value, AliasNode):
-            taken = [f"<<: {document.text[section.value.start : section.value.end]}"]
+        shared = section.value if isinstance(section.value, AliasNode) else None
     elif section.flow:
         quote = getattr(section.entries[0][0], "style", "") if section.entries else ""
         return append_items(document, _flow(section), _flow_lines(tree, quote))
@@ -372,9 +371,10 @@ def _append(file: YamlFile, section: MappingNode | MappingEntry, tree: Tree) -> 
     if indentation.strip():
         return None
     newline = document.newline(line_start)
-    if taken:
-        lines = [indentation + step + each for each in taken] + _block_lines(tree, indentation + step)
-        return [(end, section.value.end, "".join(newline + line for line in lines))]
+    if shared is not None:
+        merged = f"{indentation}{step}<<: {document.text[shared.start : shared.end]}"
+        lines = [merged, *_block_lines(tree, indentation + step)]
+        return [(end, shared.end, "".join(newline + line for line in lines))]
     return [
         (line_end, line_end, "".join(newline + line for line in _block_lines({key: value}, indentation + step)))
         for key, value in tree.items()

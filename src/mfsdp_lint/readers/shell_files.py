@@ -209,15 +209,18 @@ class HolderFiles:
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of every file that has some."""
 
+        unfollowed: list[Unfollowed] = []
+
         def read(path: str, text: str) -> list[Recipe]:
             if not self._starts.search(text) or not may_start(path, text, asked.relevance):
                 return []
             from mfsdp_lint.readers.embedding_formats.formats import recipes_of
 
             held = list(self._scripts_of(path, text, asked.sources))
-            return recipes_of(path, held, asked.target, asked.sources, programs_of(asked))
+            return recipes_of(path, held, asked.target, asked.sources, programs_of(asked), unfollowed)
 
-        return read_each(asked, read, lambda path, text: may_start(path, text, asked.relevance))
+        found = read_each(asked, read, lambda path, text: may_start(path, text, asked.relevance))
+        return replace(found, unfollowed=tuple(unfollowed))
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment, which has a line of its own."""

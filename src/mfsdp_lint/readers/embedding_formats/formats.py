@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
@@ -525,14 +525,19 @@ _FORMATS: Sequence[
 
 
 def read_yaml_holder(
-    path: str, text: str, versions: Versions, sources: Sources, programs: Programs | None = None
+    path: str,
+    text: str,
+    versions: Versions,
+    sources: Sources,
+    programs: Programs | None = None,
+    unfollowed: list[Unfollowed] | None = None,
 ) -> list[Recipe] | None:
     """Return the runs that scripts of a YAML file start; None where it is no file that holds scripts.
 
     With `programs`, those of the tree are followed. Raises Unreadable.
     """
     scripts = yaml_scripts(path, text, sources)
-    return None if scripts is None else recipes_of(path, scripts, versions, sources, programs)
+    return None if scripts is None else recipes_of(path, scripts, versions, sources, programs, unfollowed)
 
 
 def yaml_scripts(path: str, text: str, sources: Sources) -> list[Held] | None:
@@ -567,17 +572,18 @@ def recipes_of(
     versions: Versions,
     sources: Sources,
     programs: Programs | None = None,
+    unfollowed: list[Unfollowed] | None = None,
 ) -> list[Recipe]:
-    """Return the runs that scripts start, numbered through the file."""
+    """Return the runs that scripts start, numbered through the file; `unfollowed` receives launches that give none."""
     relevance = Relevance(sources) if programs is None else programs.asked.relevance
-    found = [
-        recipe
-        for script in scripts
-        if may_start(path, _said_by(script), relevance)
-        for recipe in read_shell(
-            path, [script] if isinstance(script, HeldCommand) else script, versions, sources, programs
-        ).recipes
-    ]
+    found: list[Recipe] = []
+    for script in scripts:
+        if may_start(path, _said_by(script), relevance):
+            one = [script] if isinstance(script, HeldCommand) else script
+            read = read_shell(path, one, versions, sources, programs)
+            found += read.recipes
+            if unfollowed is not None:
+                unfollowed += read.unfollowed
     if len(found) < 2:
         return found
     name = posixpath.basename(path)

@@ -125,18 +125,18 @@ def _read(made: _Makefile, path: str, text: str, sources: Sources, depth: int) -
                 inside = sources.text_or_none(inner) if inner and sources.exists(inner) else None
                 if inside is not None:
                     _read(made, inner, inside, sources, depth - 1)
-        elif rule := _RULE.match(said):
-            own = _ASSIGNED.fullmatch(rule["rest"])
-            targets = rule["targets"].split()
+        elif named := _RULE.match(said):
+            own = _ASSIGNED.fullmatch(named["rest"])
+            targets = named["targets"].split()
             made.one_shell = made.one_shell or ".ONESHELL" in targets
             rules = [_rule(made, target, new=own is None) for target in targets if not target.startswith(".")]
-            if own is None and ";" in rule["rest"] and all(each is True for each in open_):
-                start = found.start() + rule.start("rest") + rule["rest"].index(";") + 1
+            if own is None and ";" in named["rest"] and all(each is True for each in open_):
+                start = found.start() + named.start("rest") + named["rest"].index(";") + 1
                 for each in rules:
-                    each.lines.append((_piece(text[start : found.start() + rule.end("rest")], path, lines, start),))
+                    each.lines.append((_piece(text[start : found.start() + named.end("rest")], path, lines, start),))
             if own is not None:
                 for each in rules:
-                    start = found.start() + rule.start("rest")
+                    start = found.start() + named.start("rest")
                     _assign(made, each.own, own, start, path, lines, known=None not in open_)
                     each.exported |= {own["name"]} if own["export"] else set()
 

@@ -255,7 +255,7 @@ def _ending(path: str, place: Span, raised: Raised) -> Unfollowed:
         place.line,
         "launch",
         "raises",
-        f"{raised.name}: {raised.text}",
+        f"{raised.name}: {raised.text}" if raised.text else raised.name,
         raised.place.point if isinstance(raised, Refused) and raised.place else place,
         error=raised.name,
         nearest=raised.nearest,
