@@ -37,7 +37,7 @@ _PREFIX = re.compile(r"[@+\s-]*")
 
 @dataclass(slots=True)
 class _Makefile:
-    """What reading a Makefile leaves: variables (None: not known), those that are exported, and rules in order."""
+    """Variables of a Makefile (None: not known), those that are exported, and the rules in their order."""
 
     path: str
     variables: dict[str, Text | None] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Visual Studio Code's launch.json and tasks.json: the programs and commands that the editor starts.
 
-Facts: code.visualstudio.com/docs, the pages debugtest/debugging-configuration, python/debugging,
-reference/tasks-appendix and reference/variables-reference. A file is JSON with comments, which is read as the YAML that it is.
+Facts: code.visualstudio.com/docs: debugtest/debugging-configuration, python/debugging, reference/tasks-appendix and
+reference/variables-reference. A file is JSON with comments, which is read as the YAML that it is.
 """
 
 from __future__ import annotations
