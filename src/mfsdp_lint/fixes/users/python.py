@@ -62,7 +62,9 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
         return next((user for name in place.around[:1] for user in _unread(users, path, module, name)), "")
     if _CHOICE.fullmatch(edit.text) and old and edit.text.endswith(f"else {old}"):
         return ""  # whoever does not turn it on keeps the old value
-    if not place.around and (found := accounted.outside(path, text, place.names, edit)):
+    # Of the words of a launch the evaluator does not know who else in the file takes them.
+    of_a_launch = any(need.recipe.kind == "arguments" for need in request.needs)
+    if of_a_launch and not place.around and (found := accounted.outside(path, text, place.names, edit)):
         return found
     return next(filter(None, (_user_in_others(users, accounted, path, module, name) for name in place.names)), "")
 
