@@ -185,7 +185,9 @@ def test_fix_only_ends_with_1_where_a_file_was_not_written_or_not_read(
 def test_show_fixes_lists_place_rule_safety_and_settings(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["a.yaml", "--fix", "--show-fixes"]) == 0
     made = 'a.yaml:5: fixed MFSDP101 (safe): checkpoint.ckpt_format = "fsdp_dtensor"\n'
-    assert capsys.readouterr().out.startswith(f"{made}1 file, 1 recipe: 0 findings; 1 fixed (1 of a run that could not start); ")
+    assert capsys.readouterr().out.startswith(
+        f"{made}1 file, 1 recipe: 0 findings; 1 fixed (1 of a run that could not start); "
+    )
     assert main(["b.yaml", "--diff", "--show-fixes"]) == 1
     assert capsys.readouterr().err.startswith(made.replace("a.yaml", "b.yaml").replace("fixed", "would fix"))
 
