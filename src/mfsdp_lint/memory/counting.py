@@ -51,7 +51,7 @@ UNMODELLED = {
     "model.heterogeneous_block_specs": (False, None),
     "model.moe_latent_size": (None,),
     **dict.fromkeys(("model.restore_modelopt_state", "model.use_transformer_engine_full_layer_spec"), (False, None)),
-    **dict.fromkeys(("model.use_mup", "model.mtp_use_repeated_layer", "model.use_kitchen"), (False, None)),
+    **dict.fromkeys(("model.use_mup", "model.use_kitchen"), (False, None)),
     "model.enable_hyper_connections": (False, None),
 }
 """Settings that change which layers there are, with the values that are understood. A release need not have them."""
@@ -341,6 +341,8 @@ def model_of(facts: SettingFacts, settings: Settings, layout: RankGroups, target
         if (value := facts.if_any(path)) not in understood:
             raise NotModelled(f"{path} is {value!r}, which is not modelled")
     layers, stages = _divided(facts, kind, layout.pipeline)
+    if _predictions(facts) and facts.if_any("model.mtp_use_repeated_layer"):
+        raise NotModelled("model.mtp_use_repeated_layer is on, which is not modelled")
     return Model(ModelShape(facts, kind, target.core), layers, stages)
 
 

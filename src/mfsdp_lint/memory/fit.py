@@ -49,8 +49,6 @@ class Answer:
     limit: Limit
     why: str
     proposals: tuple[Proposal, ...] = ()
-    tried: int = 0
-    """Changes that the rules refused, or that are not known to help."""
 
 
 def fit_of(footprint: Footprint, limit: Limit) -> tuple[Fit, str]:
@@ -83,8 +81,7 @@ def answer(recipe: Recipe, memory: Memory, limit: Limit, memory_of: MemoryOf, re
     fit, why = fit_of(memory.own, limit)
     if fit in ("fits", "not known"):
         return Answer(fit, limit, why)
-    proposals, tried = _proposals(recipe, memory.own, limit, memory_of, refused_by)
-    return Answer(fit, limit, why, tuple(proposals), tried)
+    return Answer(fit, limit, why, tuple(_proposals(recipe, memory.own, limit, memory_of, refused_by)))
 
 
 _MOST_PROPOSALS = 3
@@ -92,9 +89,9 @@ _MOST_PROPOSALS = 3
 
 def _proposals(
     recipe: Recipe, now: Footprint, limit: Limit, memory_of: MemoryOf, refused_by: IsRefused
-) -> tuple[list[Proposal], int]:
+) -> list[Proposal]:
     """Return the cheapest changes after which a recipe fits: single ones, else what several do together."""
-    already, tried = refused_by(recipe), 0
+    already = refused_by(recipe)
     found: list[Proposal] = []
     best: dict[str, Plain] = {}
     least = now.needed.bytes
@@ -113,7 +110,6 @@ def _proposals(
     for change in _changes(recipe):
         after = outcome(change)
         if after is None:
-            tried += 1
             continue
         if after[0] in ("fits", "close"):
             (found if after[0] == "fits" else close).append(Proposal(tuple(change.items()), after[1], after[0]))
@@ -126,7 +122,7 @@ def _proposals(
                 best, least = best | change, together[1]
                 if together[0] == "fits":
                     found.append(Proposal(tuple(best.items()), together[1], together[0]))
-    return found or close[:1], tried
+    return found or close[:1]
 
 
 def _with(recipe: Recipe, changes: Mapping[str, Plain]) -> Recipe:
