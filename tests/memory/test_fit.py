@@ -73,3 +73,8 @@ def test_without_numbers_it_is_not_known() -> None:
     found = asked(80, {"model.num_layers": None})
     assert (found.fit, found.proposals) == ("not known", ())
     assert "model.num_layers" in found.why
+
+
+def test_absurd_sizes_are_not_known() -> None:
+    found = asked(80, {"model.seq_length": 10**400})
+    assert (found.fit, found.why) == ("not known", "activations: the sizes make no sense")

@@ -202,6 +202,8 @@ def _activations(facts: SettingFacts, model: Model, layout: RankGroups, ranks: i
         found = activations(facts, model.shape, model.layers, layout, ranks)
     except NotModelled as reason:
         return Amount(None, why=f"activations: {reason}")
+    except OverflowError:
+        return Amount(None, why="activations: the sizes make no sense")
     return Amount(found.bytes, found.formula)
 
 
