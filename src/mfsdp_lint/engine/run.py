@@ -27,6 +27,7 @@ from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.selection import Levels, resolved, rules_for, selected
 
 if TYPE_CHECKING:
+    from mfsdp_lint.engine.memory import Memory
     from mfsdp_lint.fixes.apply import Fixed
 
 
@@ -41,8 +42,8 @@ class _Run:
     levels: Levels
 
 
-def run(options: Options) -> Outcome:
-    """Run the linter as the options ask. Raises UsageError."""
+def run(options: Options, memory: Memory | None = None) -> Outcome:
+    """Run the linter as the options ask, with the memory of an earlier run. Raises UsageError, and NotKept."""
     asked, not_there = question(options)
     asked = with_dependents(with_launchers(asked), options)
     fixing = options.fix or options.fix_only
@@ -55,7 +56,7 @@ def run(options: Options) -> Outcome:
     texts = dict(asked.command_line.texts)
     if options.stdin is not None:
         texts[options.paths[0]] = options.stdin
-    judgement = judge(Sources(texts))
+    judgement = judge(Sources(texts)) if memory is None else memory.judge(judge, Sources(texts))
     problems = (*judgement.problems, *not_there)
     faults = Faults()
     done = _Done()

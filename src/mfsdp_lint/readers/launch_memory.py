@@ -6,14 +6,22 @@ of these has changed. Programs share the modules that they import: a file that o
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
 
+from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs.sources import NOTEBOOK, Sources
 from mfsdp_lint.readers.relevance import is_for_evaluation, speaks_of_recipes, speaks_of_training
 
-Result = TypeVar("Result")
+
+class _HasRecipes(Protocol):
+    @property
+    def recipes(self) -> Sequence[Recipe]:
+        """The recipes of a script."""
+
+
+Result = TypeVar("Result", bound=_HasRecipes)
 
 Function = tuple[str, int, str]
 """A function of a program: the real path of its file, its line and its name."""
@@ -59,6 +67,10 @@ class LaunchMemory(Generic[Result]):
                 if not any(change.reaches(each, before.ran) for change in changes):
                     memory.followed[path] = each
         return memory
+
+    def forget(self, says: Callable[[Recipe], bool]) -> None:
+        """Forget the scripts of which the recipe of a run is such a one."""
+        self.followed = {path: each for path, each in self.followed.items() if not any(map(says, each.result.recipes))}
 
     def follow(self, path: str, script: Callable[[], Result]) -> Result:
         """Return the result of following a script: the known one, or a new one that is remembered."""

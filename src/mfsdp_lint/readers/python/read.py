@@ -21,10 +21,10 @@ from mfsdp_lint.readers.python.entries.exposed import with_exposed, with_variabl
 from mfsdp_lint.readers.python.entries.incremental import (
     Before,
     Different,
+    KeptEntry,
     Tried,
     Unchanged,
     key_of,
-    keys_within,
     together,
 )
 from mfsdp_lint.readers.python.entries.interpreters import Interpreters
@@ -119,10 +119,14 @@ def _read(
     aside = frozenset(key_of(each) for interp in interpreters.all for each in interp.called_aside)
     if before is not None:
         users, aside = together(before.users, users), aside | before.called_aside
+    complete = True
     for interp in interpreters.all:
-        unreadable += _imported(interp.finder, users, {each.path for each in unreadable})
-    unfollowed = tuple(reading.unfollowed()) if before is None else ()
-    again = Before(sources, reading.tried, together(users, interpreters.users), aside, interpreters.effects)
+        more = list(_imported(interp.finder, users, {each.path for each in unreadable}))
+        unreadable += more
+        complete = complete and not more
+    unfollowed = tuple(reading.unfollowed()) if before is None or before.is_kept else ()
+    used = together(users, interpreters.users)
+    again = Before(sources, reading.tried, used, aside, interpreters.effects, complete=complete)
     read = PythonRead(recipes, unreadable, faults=faults.problems, again=again, unfollowed=unfollowed)
     if addresses:
         _add_addressed(interpreters, addresses, read, faults)
@@ -242,20 +246,27 @@ class _Reading:
     def _stands_alone(self, tried: Tried) -> bool:
         """Tell whether a helper may be a recipe: it is judged with its callers, by itself only where it has none."""
         interp, entry = self.interpreters.of(tried.path), tried.entry
-        with self.faults.contained(tried.path, entry.line):
-            assert entry.function is not None
-            return not self._is_called(tried) and (
-                entries.may_configure(interp, entry) or leads_to_configuration(interp, entry.function, named=True)
-            )
-        return False
+        if self._is_called(tried):
+            return False
+        if isinstance(entry, KeptEntry):
+            if tried.may_stand_alone is None:
+                raise Different
+        elif tried.may_stand_alone is None:
+            tried.may_stand_alone = False
+            with self.faults.contained(tried.path, entry.line):
+                assert entry.function is not None
+                tried.may_stand_alone = entries.may_configure(interp, entry) or leads_to_configuration(
+                    interp, entry.function, named=True
+                )
+        return bool(tried.may_stand_alone)
 
     def _is_called(self, tried: Tried) -> bool:
         """Tell whether a recipe calls a function, or one inside of it, which only that function can have made."""
-        return tried.entry.function is not None and not self.called.isdisjoint(keys_within(tried.entry.function))
+        return not self.called.isdisjoint(tried.within)
 
     def _ran(self, tried: Tried) -> bool:
         if not tried.ran:
-            if tried.path in self.unchanged.whole:
+            if tried.path in self.unchanged.whole or isinstance(tried.entry, KeptEntry):
                 raise Different
             tried.ran = True
             with self.faults.contained(tried.path, tried.entry.line):
@@ -282,6 +293,7 @@ class _Reading:
 
     def _run(self, tried: Tried) -> None:
         interp, entry = self.interpreters.of(tried.path), tried.entry
+        assert isinstance(entry, Entry)
         spans = self.spans[interp]
         interp.called, interp.patience, interp.needed = set(), PATIENCE, False
         endings: list[running.Ending] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from functools import lru_cache
 
 Key = tuple[str, int, str]
 """A function: its file, its line and its name."""
@@ -16,6 +17,7 @@ Key = tuple[str, int, str]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@lru_cache(maxsize=64)
 def touched(path: str, old: str, new: str) -> frozenset[Key] | None:
     """Return the old functions of a file whose text or place has changed; None where more than that differs."""
     try:

@@ -1,0 +1,205 @@
+"""The memory of a run on disk, so that a later run of the same question evaluates only what has changed since.
+
+It holds what proofs of fixes take over from the reading before them (readers/python/entries/incremental.py,
+readers/launch_memory.py), with every look at the disk that was taken for it, and the texts that were read. A later run
+takes it over where the question is the same and all these looks show the same, but for files with other text. Of
+settings only the answers are kept that somebody asked for. Where somebody asks for more (NotKept), the run is done
+without its memory: it may save work and never changes an answer.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+
+from mfsdp_lint.core import kept
+from mfsdp_lint.core.recipe import Recipe, Settings
+from mfsdp_lint.core.records import dataclass, field, replace
+from mfsdp_lint.core.settings import KeptSettings, Layer
+from mfsdp_lint.engine.judge import Judgement, Linter, reading_of
+from mfsdp_lint.engine.read import Question, Read
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.imports import imports_in
+from mfsdp_lint.inputs.sources import NOTEBOOK, SIZE_LIMIT, Sources
+from mfsdp_lint.megatron.conditions import Site
+from mfsdp_lint.megatron.versions import Target
+from mfsdp_lint.readers.launch_memory import LaunchMemory
+from mfsdp_lint.readers.python_files import PythonMemory
+from mfsdp_lint.readers.relevance import is_for_evaluation, speaks_of_recipes, speaks_of_training
+from mfsdp_lint.rules.check import RuleMatches
+from mfsdp_lint.rules.index import agenda
+
+_OF_TEXTS = str(SIZE_LIMIT + 1)
+"""The detail of a look that reads a text for Sources."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """The readings of a judgement, and the recipes in them, by their numbers, in which nothing is wrong or open.
+
+    `idle` are the gates behind which no rule asks anything: what recipes were asked depends on whether that was known.
+    """
+
+    readings: Mapping[tuple[str, str], Read]
+    clean: Mapping[Target, tuple[int, ...]]
+    idle: Mapping[Site, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The content of a file: the question, the looks that led to its results, the texts of files, and the results."""
+
+    question: Question
+    looks: tuple[disk.Look, ...]
+    texts: Mapping[str, bytes]
+    results: bytes
+
+
+@dataclass(slots=True)
+class Memory:
+    """The memory of one question, which `load` and `save` keep somewhere."""
+
+    load: Callable[[], bytes | None]
+    save: Callable[[bytes], None]
+    _texts: dict[str, bytes] = field(default_factory=dict)
+    _looks: tuple[disk.Look, ...] = ()
+    _judged: tuple[Linter, Judgement] | None = None
+
+    def judge(self, judge: Linter, sources: Sources) -> Judgement:
+        """Judge these sources, with what is remembered. Raises NotKept, perhaps only once the result is used."""
+        with disk.recorded(as_part=True) as record:
+            judgement = judge(sources, self._before(judge, sources))
+        self._looks = tuple(record.looks.values())
+        self._judged = (judge, judgement) if record.complete and _is_for_later(judgement, judge.question) else None
+        return judgement
+
+    def keep(self) -> None:
+        """Save the last judgement, with the answers that were given until now."""
+        if self._judged is None:
+            return
+        judge, judgement = self._judged
+        texts = {}
+        for look in filter(_reads_text, self._looks):
+            text = self._texts.get(look.path)
+            if text is None and (said := judgement.sources.as_it_is_or_none(look.path)) is not None:
+                text = zlib.compress(said.encode(errors="surrogatepass"), 1)
+            if text is not None:
+                texts[look.path] = text
+        clean = {target: _clean(found, judgement.recipes_for(target)) for target, found in judgement.hits.items()}
+        sites = {Site(target, recipe.front_end) for target in clean for recipe in judgement.recipes_for(target)}
+        idle = {site: agenda(judge.rules, site).idle for site in sites}
+        results = kept.dumps(_Results(judgement.readings, clean, idle), outside=Sources)
+        with suppress(OSError, ValueError, TypeError):
+            self.save(kept.dumps(_Stored(judge.question, self._looks, texts, results)))
+
+    def _before(self, judge: Linter, sources: Sources) -> Judgement | None:
+        """Return the judgement that is remembered, where it holds but for changed texts."""
+        content = self.load()
+        if content is None:
+            return None
+        stored: _Stored = kept.loads(content)
+        if stored.question != judge.question:
+            return None
+        same, changed = [], {}
+        for look in stored.looks:
+            if disk.is_the_same(look):
+                same.append(look)
+            elif _reads_text(look) and look.path in stored.texts:
+                changed[look.path] = zlib.decompress(stored.texts[look.path]).decode(errors="surrogatepass")
+            else:
+                return None
+        if any(_changes_relevance(path, text, sources) for path, text in changed.items()):
+            return None
+        disk.take_over(same)
+        self._texts = {path: text for path, text in stored.texts.items() if path not in changed}
+        then = sources.with_texts(changed)
+        results: _Results = kept.loads(stored.results, outside=then)
+        touched = frozenset(map(sources.key, changed))
+        for site, numbers in results.idle.items():
+            agenda(judge.rules, site).mark_idle(numbers)
+        readings = {key: _taken_over(each) for key, each in results.readings.items()}
+        hits = {
+            target: _hits(judge, target, readings[reading_of(target)].recipes, numbers, sources, touched)
+            for target, numbers in results.clean.items()
+        }
+        return Judgement(then, recipes=(), causes=(), problems=(), readings=readings, hits=hits)
+
+
+def _taken_over(reading: Read) -> Read:
+    """Mark a reading as one of an earlier run; what proofs will compare is not taken over from it."""
+    for memory in reading.memories.values():
+        if isinstance(memory, PythonMemory | LaunchMemory):
+            memory.forget(_is_compared)
+    trials = {key: _taken_over(each) for key, each in reading.trials.items()}
+    return replace(reading, trials=trials, is_kept=True)
+
+
+def _is_compared(recipe: Recipe) -> bool:
+    """Tell whether somebody compared a recipe in the earlier run, or asked for its callers."""
+    if getattr(recipe.callers, "compared", False):
+        return True
+    return any(isinstance(each, KeptSettings) and each.compared for each in _settings(recipe))
+
+
+def _settings(recipe: Recipe) -> Iterator[Settings]:
+    """Yield the settings of a recipe's variants, without what lies over them."""
+    for variant in (*recipe.variants, *recipe.exposed):
+        settings = variant.settings
+        while isinstance(settings, Layer):
+            settings = settings.below
+        yield settings
+
+
+def _reads_text(look: disk.Look) -> bool:
+    return look.how == "read" and look.detail == _OF_TEXTS
+
+
+def _is_for_later(judgement: Judgement, question: Question) -> bool:
+    """Tell whether a later run may take a judgement over: it is without faults, and all that it tells is told again."""
+    memories = [memory for each in judgement.readings.values() for memory in each.memories.values()]
+    return (
+        all(each.kind != "internal" for each in judgement.problems)
+        and all(set(each.remarks) <= set(question.remarks) for each in judgement.readings.values())
+        and all(each.is_complete for each in memories if isinstance(each, PythonMemory))
+    )
+
+
+def _changes_relevance(path: str, then: str, sources: Sources) -> bool:
+    """Tell whether another text of a file may decide which other files have to do with a run."""
+    now = sources.as_it_is_or_none(path)
+    if now is None:
+        return True
+    if not path.endswith((".py", NOTEBOOK)):
+        return False
+    if any(says(then) != says(now) for says in _SAYS):
+        return True
+    # Of a file that says all of it, nobody asks where it leads to.
+    return not all(says(now) for says in _SAYS) and list(imports_in(then)) != list(imports_in(now))
+
+
+_SAYS = (is_for_evaluation, speaks_of_recipes, speaks_of_training)
+
+
+def _clean(found: RuleMatches, recipes: Sequence[Recipe]) -> tuple[int, ...]:
+    """Return the numbers of the recipes in which nothing is wrong or open."""
+    keys = map(id, recipes)
+    return tuple(number for number, key in enumerate(keys) if not (found.of[key] or found.undecided[key]))
+
+
+def _hits(
+    judge: Linter,
+    target: Target,
+    recipes: Sequence[Recipe],
+    clean: Sequence[int],
+    sources: Sources,
+    touched: AbstractSet[str],
+) -> RuleMatches:
+    """Return what the rules said of the clean recipes, but for those that are written in touched files."""
+    nothing = {}
+    for recipe in (recipes[number] for number in clean):
+        places = (recipe.path, *(path for path, _, _ in recipe.pieces), *(each.span.path for each in recipe.notices))
+        if touched.isdisjoint(map(sources.key, places)):
+            nothing[id(recipe)] = ()
+    return RuleMatches(recipes, target, judge.rules, judge.is_told_of, nothing, nothing)
