@@ -11,7 +11,8 @@ import pickle
 from typing import Any
 
 _OWN = "mfsdp_lint."
-_STANDARD = {("builtins", "set"), ("builtins", "frozenset"), ("collections", "defaultdict"), ("builtins", "list")}
+_types: dict[tuple[str, str], type] = {("builtins", each.__name__): each for each in (set, frozenset)}
+"""The types that were named until now."""
 
 
 class NotKept(BaseException):
@@ -52,9 +53,10 @@ class _Unpickler(pickle.Unpickler):
         return self._outside
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _STANDARD:
-            return super().find_class(module, name)
-        found = super().find_class(module, name) if module.startswith(_OWN) else None
-        if not isinstance(found, type) or found.__module__ != module:
-            raise ValueError(f"{module}.{name} is no kept type")
-        return found
+        known = _types.get((module, name))
+        if known is None:
+            found = super().find_class(module, name) if module.startswith(_OWN) else None
+            if not isinstance(found, type) or found.__module__ != module:
+                raise ValueError(f"{module}.{name} is no kept type")
+            known = _types[module, name] = found
+        return known

@@ -144,11 +144,11 @@ def run(options: Options) -> Outcome:
     from mfsdp_lint.engine.memory import Memory
 
     there = f"{place.removesuffix('.json')}.memory"
-    save = partial(_put, there)
+    save, theirs = partial(_put, there), bool(options.extend_rules)
     try:
-        outcome, record, memory = _recorded(run_anew, options, Memory(partial(_content, there), save))
+        outcome, record, memory = _recorded(run_anew, options, Memory(partial(_content, there), save, theirs))
     except NotKept:
-        outcome, record, memory = _recorded(run_anew, options, Memory(lambda: None, save))
+        outcome, record, memory = _recorded(run_anew, options, Memory(lambda: None, save, theirs))
     if record.complete:
         _save(place, outcome, record)
         memory.keep()

@@ -10,7 +10,7 @@ without its memory: it may save work and never changes an answer.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
@@ -28,8 +28,8 @@ from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.launch_memory import LaunchMemory
 from mfsdp_lint.readers.python_files import PythonMemory
 from mfsdp_lint.readers.relevance import is_for_evaluation, speaks_of_recipes, speaks_of_training
-from mfsdp_lint.rules.check import RuleMatches
-from mfsdp_lint.rules.index import agenda
+from mfsdp_lint.rules.check import RuleMatch, RuleMatches
+from mfsdp_lint.rules.index import Undecided, agenda
 
 _OF_TEXTS = str(SIZE_LIMIT + 1)
 """The detail of a look that reads a text for Sources."""
@@ -37,13 +37,15 @@ _OF_TEXTS = str(SIZE_LIMIT + 1)
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """The readings of a judgement, and the recipes in them, by their numbers, in which nothing is wrong or open.
+    """The readings of a judgement, and of the recipes in them, by their numbers, the `clean` ones, in which nothing is
+    wrong, and what is undecided in each.
 
     `idle` are the gates behind which no rule asks anything: what recipes were asked depends on whether that was known.
     """
 
     readings: Mapping[tuple[str, str], Read]
     clean: Mapping[Target, tuple[int, ...]]
+    undecided: Mapping[Target, tuple[tuple[Undecided, ...], ...]]
     idle: Mapping[Site, tuple[int, ...]]
 
 
@@ -59,10 +61,12 @@ class _Stored:
 
 @dataclass(slots=True)
 class Memory:
-    """The memory of one question, which `load` and `save` keep somewhere."""
+    """The memory of one question, which `load` and `save` keep somewhere. With `other_rules`, the rules may be
+    others the next time."""
 
     load: Callable[[], bytes | None]
     save: Callable[[bytes], None]
+    other_rules: bool = False
     _texts: dict[str, bytes] = field(default_factory=dict)
     _looks: tuple[disk.Look, ...] = ()
     _judged: tuple[Linter, Judgement] | None = None
@@ -87,10 +91,14 @@ class Memory:
                 text = zlib.compress(said.encode(errors="surrogatepass"), 1)
             if text is not None:
                 texts[look.path] = text
-        clean = {target: _clean(found, judgement.recipes_for(target)) for target, found in judgement.hits.items()}
+        clean, undecided = {}, {}
+        for target, found in () if self.other_rules else judgement.hits.items():
+            keys = [id(each) for each in judgement.recipes_for(target)]
+            clean[target] = tuple(number for number, key in enumerate(keys) if not found.of[key])
+            undecided[target] = tuple(found.undecided[key] for key in keys)
         sites = {Site(target, recipe.front_end) for target in clean for recipe in judgement.recipes_for(target)}
         idle = {site: agenda(judge.rules, site).idle for site in sites}
-        results = kept.dumps(_Results(judgement.readings, clean, idle), outside=Sources)
+        results = kept.dumps(_Results(judgement.readings, clean, undecided, idle), outside=Sources)
         with suppress(OSError, ValueError, TypeError):
             self.save(kept.dumps(_Stored(judge.question, self._looks, texts, results)))
 
@@ -120,10 +128,7 @@ class Memory:
         for site, numbers in results.idle.items():
             agenda(judge.rules, site).mark_idle(numbers)
         readings = {key: _taken_over(each) for key, each in results.readings.items()}
-        hits = {
-            target: _hits(judge, target, readings[reading_of(target)].recipes, numbers, sources, touched)
-            for target, numbers in results.clean.items()
-        }
+        hits = {target: _hits(judge, target, results, sources, touched) for target in results.clean}
         return Judgement(then, recipes=(), causes=(), problems=(), readings=readings, hits=hits)
 
 
@@ -182,24 +187,15 @@ def _changes_relevance(path: str, then: str, sources: Sources) -> bool:
 _SAYS = (is_for_evaluation, speaks_of_recipes, speaks_of_training)
 
 
-def _clean(found: RuleMatches, recipes: Sequence[Recipe]) -> tuple[int, ...]:
-    """Return the numbers of the recipes in which nothing is wrong or open."""
-    keys = map(id, recipes)
-    return tuple(number for number, key in enumerate(keys) if not (found.of[key] or found.undecided[key]))
-
-
-def _hits(
-    judge: Linter,
-    target: Target,
-    recipes: Sequence[Recipe],
-    clean: Sequence[int],
-    sources: Sources,
-    touched: AbstractSet[str],
-) -> RuleMatches:
-    """Return what the rules said of the clean recipes, but for those that are written in touched files."""
-    nothing = {}
-    for recipe in (recipes[number] for number in clean):
+def _hits(judge: Linter, target: Target, results: _Results, sources: Sources, touched: AbstractSet[str]) -> RuleMatches:
+    """Return what is known of the recipes, but for those that are written in touched files."""
+    recipes, clean = results.readings[reading_of(target)].recipes, frozenset(results.clean[target])
+    of: dict[int, tuple[RuleMatch, ...]] = {}
+    open_: dict[int, tuple[Undecided, ...]] = {}
+    for number, (recipe, undecided) in enumerate(zip(recipes, results.undecided[target], strict=True)):
         places = (recipe.path, *(path for path, _, _ in recipe.pieces), *(each.span.path for each in recipe.notices))
         if touched.isdisjoint(map(sources.key, places)):
-            nothing[id(recipe)] = ()
-    return RuleMatches(recipes, target, judge.rules, judge.is_told_of, nothing, nothing)
+            open_[id(recipe)] = undecided
+            if number in clean:
+                of[id(recipe)] = ()
+    return RuleMatches(recipes, target, judge.rules, judge.is_told_of, of, open_)

@@ -21,7 +21,9 @@ from mfsdp_lint.readers.python.entries.exposed import with_exposed, with_variabl
 from mfsdp_lint.readers.python.entries.incremental import (
     Before,
     Different,
+    Kept,
     KeptEntry,
+    NotReached,
     Tried,
     Unchanged,
     key_of,
@@ -110,10 +112,14 @@ def _read(
     unchanged = Unchanged() if before is None else before.unchanged(sources)
     faults = Faults()
     spend(_UNITS_OF_A_FILE * len(paths))
-    modules, unreadable = _load(shared.finder, paths, faults)
-    named = [module for address in addresses if (module := shared.finder.load(address.path)) is not None]
-    interpreters = Interpreters(make, [*modules, *named], shared, faults, unchanged.effects)
-    reading = _Reading(interpreters, modules, unchanged, faults)
+    kept = Kept() if before is None else before.kept_of(unchanged)
+    modules, unreadable = _load(shared.finder, [path for path in paths if path not in kept.names], faults)
+    loaded = {each.path: each.name for each in modules}
+    names = {path: name for path in paths if (name := kept.names.get(path) or loaded.get(path)) is not None}
+    named = {each.path: each.name for address in addresses if (each := shared.finder.load(address.path)) is not None}
+    own = [path for path, name in (names | named).items() if not shared.is_upstream(name)]
+    interpreters = Interpreters(make, own, shared, faults, unchanged.effects)
+    reading = _Reading(interpreters, list(names), unchanged, faults, kept)
     recipes = reading.recipes()
     users = together(*(interp.finder.users for interp in interpreters.all))
     aside = frozenset(key_of(each) for interp in interpreters.all for each in interp.called_aside)
@@ -124,9 +130,17 @@ def _read(
         more = list(_imported(interp.finder, users, {each.path for each in unreadable}))
         unreadable += more
         complete = complete and not more
-    unfollowed = tuple(reading.unfollowed()) if before is None or before.is_kept else ()
+    unfollowed = tuple(reading.unfollowed()) if before is None or kept.names else ()
     used = together(users, interpreters.users)
-    again = Before(sources, reading.tried, used, aside, interpreters.effects, complete=complete)
+    again = Before(
+        sources,
+        reading.tried,
+        used,
+        aside,
+        interpreters.effects,
+        kept=Kept(names, reading.not_reached),
+        complete=complete,
+    )
     read = PythonRead(recipes, unreadable, faults=faults.problems, again=again, unfollowed=unfollowed)
     if addresses:
         _add_addressed(interpreters, addresses, read, faults)
@@ -202,20 +216,29 @@ class _Reading:
     def __init__(
         self,
         interpreters: Interpreters,
-        modules: Sequence[Module],
+        paths: Sequence[str],
         unchanged: Unchanged,
         faults: Faults,
+        kept: Kept,
     ) -> None:
         self.interpreters = interpreters
         self.spans = {interp: Spans(interp) for interp in interpreters.all}
         self.unchanged = unchanged
         self.faults = faults
-        loaded = [interpreters.of(each.path).finder.load(each.path) for each in modules]
-        self.modules = {each.path: each for each in loaded if each is not None}
-        self.tried = {
-            path: unchanged.whole.get(path) or self._entry_points(each) for path, each in self.modules.items()
-        }
+        self.kept = kept
+        self.not_reached: dict[str, NotReached] = {}
+        self.tried = {path: self._tried(path) for path in paths}
         self.called: set[Key] = set()
+
+    def _tried(self, path: str) -> list[Tried]:
+        if path in self.kept.names:
+            return self.unchanged.whole[path]
+        return self.unchanged.whole.get(path) or self._entry_points(self._module(path))
+
+    def _module(self, path: str) -> Module:
+        module = self.interpreters.of(path).finder.load(path)
+        assert module is not None  # it was loaded before
+        return module
 
     def _entry_points(self, module: Module) -> list[Tried]:
         with self.faults.contained(module.path):
@@ -277,19 +300,24 @@ class _Reading:
 
     def unfollowed(self) -> Iterator[Unfollowed]:
         """Yield the code that configures something and is no part of a recipe, in the order of the files."""
+        called: dict[str, set[int]] = {}
+        for path, line, _ in self.called:
+            called.setdefault(path, set()).add(line)
         for path, tried in self.tried.items():
             with self.faults.contained(path):
-                yield from self._unfollowed(path, tried)
+                yield from self._unfollowed(path, tried, called.get(path, set()))
 
-    def _unfollowed(self, path: str, tried: Sequence[Tried]) -> list[Unfollowed]:
+    def _unfollowed(self, path: str, tried: Sequence[Tried], called: Collection[int]) -> list[Unfollowed]:
         found = [each.lost for each in tried if each.lost is not None and not self._is_called(each)]
-        told = {(each.path, each.line) for each in found}
-        told |= {(each.path, each.entry.line) for each in tried if each.found}
-        told |= {(where, line) for where, line, _ in self.called}
+        told = {each.line for each in found}.union(called, (each.entry.line for each in tried if each.found))
         if any((each.found or each.lost) and each.entry.kind != "function" for each in tried):
-            told.add((path, 1))
-        found += not_reached(self.interpreters.of(path), self.modules[path], told)
-        return sorted(found, key=lambda each: (each.line, each.name))
+            told.add(1)
+        known = self.kept.not_reached.get(path)
+        if known is None or known.told != told:
+            more = not_reached(self.interpreters.of(path), self._module(path), told)
+            known = NotReached(frozenset(told), tuple(more))
+        self.not_reached[path] = known
+        return sorted([*found, *known.found], key=lambda each: (each.line, each.name))
 
     def _run(self, tried: Tried) -> None:
         interp, entry = self.interpreters.of(tried.path), tried.entry

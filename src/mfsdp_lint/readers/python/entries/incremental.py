@@ -112,12 +112,29 @@ class Unchanged:
 
 
 @dataclass(frozen=True, slots=True)
+class NotReached:
+    """The code of a file that configures something and was not followed, where the lines `told` are told already."""
+
+    told: frozenset[int]
+    found: tuple[Unfollowed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Facts about files of a reading that another one need not parse: the names of their modules, and their code that
+    was not reached."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    not_reached: Mapping[str, NotReached] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Before:
     """A reading: its texts, the entry points of every file that was asked for, and the `users` of every file.
 
     `called_aside` are the functions that were called for what the entry points share, the `effects` of imports among
-    that. `is_kept` says that it is of an earlier run. It is `complete` where all files that could not be read are
-    among those that a reading of the same files looks at again.
+    that. `kept` is for a later run; `is_kept` says that it is of an earlier one. It is `complete` where all files that
+    could not be read are among those that a reading of the same files looks at again.
     """
 
     sources: Sources
@@ -125,12 +142,18 @@ class Before:
     users: Mapping[str, set[str]]
     called_aside: frozenset[Key] = frozenset()
     effects: ImportEffects | None = None
+    kept: Kept = field(default_factory=Kept)
     is_kept: bool = False
     complete: bool = True
 
     def __reduce__(self) -> tuple[object, ...]:
-        parts = (self.sources, self.tried, self.users, self.called_aside, self.effects, True, self.complete)
+        parts = (self.sources, self.tried, self.users, self.called_aside, self.effects, self.kept, True, self.complete)
         return Before, parts
+
+    def kept_of(self, unchanged: Unchanged) -> Kept:
+        """Return what is kept of an earlier run of whole files, which need not be parsed."""
+        names = {path: name for path, name in self.kept.names.items() if self.is_kept and path in unchanged.whole}
+        return Kept(names, {path: each for path, each in self.kept.not_reached.items() if path in names})
 
     def forget(self, says: Callable[[Recipe], bool]) -> None:
         """Forget the files of which a recipe is such a one."""
