@@ -50,47 +50,71 @@ class _Results:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
-    """The content of a file: the question, the looks that led to its results, the texts of files, and the results."""
+class _Part:
+    """A question, the codes of the rules that judged the answer, and the results."""
 
     question: Question
+    codes: tuple[str, ...]
+    results: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The content of a file: parts of a run, the looks that led to their results, and the texts of files."""
+
+    parts: tuple[_Part, ...]
     looks: tuple[disk.Look, ...]
     texts: Mapping[str, bytes]
-    results: bytes
 
 
 @dataclass(slots=True)
 class Memory:
-    """The memory of one question, which `load` and `save` keep somewhere. With `other_rules`, the rules may be
-    others the next time."""
+    """The memory of a run, which `load` and `save` keep somewhere. With `other_rules`, the rules may be others the next
+    time.
+    """
 
     load: Callable[[], bytes | None]
     save: Callable[[bytes], None]
     other_rules: bool = False
-    _texts: dict[str, bytes] = field(default_factory=dict)
-    _looks: tuple[disk.Look, ...] = ()
-    _judged: tuple[Linter, Judgement] | None = None
+    _judged: list[tuple[Linter, Judgement]] = field(default_factory=list)
+    _looks: dict[tuple[str, str, str], disk.Look] = field(default_factory=dict)
+    _earlier: _Earlier | None = None
+    _complete: bool = True
 
     def judge(self, judge: Linter, sources: Sources) -> Judgement:
-        """Judge these sources, with what is remembered. Raises NotKept, perhaps only once the result is used."""
+        """Judge these sources, which are the same for all of the run, with what is remembered.
+
+        Raises NotKept, perhaps only once the result is used.
+        """
         with disk.recorded(as_part=True) as record:
-            judgement = judge(sources, self._before(judge, sources))
-        self._looks = tuple(record.looks.values())
-        self._judged = (judge, judgement) if record.complete and _is_for_later(judgement, judge.question) else None
+            if not self._judged:
+                self._earlier = _earlier(self.load(), sources)
+            judgement = judge(sources, None if self._earlier is None else self._earlier.judgement(judge, sources))
+        self._looks |= record.looks
+        self._complete &= record.complete
+        self._judged.append((judge, judgement))
         return judgement
 
     def keep(self) -> None:
-        """Save the last judgement, with the answers that were given until now."""
-        if self._judged is None:
+        """Save the judgements, with the answers that were given until now."""
+        parts = {judge.question: (judge, each) for judge, each in self._judged if _is_for_later(each)}
+        asked, first = self._judged[0]
+        remarks = {remark for each in first.readings.values() for remark in each.remarks}
+        # The others are asked for findings alone.
+        if not (parts and self._complete and remarks <= set(asked.question.remarks)):
             return
-        judge, judgement = self._judged
         texts = {}
-        for look in filter(_reads_text, self._looks):
-            text = self._texts.get(look.path)
-            if text is None and (said := judgement.sources.as_it_is_or_none(look.path)) is not None:
+        for path in (look.path for look in self._looks.values() if _reads_text(look)):
+            text = None if self._earlier is None else self._earlier.texts.get(path)
+            if text is None and (said := first.sources.as_it_is_or_none(path)) is not None:
                 text = zlib.compress(said.encode(errors="surrogatepass"), 1)
             if text is not None:
-                texts[look.path] = text
+                texts[path] = text
+        kept_parts = tuple(self._part(*each) for each in parts.values())
+        with suppress(OSError, ValueError, TypeError):
+            self.save(kept.dumps(_Stored(kept_parts, tuple(self._looks.values()), texts)))
+
+    def _part(self, judge: Linter, judgement: Judgement) -> _Part:
         clean, undecided = {}, {}
         for target, found in () if self.other_rules else judgement.hits.items():
             keys = [id(each) for each in judgement.recipes_for(target)]
@@ -99,37 +123,61 @@ class Memory:
         sites = {Site(target, recipe.front_end) for target in clean for recipe in judgement.recipes_for(target)}
         idle = {site: agenda(judge.rules, site).idle for site in sites}
         results = kept.dumps(_Results(judgement.readings, clean, undecided, idle), outside=Sources)
-        with suppress(OSError, ValueError, TypeError):
-            self.save(kept.dumps(_Stored(judge.question, self._looks, texts, results)))
+        return _Part(judge.question, _codes(judge), results)
 
-    def _before(self, judge: Linter, sources: Sources) -> Judgement | None:
-        """Return the judgement that is remembered, where it holds but for changed texts."""
-        content = self.load()
-        if content is None:
+
+def _codes(judge: Linter) -> tuple[str, ...]:
+    return tuple(rule.code for rule in judge.rules)
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """An earlier run whose looks show the same, but for `touched` files: their texts were those of `then`.
+
+    `texts` are those of the other files.
+    """
+
+    parts: tuple[_Part, ...]
+    then: Sources
+    touched: frozenset[str]
+    texts: Mapping[str, bytes]
+
+    def judgement(self, judge: Linter, sources: Sources) -> Judgement | None:
+        """Return the judgement that answered the same question."""
+        part = next((each for each in self.parts if each.question == judge.question), None)
+        if part is None:
             return None
-        stored: _Stored = kept.loads(content)
-        if stored.question != judge.question:
-            return None
-        same, changed = [], {}
-        for look in stored.looks:
-            if disk.is_the_same(look):
-                same.append(look)
-            elif _reads_text(look) and look.path in stored.texts:
-                changed[look.path] = zlib.decompress(stored.texts[look.path]).decode(errors="surrogatepass")
-            else:
-                return None
-        if any(_changes_relevance(path, text, sources) for path, text in changed.items()):
-            return None
-        disk.take_over(same)
-        self._texts = {path: text for path, text in stored.texts.items() if path not in changed}
-        then = sources.with_texts(changed)
-        results: _Results = kept.loads(stored.results, outside=then)
-        touched = frozenset(map(sources.key, changed))
-        for site, numbers in results.idle.items():
-            agenda(judge.rules, site).mark_idle(numbers)
+        results: _Results = kept.loads(part.results, outside=self.then)
+        hits = {}
+        if part.codes == _codes(judge):
+            for site, numbers in results.idle.items():
+                agenda(judge.rules, site).mark_idle(numbers)
+            hits = {target: _hits(judge, target, results, sources, self.touched) for target in results.clean}
         readings = {key: _taken_over(each) for key, each in results.readings.items()}
-        hits = {target: _hits(judge, target, results, sources, touched) for target in results.clean}
-        return Judgement(then, recipes=(), causes=(), problems=(), readings=readings, hits=hits)
+        return Judgement(self.then, recipes=(), causes=(), problems=(), readings=readings, hits=hits)
+
+
+def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
+    """Return the earlier run, where it holds but for changed texts."""
+    try:
+        stored: _Stored | None = None if content is None else kept.loads(content)
+    except Exception:  # which bytes of another shape may raise
+        return None
+    if stored is None:
+        return None
+    same, changed = [], {}
+    for look in stored.looks:
+        if disk.is_the_same(look):
+            same.append(look)
+        elif _reads_text(look) and look.path in stored.texts:
+            changed[look.path] = zlib.decompress(stored.texts[look.path]).decode(errors="surrogatepass")
+        else:
+            return None
+    if any(_changes_relevance(path, text, sources) for path, text in changed.items()):
+        return None
+    disk.take_over(same)
+    texts = {path: text for path, text in stored.texts.items() if path not in changed}
+    return _Earlier(stored.parts, sources.with_texts(changed), frozenset(map(sources.key, changed)), texts)
 
 
 def _taken_over(reading: Read) -> Read:
@@ -161,14 +209,11 @@ def _reads_text(look: disk.Look) -> bool:
     return look.how == "read" and look.detail == _OF_TEXTS
 
 
-def _is_for_later(judgement: Judgement, question: Question) -> bool:
-    """Tell whether a later run may take a judgement over: it is without faults, and all that it tells is told again."""
+def _is_for_later(judgement: Judgement) -> bool:
+    """Tell whether a later run may take a judgement over: it is without faults, and tells all its problems again."""
     memories = [memory for each in judgement.readings.values() for memory in each.memories.values()]
-    return (
-        all(each.kind != "internal" for each in judgement.problems)
-        and all(set(each.remarks) <= set(question.remarks) for each in judgement.readings.values())
-        and all(each.is_complete for each in memories if isinstance(each, PythonMemory))
-    )
+    is_faulty = any(each.kind == "internal" for each in judgement.problems)
+    return not is_faulty and all(each.is_complete for each in memories if isinstance(each, PythonMemory))
 
 
 def _changes_relevance(path: str, then: str, sources: Sources) -> bool:
