@@ -21,13 +21,12 @@ from mfsdp_lint.core.settings import KeptSettings, Layer
 from mfsdp_lint.engine.judge import Judgement, Linter, reading_of
 from mfsdp_lint.engine.read import Question, Read
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.imports import imports_in
 from mfsdp_lint.inputs.sources import NOTEBOOK, SIZE_LIMIT, Sources
 from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.launch_memory import LaunchMemory
 from mfsdp_lint.readers.python_files import PythonMemory
-from mfsdp_lint.readers.relevance import is_for_evaluation, speaks_of_recipes, speaks_of_training
+from mfsdp_lint.readers.relevance import changes_relevance
 from mfsdp_lint.rules.check import RuleMatch, RuleMatches
 from mfsdp_lint.rules.index import Undecided, agenda
 
@@ -60,11 +59,15 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """The content of a file: parts of a run, the looks that led to their results, and the texts of files."""
+    """The content of a file: parts of a run, the looks that led to their results, and the texts of files.
+
+    `names` are the attributes of which it mattered whether texts read them.
+    """
 
     parts: tuple[_Part, ...]
     looks: tuple[disk.Look, ...]
     texts: Mapping[str, bytes]
+    names: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -112,7 +115,8 @@ class Memory:
                 texts[path] = text
         kept_parts = tuple(self._part(*each) for each in parts.values())
         with suppress(OSError, ValueError, TypeError):
-            self.save(kept.dumps(_Stored(kept_parts, tuple(self._looks.values()), texts)))
+            names = frozenset(first.sources.read_names)
+            self.save(kept.dumps(_Stored(kept_parts, tuple(self._looks.values()), texts, names)))
 
     def _part(self, judge: Linter, judgement: Judgement) -> _Part:
         clean, undecided = {}, {}
@@ -173,8 +177,9 @@ def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
             changed[look.path] = zlib.decompress(stored.texts[look.path]).decode(errors="surrogatepass")
         else:
             return None
-    if any(_changes_relevance(path, text, sources) for path, text in changed.items()):
+    if any(_changes_relevance(path, text, sources, stored.names) for path, text in changed.items()):
         return None
+    sources.read_names |= stored.names
     disk.take_over(same)
     texts = {path: text for path, text in stored.texts.items() if path not in changed}
     return _Earlier(stored.parts, sources.with_texts(changed), frozenset(map(sources.key, changed)), texts)
@@ -216,20 +221,23 @@ def _is_for_later(judgement: Judgement) -> bool:
     return not is_faulty and all(each.is_complete for each in memories if isinstance(each, PythonMemory))
 
 
-def _changes_relevance(path: str, then: str, sources: Sources) -> bool:
-    """Tell whether another text of a file may decide which other files have to do with a run."""
+def _changes_relevance(path: str, then: str, sources: Sources, names: AbstractSet[str]) -> bool:
+    """Tell whether another text of a file may decide which other files have to do with a run, or which of the names
+    are read.
+    """
     now = sources.as_it_is_or_none(path)
     if now is None:
         return True
     if not path.endswith((".py", NOTEBOOK)):
         return False
-    if any(says(then) != says(now) for says in _SAYS):
+    if changes_relevance(then, now):
         return True
-    # Of a file that says all of it, nobody asks where it leads to.
-    return not all(says(now) for says in _SAYS) and list(imports_in(then)) != list(imports_in(now))
+    if names:
+        from mfsdp_lint.readers.python.export.settings import reads
 
-
-_SAYS = (is_for_evaluation, speaks_of_recipes, speaks_of_training)
+        if any(reads(then, name) != reads(now, name) for name in names):
+            return True
+    return False
 
 
 def _hits(judge: Linter, target: Target, results: _Results, sources: Sources, touched: AbstractSet[str]) -> RuleMatches:

@@ -125,6 +125,7 @@ def _read(
     aside = frozenset(key_of(each) for interp in interpreters.all for each in interp.called_aside)
     if before is not None:
         users, aside = together(before.users, users), aside | before.called_aside
+    inspected = frozenset(key_of(each) for interp in interpreters.all for each in interp.inspected)
     complete = True
     for interp in interpreters.all:
         more = list(_imported(interp.finder, users, {each.path for each in unreadable}))
@@ -138,7 +139,7 @@ def _read(
         used,
         aside,
         interpreters.effects,
-        kept=Kept(names, reading.not_reached),
+        kept=Kept(names, reading.not_reached, inspected | kept.inspected),
         complete=complete,
     )
     read = PythonRead(recipes, unreadable, faults=faults.problems, again=again, unfollowed=unfollowed)

@@ -41,6 +41,7 @@ def reaches(interp: Interpreter, function: Function, parameter: str) -> bool:
     """Tell whether a parameter of a function (or a key of its `**kwargs`) may decide an FSDP switch."""
     key = ("reaches", function, parameter)
     if key not in interp.memo:
+        interp.inspected.add(function)  # its text decides, whether it is called or not
         interp.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
         interp.memo[key] = _reaches(interp, function, parameter)
     found: bool = interp.memo[key]
@@ -175,6 +176,7 @@ def _switches(interp: Interpreter, function: Function, node: ast.AST) -> bool:
 def _names_switch(interp: Interpreter, function: Function) -> bool:
     key = ("names a switch", function)
     if key not in interp.memo:
+        interp.inspected.add(function)
         interp.memo[key] = False
         interp.memo[key] = _switches(interp, function, function.node)
     found: bool = interp.memo[key]
@@ -392,11 +394,17 @@ def _may_switch(interp: Interpreter, asking: Iterable[ast.AST], modules: Iterabl
 def _words_beside_switches(interp: Interpreter, module: Module) -> tuple[frozenset[str], ...]:
     """Return the words of each function of a module, and of its top level, that names a switch."""
     text = interp.finder.sources.text_or_none(module.path) or ""
-    return _words_of_scopes(module.tree) if any(name in text for name in _VARIABLE_NAMES) else ()
+    return words_of_scopes(module.tree) if names_switch(text) else ()
+
+
+def names_switch(text: str) -> bool:
+    """Tell whether a text has the name of a switch."""
+    return any(name in text for name in _VARIABLE_NAMES)
 
 
 @lru_cache(maxsize=1024)
-def _words_of_scopes(tree: ast.Module) -> tuple[frozenset[str], ...]:
+def words_of_scopes(tree: ast.Module) -> tuple[frozenset[str], ...]:
+    """Return the words of each function of a module, and of its top level, that names a switch."""
     functions = (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
     return tuple(words for each in (*functions, tree) if not _VARIABLE_NAMES.isdisjoint(words := _words(each)))
 

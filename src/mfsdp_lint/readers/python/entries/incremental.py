@@ -16,7 +16,7 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.entries.interpreters import ImportEffects
 from mfsdp_lint.readers.python.entries.running import Found
-from mfsdp_lint.readers.python.entries.touched import Key, touched
+from mfsdp_lint.readers.python.entries.touched import Key, changes_words, touched
 from mfsdp_lint.readers.python.values.objects import Function
 
 
@@ -122,10 +122,11 @@ class NotReached:
 @dataclass(frozen=True, slots=True)
 class Kept:
     """Facts about files of a reading that another one need not parse: the names of their modules, and their code that
-    was not reached."""
+    was not reached. `inspected` are functions whose text was looked at, called or not."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     not_reached: Mapping[str, NotReached] = field(default_factory=dict)
+    inspected: frozenset[Key] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,8 @@ class Before:
     def kept_of(self, unchanged: Unchanged) -> Kept:
         """Return what is kept of an earlier run of whole files, which need not be parsed."""
         names = {path: name for path, name in self.kept.names.items() if self.is_kept and path in unchanged.whole}
-        return Kept(names, {path: each for path, each in self.kept.not_reached.items() if path in names})
+        not_reached = {path: each for path, each in self.kept.not_reached.items() if path in names}
+        return Kept(names, not_reached, self.kept.inspected)
 
     def forget(self, says: Callable[[Recipe], bool]) -> None:
         """Forget the files of which a recipe is such a one."""
@@ -181,7 +183,10 @@ class Before:
     def _touched(self, path: str, sources: Sources) -> frozenset[Key] | None:
         old, new = self.sources.text_or_none(path), sources.text_or_none(path)
         found = None if old is None or new is None else touched(path, old, new)
-        return None if found is None or found & self.called_aside else found
+        if found is None or old is None or new is None or found & self.called_aside:
+            return None
+        # A fix writes what is known of; people write anything.
+        return None if self.is_kept and (found & self.kept.inspected or changes_words(old, new)) else found
 
     def _with_users(self, paths: set[str]) -> set[str]:
         """Return these files, and those that reach them by imports."""

@@ -110,14 +110,15 @@ def _is_read(interp: Interpreter, program: Callable[[], Sequence[str]], name: st
 
 def _is_read_in(interp: Interpreter, path: str, name: str) -> bool:
     key = ("read", name, path)
+    interp.finder.sources.read_names.add(name)
     if key not in interp.memo:
         text = interp.finder.sources.text_or_none(path)
-        interp.memo[key] = text is not None and _reads(text, name)
+        interp.memo[key] = text is not None and reads(text, name)
     found: bool = interp.memo[key]
     return found
 
 
-def _reads(text: str, name: str) -> bool:
+def reads(text: str, name: str) -> bool:
     """Tell whether a text reads an attribute."""
     return name in text and any(name in line and name in _reads_of(line) for line in text.splitlines())
 

@@ -64,6 +64,7 @@ class Interpreter:
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
     `variables` are the variables of the process environment that programs asked for (`asked_environment` times, by
     `asked_names`);
+    `inspected` are functions whose text was looked at, called or not.
     `asked_for` are the variables that nobody gives ("$NAME"), with the functions and modules that ask, or that decide
     by them.
     `asked_start` counts requests for one of them, or for the words of the command line.
@@ -112,6 +113,7 @@ class Interpreter:
         self.asked_environment = 0
         self.asked_names: set[str] = set()
         self.asked_for: dict[str, dict[ast.AST, Module]] = {}
+        self.inspected: set[Function] = set()
         self.asked_start = 0
         self.switches: dict[str, dict[str, None]] = {}
         self.turned_on: frozenset[str] = frozenset()
