@@ -182,6 +182,19 @@ def test_only_what_has_changed_is_evaluated(here: Path, told: Told, evaluated: l
     assert set(evaluated) == {"train"}
 
 
+def test_code_that_cannot_be_followed_any_more_is_told(here: Path, told: Told) -> None:
+    for path in here.glob("*.*"):
+        if path.name not in ("second.py", "pyproject.toml"):
+            path.unlink()
+    recipe = RECIPE.format(helper="plain", name="second").partition("\n\n\ndef _late")[0]
+    (here / "second.py").write_text(recipe.replace("from helper import plain\n", "").replace("plain(", "("))
+    told("--show-unfollowed")
+    _replaced("second.py", "llama32_1b_pretrain_config()", "llama33_1b_pretrain_config()")(here)
+    after = told("--show-unfollowed")
+    assert after == told("--show-unfollowed", "--no-cache")
+    assert "NameError" in after
+
+
 def test_a_touched_file_costs_nothing(here: Path, told: Told, evaluated: list[str]) -> None:
     before = told()
     evaluated.clear()

@@ -131,7 +131,7 @@ def _read(
         more = list(_imported(interp.finder, users, {each.path for each in unreadable}))
         unreadable += more
         complete = complete and not more
-    unfollowed = tuple(reading.unfollowed()) if before is None or kept.names else ()
+    unfollowed = tuple(reading.unfollowed()) if before is None or before.is_kept else ()
     used = together(users, interpreters.users)
     again = Before(
         sources,
