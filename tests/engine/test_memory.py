@@ -49,6 +49,17 @@ def _late(cfg):
     return cfg
 """
 
+ALONE = """\
+from megatron.bridge.recipes.llama import llama32_1b_pretrain_config
+
+
+def second():
+    cfg = llama32_1b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.validate()
+    return cfg
+"""
+
 SCRIPT = """\
 #!/bin/bash
 torchrun --nproc-per-node 8 train.py --iters 5
@@ -186,10 +197,9 @@ def test_code_that_cannot_be_followed_any_more_is_told(here: Path, told: Told) -
     for path in here.glob("*.*"):
         if path.name not in ("second.py", "pyproject.toml"):
             path.unlink()
-    recipe = RECIPE.format(helper="plain", name="second").partition("\n\n\ndef _late")[0]
-    (here / "second.py").write_text(recipe.replace("from helper import plain\n", "").replace("plain(", "("))
+    (here / "second.py").write_text(ALONE)
     told("--show-unfollowed")
-    _replaced("second.py", "llama32_1b_pretrain_config()", "llama33_1b_pretrain_config()")(here)
+    _replaced("second.py", "= llama32_1b_pretrain_config()", "= llama32_1b_pretrain_configuration()")(here)
     after = told("--show-unfollowed")
     assert after == told("--show-unfollowed", "--no-cache")
     assert "NameError" in after
