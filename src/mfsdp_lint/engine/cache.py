@@ -1,7 +1,8 @@
 """Outcomes of runs, and a cache of them in files: a check of unchanged files takes no time.
 
 The key of a run is its question and the tool itself; its outcome counts for as long as every look at the disk that it
-took shows the same (inputs/disk.py). The files hold data alone. They may be deleted, damaged or written by several
+took shows the same (inputs/disk.py). Beside each outcome lies the memory of its run (engine/memory.py), for a run after
+texts have changed. The files hold data alone. They may be deleted, damaged or written by several
 runs at once: an unusable file is ignored, and the run is done anew. The folder lies in the project, so it may have come
 with a checkout: each file is sealed with a secret of this user on this machine, and one without the seal is ignored.
 `check` is the library's front door for files.
