@@ -100,12 +100,15 @@ class Memory:
 
     def keep(self) -> None:
         """Save the judgements, with the answers that were given until now."""
-        parts = {judge.question: (judge, each) for judge, each in self._judged if _is_for_later(each)}
+        parts: list[_Part] = []
         asked, first = self._judged[0]
         remarks = {remark for each in first.readings.values() for remark in each.remarks}
         # The others are asked for findings alone.
-        if not (parts and self._complete and remarks <= set(asked.question.remarks)):
+        if not (self._complete and remarks <= set(asked.question.remarks)):
             return
+        for judge, judgement in self._judged:
+            if _is_for_later(judgement) and all(each.question != judge.question for each in parts):
+                parts.append(self._part(judge, judgement))
         texts = {}
         for path in (look.path for look in self._looks.values() if _reads_text(look)):
             text = None if self._earlier is None else self._earlier.texts.get(path)
@@ -113,10 +116,9 @@ class Memory:
                 text = zlib.compress(said.encode(errors="surrogatepass"), 1)
             if text is not None:
                 texts[path] = text
-        kept_parts = tuple(self._part(*each) for each in parts.values())
         with suppress(OSError, ValueError, TypeError):
             names = frozenset(first.sources.read_names)
-            self.save(kept.dumps(_Stored(kept_parts, tuple(self._looks.values()), texts, names)))
+            self.save(kept.dumps(_Stored(tuple(parts), tuple(self._looks.values()), texts, names)))
 
     def _part(self, judge: Linter, judgement: Judgement) -> _Part:
         clean, undecided = {}, {}

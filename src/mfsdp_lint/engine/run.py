@@ -58,10 +58,7 @@ def run(options: Options, memory: Memory | None = None) -> Outcome:
     judge, codes, rules = prepare(options, asked)
     ask = Linter.__call__ if memory is None else memory.judge
     this = _Run(options, judge, codes, rules, levels_of(options, rules), ask)
-    texts = dict(asked.command_line.texts)
-    if options.stdin is not None:
-        texts[options.paths[0]] = options.stdin
-    judgement = ask(judge, Sources(texts))
+    judgement = ask(judge, Sources(asked.texts))
     problems = (*judgement.problems, *not_there)
     faults = Faults()
     done = _Done()
