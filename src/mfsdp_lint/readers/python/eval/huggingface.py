@@ -27,7 +27,7 @@ from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
 from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import MODEL_ID
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, MODEL_ID
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Function, Instance, Object, Unknown
 
@@ -99,6 +99,7 @@ def _bridge(interp: Interpreter, function: Function, arguments: list[Object], no
     bridge = Instance(function.cls, interp.tick(), interp.note(node, frame, None, "default", None, None))
     pretrained = interp.unknown("hf_pretrained", not_none=True)
     bridge.fields["hf_pretrained"] = pretrained
+    bridge.writes[MAY_HAVE_CHANGED] = True  # its other attributes are not known
     model = arguments[1] if len(arguments) > 1 else None
     pretrained.fields[MODEL_ID] = model if isinstance(model, str) else None
     return bridge

@@ -43,6 +43,7 @@ class Command:
     folder: Object
     calls: tuple[tuple[Any, Any, str], ...]
     when: tuple[str, ...]
+    templated: bool = False
 
 
 STEP_LIMIT = 80_000
