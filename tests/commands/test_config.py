@@ -50,5 +50,5 @@ def test_the_cache_is_shown_and_emptied_of_its_own_files(here: Path, capsys: pyt
     assert main(["cache", "path"]) == 0
     assert capsys.readouterr().out == f"{here / OWN_FOLDER}\n"
     assert main(["cache", "clean"]) == 0
-    assert capsys.readouterr().out == f"{here / OWN_FOLDER}: 1 file removed\n"
+    assert capsys.readouterr().out == f"{here / OWN_FOLDER}: 2 files removed\n"
     assert sorted(each.name for each in (here / OWN_FOLDER).iterdir()) == [".gitignore", ".mine"]

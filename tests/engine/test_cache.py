@@ -15,6 +15,7 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.engine import cache
 from mfsdp_lint.engine import run as running
 from mfsdp_lint.engine.cache import Outcome
+from mfsdp_lint.engine.memory import Memory
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.projects import OWN_FOLDER
 
@@ -71,9 +72,9 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     runs: list[int] = []
     run = running.run
 
-    def counted(options: Options) -> Outcome:
+    def counted(options: Options, memory: Memory | None = None) -> Outcome:
         runs.append(1)
-        return run(options)
+        return run(options, memory)
 
     monkeypatch.setattr(running, "run", counted)
     return runs

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["dataclass", "field", "fields", "replace"]
 
 _FIELDS = "__record_fields__"
+_SETTERS = "__record_setters__"
 
 
 class _Missing:
@@ -189,8 +190,17 @@ def _state(self: Any) -> list[Any]:
 
 
 def _restored(self: Any, state: list[Any]) -> None:
-    for each, value in zip(_fields(self), state, strict=True):
-        object.__setattr__(self, each.name, value)
+    for write, value in zip(_setters(type(self)), state, strict=True):
+        write(self, value)
+
+
+def _setters(cls: Any) -> Sequence[Callable[[Any, Any], None]]:
+    """Return the functions that set the fields of a record, also of a frozen one."""
+    found: Sequence[Callable[[Any, Any], None]] | None = cls.__dict__.get(_SETTERS)
+    if found is None:
+        found = tuple(getattr(cls, each.name).__set__ for each in _fields(cls))
+        type.__setattr__(cls, _SETTERS, found)
+    return found
 
 
 class _StandardFields:

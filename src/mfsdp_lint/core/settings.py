@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from mfsdp_lint.core import kept
+from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import NamedWrite, Obstacle, Origin, Setting, Settings, Undeclared
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import UNKNOWN, Value
 
 
@@ -109,3 +112,94 @@ class With(Layer):
 
     def written(self) -> Iterable[str]:
         return dict.fromkeys((*self.below.written(), *([self._more.path] if self._more.origin else [])))
+
+
+@dataclass(slots=True)
+class Answers:
+    """The answers that settings gave when they were asked; None where nobody asked for them.
+
+    `every` are the paths of all settings. `compared` says that they were compared with other settings: whoever did so
+    may ask for anything.
+    """
+
+    settings: dict[str, Setting | None] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
+    obstacles: dict[str, Obstacle | None] = field(default_factory=dict)
+    histories: dict[str, list[tuple[str, Origin]]] = field(default_factory=dict)
+    every: tuple[str, ...] | None = None
+    written: tuple[str, ...] | None = None
+    undeclared: tuple[Undeclared, ...] | None = None
+    compared: bool = False
+
+
+class Answering(Settings):
+    """Settings that remember their answers, and are kept as these."""
+
+    def __init__(self) -> None:
+        self.answers = Answers()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # What they are read from is not for another run.
+        return KeptSettings, (kept.dumps(self.answers), self.answers.compared)
+
+
+class KeptSettings(Settings):
+    """Settings of which only the answers were kept: every other question raises NotKept."""
+
+    __slots__ = ("_answers", "_content", "compared")
+
+    def __init__(self, content: bytes, compared: bool) -> None:
+        self._content = content
+        self._answers: Answers | None = None
+        self.compared = compared
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return KeptSettings, (self._content, self.compared)
+
+    @property
+    def answers(self) -> Answers:
+        """The answers: most settings of an earlier run are not asked for any."""
+        if self._answers is None:
+            found: Answers = kept.loads(self._content)
+            self._answers = found
+        return self._answers
+
+    def get(self, path: str) -> Setting | None:
+        try:
+            return self.answers.settings[path]
+        except KeyError:
+            raise NotKept from None
+
+    def value(self, path: str) -> Value:
+        found = self.answers.values.get(path)
+        if found is not None:
+            return found
+        setting = self.get(path)
+        return UNKNOWN if setting is None else setting.value
+
+    def __iter__(self) -> Iterator[str]:
+        if self.answers.every is None:
+            raise NotKept
+        return iter(self.answers.every)
+
+    def obstacle(self, path: str) -> Obstacle | None:
+        try:
+            return self.answers.obstacles[path]
+        except KeyError:
+            raise NotKept from None
+
+    def history(self, path: str) -> list[tuple[str, Origin]]:
+        try:
+            return self.answers.histories[path]
+        except KeyError:
+            raise NotKept from None
+
+    def written(self) -> Iterable[str]:
+        if self.answers.written is None:
+            raise NotKept
+        return self.answers.written
+
+    def undeclared(self) -> tuple[Undeclared, ...]:
+        if self.answers.undeclared is None:
+            raise NotKept
+        return self.answers.undeclared

@@ -1,7 +1,8 @@
 """Outcomes of runs, and a cache of them in files: a check of unchanged files takes no time.
 
 The key of a run is its question and the tool itself; its outcome counts for as long as every look at the disk that it
-took shows the same (inputs/disk.py). The files hold data alone. They may be deleted, damaged or written by several
+took shows the same (inputs/disk.py). Beside each outcome lies the memory of its run (engine/memory.py), for a run after
+texts have changed. The files hold data alone. They may be deleted, damaged or written by several
 runs at once: an unusable file is ignored, and the run is done anew. The folder lies in the project, so it may have come
 with a checkout: each file is sealed with a secret of this user on this machine, and one without the seal is ignored.
 `check` is the library's front door for files.
@@ -13,16 +14,18 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import blake2b
 from hmac import compare_digest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint import __version__
 from mfsdp_lint.core import files
 from mfsdp_lint.core.files import PACKAGE, RULES
 from mfsdp_lint.core.finding import Applied, Finding
+from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, fields, replace
 from mfsdp_lint.inputs import disk
@@ -32,6 +35,9 @@ from mfsdp_lint.inputs.projects import OWN_FOLDER, active_environments, own_pack
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.reports.summary import RecipeState, Summary, recounted
+
+if TYPE_CHECKING:
+    from mfsdp_lint.engine.memory import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,9 @@ VARIABLE = "MFSDP_LINT_CACHE_DIR"
 MOST_RUNS = 100
 """Those that were used last."""
 
+MOST_MEMORIES = 12
+"""The same, of memories (engine/memory.py): one of a large tree takes megabytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -133,13 +142,28 @@ def run(options: Options) -> Outcome:
 
     if place is None:
         return run_anew(options)
+    from mfsdp_lint.engine.memory import Memory
+
+    there = f"{place.removesuffix('.json')}.memory"
+    save, theirs = partial(_put, there), bool(options.extend_rules)
+    try:
+        outcome, record, memory = _recorded(run_anew, options, Memory(partial(_content, there), save, theirs))
+    except NotKept:
+        outcome, record, memory = _recorded(run_anew, options, Memory(lambda: None, save, theirs))
+    if record.complete:
+        _save(place, outcome, record)
+        memory.keep()
+    return outcome
+
+
+def _recorded(
+    run_anew: Callable[[Options, Memory], Outcome], options: Options, memory: Memory
+) -> tuple[Outcome, disk.Record, Memory]:
+    """Run the linter, and record every look that it takes."""
     with disk.recorded() as record:
         for folder in options.extend_rules:
             _look_at_rules(folder)
-        outcome = run_anew(options)
-    if record.complete:
-        _save(place, outcome, record)
-    return outcome
+        return run_anew(options, memory), record, memory
 
 
 def _is_always_done(options: Options) -> bool:
@@ -197,7 +221,7 @@ def clean(folder: str) -> int:
     return removed
 
 
-_ENTRY = re.compile(r"[0-9a-f]{32}\.json(\.\d+)?")
+_ENTRY = re.compile(r"[0-9a-f]{32}\.(json|memory)(\.\d+)?")
 """The names of files in the cache, finished and unfinished."""
 
 
@@ -278,15 +302,21 @@ def sealed(place: str, data: bytes) -> bytes | None:
     return blake2b(name + b"\n" + data, digest_size=32, key=key).hexdigest().encode() + b"\n" + data
 
 
-def load(place: str) -> Kept | None:
-    """Read a file of the cache; None where it is not sealed by this user, damaged, of another shape, or not there."""
+def _content(place: str) -> bytes | None:
+    """Return the data in a file of the cache; None where it is not sealed by this user, or not there."""
     try:
         content = files.read(place)
     except OSError:
         return None
     data = content.partition(b"\n")[2]
     expected = sealed(place, data)
-    if expected is None or not compare_digest(content, expected):
+    return None if expected is None or not compare_digest(content, expected) else data
+
+
+def load(place: str) -> Kept | None:
+    """Read an outcome; None where it is not sealed by this user, damaged, of another shape, or not there."""
+    data = _content(place)
+    if data is None:
         return None
     import msgspec
 
@@ -309,20 +339,26 @@ def _save(place: str, outcome: Outcome, record: disk.Record) -> None:
 
     # Names that are no text cannot be written, and a full disk is nobody's fault.
     with suppress(OSError, ValueError, TypeError):
-        content = sealed(place, msgspec.json.encode(kept))
-        if content is not None:
-            files.put(place, content, 0o600)
-            _forget_the_oldest(os.path.dirname(place))
+        _put(place, msgspec.json.encode(kept))
 
 
-def _forget_the_oldest(folder: str) -> None:
-    kept = [os.path.join(folder, name) for name in os.listdir(folder) if _ENTRY.fullmatch(name)]
-    if len(kept) > MOST_RUNS:
+def _put(place: str, data: bytes) -> None:
+    """Write a file of the cache, and remove the oldest ones of its kind. Raises OSError."""
+    content = sealed(place, data)
+    if content is not None:
+        files.put(place, content, 0o600)
+        kind = os.path.splitext(place)[1]
+        _forget_the_oldest(os.path.dirname(place), kind, MOST_RUNS if kind == ".json" else MOST_MEMORIES)
+
+
+def _forget_the_oldest(folder: str, kind: str, most: int) -> None:
+    kept = [os.path.join(folder, name) for name in os.listdir(folder) if _ENTRY.fullmatch(name) and kind in name]
+    if len(kept) > most:
         ages = {}
         for path in kept:
             with suppress(OSError):
                 ages[path] = os.stat(path).st_mtime_ns
-        for path in sorted(ages, key=ages.__getitem__)[: len(kept) - MOST_RUNS]:
+        for path in sorted(ages, key=ages.__getitem__)[: len(kept) - most]:
             with suppress(OSError):
                 os.unlink(path)
 

@@ -75,7 +75,7 @@ class Judgement:
 
     def recipes_for(self, target: Target) -> tuple[Recipe, ...]:
         """Return the recipes as they were read for one of the targets."""
-        return self.readings[_reading(target)].recipes
+        return self.readings[reading_of(target)].recipes
 
     @property
     def has_comments(self) -> bool:
@@ -147,7 +147,7 @@ class Linter:
         """
         sharing: dict[tuple[str, str], list[Target]] = {}  # targets that read the same data share a reading
         for target in self.question.targets:
-            sharing.setdefault(_reading(target), []).append(target)
+            sharing.setdefault(reading_of(target), []).append(target)
         readings: dict[tuple[str, str], Read] = {}
         for key, (first, *also) in sharing.items():
             asked = replace(self.question, target=first, also=tuple(also))
@@ -180,7 +180,7 @@ class Linter:
         readings = {key: _only(reading, paths) for key, reading in readings.items()}
         fired = {
             target: hits(
-                readings[_reading(target)].recipes,
+                readings[reading_of(target)].recipes,
                 target,
                 self.rules,
                 self.is_told_of,
@@ -198,7 +198,7 @@ class Linter:
             found = [each for each in found if len({hit.target for hit in each.violations}) == len(targets)]
         if len(targets) > 1:
             found = [with_versions(cause, [holds_for(each) for each in cause.violations]) for cause in found]
-        raising = raising_findings({target: self._raising(readings[_reading(target)]) for target in targets})
+        raising = raising_findings({target: self._raising(readings[reading_of(target)]) for target in targets})
         raising += undecided_findings(self._undecided(fired), self._is_theirs, sources)
         both = [*(cause.finding for cause in found), *raising]
         mine = (file for file in self.question.every_file if file.path in paths)
@@ -212,12 +212,14 @@ class Linter:
             raising=tuple(suppressed.findings[len(found) :]),
             unfollowed=tuple(
                 each
-                for each in readings[_reading(self.target)].unfollowed
+                for each in readings[reading_of(self.target)].unfollowed
                 if not each.certain and each.path not in self._dependents
             ),
             problems=tuple(malformed),
             remarks=tuple(dict.fromkeys(each for reading in readings.values() for each in reading.remarks)),
-            distinct_recipes=sum(recipe.path not in self._users for recipe in readings[_reading(self.target)].recipes),
+            distinct_recipes=sum(
+                recipe.path not in self._users for recipe in readings[reading_of(self.target)].recipes
+            ),
             unused=tuple(suppressed.unused),
             readings=readings,
             hits=fired,
@@ -311,7 +313,7 @@ def _only(reading: Read, paths: Collection[str]) -> Read:
     )
 
 
-def _reading(target: Target) -> tuple[str, str]:
+def reading_of(target: Target) -> tuple[str, str]:
     """Return the inputs that a reading depends on: the data about Megatron-Bridge, and the line of megatron-core."""
     return target.data, ".".join(target.core.split(".")[:2])
 

@@ -174,7 +174,7 @@ class Read:
 
     `memories` are for a later reading of the same question, by the kind of file. `unfollowed` is code of which there is
     no recipe though there should be, in the files as they were first. `trials` are the readings with a variable of the
-    environment given, by its path and value.
+    environment given, by its path and value. `is_kept` says that it is of an earlier run (see engine/memory.py).
     """
 
     recipes: tuple[Recipe, ...]
@@ -183,6 +183,7 @@ class Read:
     memories: Mapping[str, object] = field(default_factory=dict)
     unfollowed: tuple[Unfollowed, ...] = ()
     trials: Mapping[tuple[str, str], Read] = field(default_factory=dict)
+    is_kept: bool = False
 
 
 def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
@@ -380,7 +381,7 @@ def read(
         return with_switches(overridden, again) if switches else overridden, misspelt
 
     overridden, misspelt = faults.over_files([recipe.path for recipe in recipes], under_overrides)
-    first = tuple(unfollowed) if before is None else before.unfollowed
+    first = tuple(unfollowed) if before is None or before.is_kept else before.unfollowed
     told = (*problems, *faults.problems)
     return Read(tuple(overridden), told, (*remarks, *misspelt), memories, first, trials)
 

@@ -7,7 +7,7 @@ is only assumed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 
 from mfsdp_lint.core.finding import Finding, Fix
 from mfsdp_lint.core.front_ends import Component
@@ -15,6 +15,7 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import Question
 from mfsdp_lint.inputs.faults import Faults
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import Target, numbers
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
 from mfsdp_lint.readers.registry import kind_of
@@ -149,7 +150,12 @@ def _why_not(cause: FindingGroup, judge: Linter, reasons: Mapping[str, str]) -> 
     return reasons.get(cause.finding.fingerprint) or cause.no_fix or NO_FIX
 
 
-def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Linter) -> list[Finding]:
+def where_it_holds(
+    findings: Sequence[Finding],
+    judgement: Judgement,
+    judge: Linter,
+    ask: Callable[[Linter, Sources], Judgement] = Linter.__call__,
+) -> list[Finding]:
     """Return the findings; those that depend on the assumed version get the versions for which they hold.
 
     The files that are at fault are read and judged again for the newest release of every line, which costs nothing
@@ -166,7 +172,7 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Lin
         rules=_that_matter(judge.rules, {violation.rule.code for violation in broken}),
     )
     seen: dict[_Key, set[str]] = defaultdict(set)
-    for violation in (each for cause in again(judgement.sources).causes for each in cause.violations):
+    for violation in (each for cause in ask(again, judgement.sources).causes for each in cause.violations):
         if violation.target.core_alone == (violation.recipe.front_end.released_with == "core"):
             seen[_key(violation)].add(holds_for(violation))
     result = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Applied, Finding
@@ -27,22 +27,27 @@ from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.selection import Levels, resolved, rules_for, selected
 
 if TYPE_CHECKING:
+    from mfsdp_lint.engine.memory import Memory
     from mfsdp_lint.fixes.apply import Fixed
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """The inputs of a run: the options, the judge that they ask for, the codes that are shown, and all rules."""
+    """The inputs of a run: the options, the judge that they ask for, the codes that are shown, and all rules.
+
+    `ask` has a question judged, perhaps with the memory of an earlier run.
+    """
 
     options: Options
     judge: Linter
     codes: frozenset[str]
     rules: Sequence[Rule]
     levels: Levels
+    ask: Callable[[Linter, Sources], Judgement] = Linter.__call__
 
 
-def run(options: Options) -> Outcome:
-    """Run the linter as the options ask. Raises UsageError."""
+def run(options: Options, memory: Memory | None = None) -> Outcome:
+    """Run the linter as the options ask, with the memory of an earlier run. Raises UsageError, and NotKept."""
     asked, not_there = question(options)
     asked = with_dependents(with_launchers(asked), options)
     fixing = options.fix or options.fix_only
@@ -51,8 +56,9 @@ def run(options: Options) -> Outcome:
     if options.since is not None and (fixing or options.diff or options.update_baseline):
         raise UsageError("--since tells what is new; --fix, --diff and --update-baseline are about all there is")
     judge, codes, rules = prepare(options, asked)
-    this = _Run(options, judge, codes, rules, levels_of(options, rules))
-    judgement = judge(Sources(asked.texts))
+    ask = Linter.__call__ if memory is None else memory.judge
+    this = _Run(options, judge, codes, rules, levels_of(options, rules), ask)
+    judgement = ask(judge, Sources(asked.texts))
     problems = (*judgement.problems, *not_there)
     faults = Faults()
     done = _Done()
@@ -211,7 +217,7 @@ def _remaining(judgement: Judgement, this: _Run, tried: TriedFixes, faults: Faul
         found = proved(judgement, judge, codes, tried, unsafe_too=options.unsafe_fixes, units=units, faults=faults)
     else:
         found = possible(judgement, judge, codes, tried)
-    found = where_it_holds(found, judgement, judge)
+    found = where_it_holds(found, judgement, judge, this.ask)
     if options.confirm:
         found = _confirmed(found, judgement, judge, options)
     about_code = [finding for finding in judgement.raising if finding.code in codes]

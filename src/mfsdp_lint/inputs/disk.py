@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from hashlib import blake2b
@@ -55,10 +55,14 @@ class Look:
 
 @dataclass(slots=True)
 class Record:
-    """The looks of a run, by what was looked at. It is not `complete` where something else decided as well."""
+    """The looks of a run, by what was looked at. It is not `complete` where something else decided as well.
+
+    The looks of a part of the run belong to the `outer` record, too.
+    """
 
     looks: dict[tuple[str, str, str], Look] = field(default_factory=dict)
     complete: bool = True
+    outer: Record | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +80,10 @@ _overlooked: set[str] = set()
 
 
 @contextmanager
-def recorded() -> Iterator[Record]:
-    """Keep every look that is taken meanwhile."""
+def recorded(*, as_part: bool = False) -> Iterator[Record]:
+    """Keep every look that is taken meanwhile; `as_part`, also in the record around it."""
     global _record
-    outer, _record = _record, Record()
+    outer, _record = _record, Record(outer=_record if as_part else None)
     try:
         yield _record
     finally:
@@ -88,8 +92,16 @@ def recorded() -> Iterator[Record]:
 
 def is_not_all() -> None:
     """Mark the record as incomplete: other inputs also decide the outcome, so another look proves nothing."""
-    if _record is not None:
-        _record.complete = False
+    record = _record
+    while record is not None:
+        record.complete = False
+        record = record.outer
+
+
+def take_over(looks: Iterable[Look]) -> None:
+    """Keep looks that an earlier run took, and that show the same today."""
+    for look in looks:
+        _note(look)
 
 
 def overlook(folder: str) -> None:
@@ -99,7 +111,12 @@ def overlook(folder: str) -> None:
 
 def shows_the_same(looks: Sequence[Look]) -> bool:
     """Tell whether every look would show the same today as it showed then."""
-    return all(_is_unchanged(look) or _shown(look) == look.showed for look in looks)
+    return all(map(is_the_same, looks))
+
+
+def is_the_same(look: Look) -> bool:
+    """Tell whether a look would show the same today as it showed then."""
+    return _is_unchanged(look) or _shown(look) == look.showed
 
 
 def read(path: str, most: int | None = None) -> bytes:
@@ -244,7 +261,14 @@ def real(path: str) -> str:
 
 def _keep(how: How, path: str, showed: str, detail: str = "", stamp: Stamp | None = None) -> None:
     if _record is not None and (how, path, detail) not in _record.looks:
-        _record.looks[how, path, detail] = Look(how, path, showed, detail, stamp)
+        _note(Look(how, path, showed, detail, stamp))
+
+
+def _note(look: Look) -> None:
+    record = _record
+    while record is not None:
+        record.looks.setdefault((look.how, look.path, look.detail), look)
+        record = record.outer
 
 
 def _is_unchanged(look: Look) -> bool:

@@ -113,6 +113,8 @@ class Sources:
         self._recordings: list[set[str]] = []
         self._asked_for: set[str] = set()
         self._shared: dict[object, Shared[Any]] = {}
+        self.read_names: set[str] = set()
+        """The attributes of which somebody asked whether the files read them."""
         self._overlay = {self.key(path): text for path, text in (overlay or {}).items()}
 
     def text(self, path: str) -> str:

@@ -6,14 +6,22 @@ of these has changed. Programs share the modules that they import: a file that o
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
 
+from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs.sources import NOTEBOOK, Sources
-from mfsdp_lint.readers.relevance import is_for_evaluation, speaks_of_recipes, speaks_of_training
+from mfsdp_lint.readers.relevance import changes_relevance, is_for_evaluation, speaks_of_recipes, speaks_of_training
 
-Result = TypeVar("Result")
+
+class _HasRecipes(Protocol):
+    @property
+    def recipes(self) -> Sequence[Recipe]:
+        """The recipes of a script."""
+
+
+Result = TypeVar("Result", bound=_HasRecipes)
 
 Function = tuple[str, int, str]
 """A function of a program: the real path of its file, its line and its name."""
@@ -40,11 +48,15 @@ class _Followed(Generic[Result]):
 
 @dataclass(slots=True)
 class LaunchMemory(Generic[Result]):
-    """The scripts that one reading followed, with what each result depends on."""
+    """The scripts that one reading followed, with what each result depends on; `is_kept` in an earlier run."""
 
     sources: Sources
     followed: dict[str, _Followed[Result]] = field(default_factory=dict)
     ran: Ran = field(default_factory=Ran)
+    is_kept: bool = False
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return LaunchMemory, (self.sources, self.followed, self.ran, True)
 
     @classmethod
     def after(cls, before: object, sources: Sources) -> LaunchMemory[Result]:
@@ -54,11 +66,15 @@ class LaunchMemory(Generic[Result]):
         if isinstance(before, LaunchMemory) and changed is not None:
             # What they share was read by the programs that are not followed again, too.
             memory.ran = Ran(set(), set(before.ran.aside), set(before.ran.texts))
-            changes = [_Change(path, before.sources, sources) for path in changed]
+            changes = [_Change(path, before.sources, sources, by_people=before.is_kept) for path in changed]
             for path, each in before.followed.items():
                 if not any(change.reaches(each, before.ran) for change in changes):
                     memory.followed[path] = each
         return memory
+
+    def forget(self, says: Callable[[Recipe], bool]) -> None:
+        """Forget the scripts of which the recipe of a run is such a one."""
+        self.followed = {path: each for path, each in self.followed.items() if not any(map(says, each.result.recipes))}
 
     def follow(self, path: str, script: Callable[[], Result]) -> Result:
         """Return the result of following a script: the known one, or a new one that is remembered."""
@@ -75,21 +91,26 @@ class LaunchMemory(Generic[Result]):
 class _Change:
     """A file with other text; `functions` are those that it touches where it changes nothing but settings in them."""
 
-    def __init__(self, path: str, before: Sources, now: Sources) -> None:
+    def __init__(self, path: str, before: Sources, now: Sources, *, by_people: bool) -> None:
         self.path = path
         self.is_python = path.endswith((".py", NOTEBOOK))
         self.functions: frozenset[Function] | None = None
+        self.is_anywhere = self.is_python
         old, new = before.text_or_none(path), now.text_or_none(path)
         if path.endswith(".py") and old is not None and new is not None:
-            from mfsdp_lint.readers.python.entries.touched import touched
+            from mfsdp_lint.readers.python.entries.touched import changes_words, touched
 
             # Where a text speaks of other things, other files may be parsed.
             if all(says(old) == says(new) for says in (is_for_evaluation, speaks_of_recipes, speaks_of_training)):
                 self.functions = touched(path, old, new)
+            if by_people and self.functions is not None and changes_words(old, new):
+                self.functions = None
+        if by_people and old is not None and new is not None:
+            self.is_anywhere = self.is_python and changes_relevance(old, new)
 
     def reaches(self, followed: _Followed[Any], ran: Ran) -> bool:
         """Tell whether the result of following a script may be another one."""
         if self.functions is not None:
             return not self.functions.isdisjoint(followed.functions | ran.aside)
         # Which programs are followed at all depends on the imports of many files.
-        return self.is_python or self.path in followed.texts or (bool(followed.functions) and self.path in ran.texts)
+        return self.is_anywhere or self.path in followed.texts or (bool(followed.functions) and self.path in ran.texts)

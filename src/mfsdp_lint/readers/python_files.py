@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from mfsdp_lint.readers.reader import Reading, ToRead
 from mfsdp_lint.readers.shell_files import may_start, programs_of
 
 if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.entries.incremental import Before
     from mfsdp_lint.readers.shell.read import ShellRead
 
 
@@ -70,11 +71,23 @@ def _may_start(path: str, asked: ToRead) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Memory:
+class PythonMemory:
     """Results that the reading of other texts may take over: of recipes, and of launches by scripts."""
 
-    recipes: object = None
+    recipes: Before | None = None
     launches: LaunchMemory[ShellRead] | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether a reading that takes this over meets all problems again."""
+        return self.recipes is None or self.recipes.complete
+
+    def forget(self, says: Callable[[Recipe], bool]) -> None:
+        """Forget the files and scripts of which a recipe is such a one."""
+        if self.recipes is not None:
+            self.recipes.forget(says)
+        if self.launches is not None:
+            self.launches.forget(says)
 
 
 class PythonFiles:
@@ -87,10 +100,10 @@ class PythonFiles:
 
         Results that changed texts cannot reach are taken over.
         """
-        memory = before if isinstance(before, _Memory) else _Memory()
+        memory = before if isinstance(before, PythonMemory) else PythonMemory()
         launches: LaunchMemory[ShellRead] = LaunchMemory.after(memory.launches, asked.sources)
-        found, runs = self._recipes(asked, memory.recipes), _runs(asked, launches)
-        found = replace(found, memory=_Memory(found.memory, launches))
+        (found, again), runs = self._recipes(asked, memory.recipes), _runs(asked, launches)
+        found = replace(found, memory=PythonMemory(again, launches))
         if runs is None:
             return found
         return replace(
@@ -100,10 +113,9 @@ class PythonFiles:
             unfollowed=[*found.unfollowed, *runs.unfollowed],
         )
 
-    def _recipes(self, asked: ToRead, before: object) -> Reading:
+    def _recipes(self, asked: ToRead, before: Before | None) -> tuple[Reading, Before | None]:
         if asked.only_runs or not (asked.addresses or any(map(asked.relevance.is_parsed, asked.paths))):
-            return Reading(())
-        from mfsdp_lint.readers.python.entries.incremental import Before
+            return Reading(()), None
         from mfsdp_lint.readers.python.read import read_python
 
         knowledge = asked.knowledge()
@@ -115,12 +127,12 @@ class PythonFiles:
             addresses=asked.addresses,
             beside=asked.beside,
             tracing=asked.tracing,
-            before=before if isinstance(before, Before) else None,
+            before=before,
             relevance=asked.relevance,
             environment=asked.environment,
         )
         problems = (*(error.problem for error in found.unreadable), *found.missing, *found.faults)
-        return Reading(found.recipes, problems, tuple(knowledge.remarks()), found.again, found.unfollowed)
+        return Reading(found.recipes, problems, tuple(knowledge.remarks()), unfollowed=found.unfollowed), found.again
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment."""

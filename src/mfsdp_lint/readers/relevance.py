@@ -57,6 +57,17 @@ def trains_nothing(text: str) -> bool:
     return all(not each.level and each.module.partition(".")[0] in STDLIB for each in imports_in(text))
 
 
+_SAYS = (is_for_evaluation, speaks_of_recipes, speaks_of_training)
+
+
+def changes_relevance(then: str, now: str) -> bool:
+    """Tell whether another text of a file may decide which files have to do with a run."""
+    if any(says(then) != says(now) for says in (*_SAYS, trains_nothing)):
+        return True
+    # Where a file that says all of it leads to, decides nothing.
+    return not all(says(now) for says in _SAYS) and list(imports_in(then)) != list(imports_in(now))
+
+
 class Relevance:
     """Search for the files that lead to others; every file is looked at once.
 

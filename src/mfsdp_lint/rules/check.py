@@ -106,7 +106,7 @@ class RuleMatch:
 @dataclass(frozen=True, slots=True)
 class RuleMatches:
     """The rules that fire in each of some recipes, in their order: `of` holds them by the recipe's id, and `undecided`
-    what could not be decided."""
+    what could not be decided. Of those of an earlier run, only the latter may be known."""
 
     recipes: Sequence[Recipe]
     target: Target
@@ -140,14 +140,15 @@ def hits(
         if front_end not in agendas:
             agendas[front_end] = agenda(rules, Site(target, front_end))
         key = id(recipe)
-        found[key], open_[key] = (), ()
+        found[key] = ()
+        open_[key] = known_open = () if same is None else same.undecided.get(key, ())
         if same is not None and key in same.of:
-            found[key], open_[key] = same.of[key], same.undecided[key]
+            found[key] = same.of[key]
             continue
         with contained(faults, recipe.path):
-            not_decided: list[Undecided] = []
+            not_decided: list[Undecided] | None = None if same is not None and key in same.undecided else []
             found[key] = tuple(_hits(recipe, agendas[front_end], target, is_linted, sources, not_decided))
-            open_[key] = tuple(not_decided)
+            open_[key] = known_open if not_decided is None else tuple(not_decided)
     return RuleMatches(recipes, target, rules, is_linted, found, open_)
 
 
@@ -234,9 +235,9 @@ def _hits(
     target: Target,
     is_linted: IsLinted,
     sources: Sources | None,
-    not_decided: list[Undecided],
+    not_decided: list[Undecided] | None,
 ) -> Iterator[RuleMatch]:
-    """Yield all hits; undecided settings of the recipe's own ways are added to `not_decided`."""
+    """Yield all hits; undecided settings of the recipe's own ways are added to `not_decided`, unless it is None."""
     site = Site(target, recipe.front_end)
     shown = set()
     texts = [(rule, passages(rule, recipe, sources, is_linted)) for rule in asked.of_text] if sources else []
@@ -260,7 +261,7 @@ def _hits(
                 continue
             shown.add(hit.rule.code)
             yield hit
-        if not variant.exposed and views.open:
+        if not_decided is not None and not variant.exposed and views.open:
             not_decided += undecided(recipe, views, asked, shown)
 
 

@@ -202,7 +202,7 @@ class Gate:
     What they ask behind it is only worked out for a variant that gets there.
     """
 
-    __slots__ = ("_questions", "clause", "rules", "sees", "site")
+    __slots__ = ("_questions", "clause", "is_idle", "rules", "sees", "site")
 
     def __init__(self, rules: Sequence[Rule], site: Site) -> None:
         self.rules = rules
@@ -210,10 +210,12 @@ class Gate:
         self.clause = _clause(rules[0].gate.at(site).root)
         self.sees = tuple(dict.fromkeys(sees for rule in rules for sees in rule.views))
         self._questions: tuple[RuleQuestion, ...] | None = None
+        self.is_idle = False
+        """Whether it is known by now that there is no question behind it."""
 
     def open(self, views: SettingsViews) -> bool:
         """Tell whether any question behind the gate may have an answer."""
-        if self._questions == ():
+        if self.is_idle:
             return False
         if views.changeable.isdisjoint(self.clause.paths):
             return _holds(self.clause, views.written, views)
@@ -225,6 +227,7 @@ class Gate:
         if self._questions is None:
             here = (rule.at(self.site.target, self.site.front_end) for rule in self.rules)
             self._questions = tuple(RuleQuestion(rule) for rule in here if rule is not None)
+            self.is_idle = not self._questions
         return self._questions
 
 
@@ -235,6 +238,16 @@ class RuleIndex:
     gates: tuple[Gate, ...]
     of_writes: tuple[Rule, ...] = ()
     of_text: tuple[Rule, ...] = ()
+
+    @property
+    def idle(self) -> tuple[int, ...]:
+        """The numbers of the gates that were found to have no question behind them."""
+        return tuple(number for number, gate in enumerate(self.gates) if gate.is_idle)
+
+    def mark_idle(self, numbers: Sequence[int]) -> None:
+        """Mark gates as found to have no question behind them."""
+        for number in numbers:
+            self.gates[number].is_idle = True
 
     def broken(self, views: SettingsViews) -> Iterator[tuple[Rule, Case]]:
         """Yield the rules that a variant breaks, each with the case."""

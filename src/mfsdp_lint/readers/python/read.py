@@ -22,10 +22,12 @@ from mfsdp_lint.readers.python.entries.exposed import with_exposed, with_variabl
 from mfsdp_lint.readers.python.entries.incremental import (
     Before,
     Different,
+    Kept,
+    KeptEntry,
+    NotReached,
     Tried,
     Unchanged,
     key_of,
-    keys_within,
     together,
 )
 from mfsdp_lint.readers.python.entries.interpreters import Interpreters
@@ -111,19 +113,36 @@ def _read(
     unchanged = Unchanged() if before is None else before.unchanged(sources)
     faults = Faults()
     spend(_UNITS_OF_A_FILE * len(paths))
-    modules, unreadable = _load(shared.finder, paths, faults)
-    named = [module for address in addresses if (module := shared.finder.load(address.path)) is not None]
-    interpreters = Interpreters(make, [*modules, *named], shared, faults, unchanged.effects)
-    reading = _Reading(interpreters, modules, unchanged, faults)
+    kept = Kept() if before is None else before.kept_of(unchanged)
+    modules, unreadable = _load(shared.finder, [path for path in paths if path not in kept.names], faults)
+    loaded = {each.path: each.name for each in modules}
+    names = {path: name for path in paths if (name := kept.names.get(path) or loaded.get(path)) is not None}
+    named = {each.path: each.name for address in addresses if (each := shared.finder.load(address.path)) is not None}
+    own = [path for path, name in (names | named).items() if not shared.is_upstream(name)]
+    interpreters = Interpreters(make, own, shared, faults, unchanged.effects)
+    reading = _Reading(interpreters, list(names), unchanged, faults, kept)
     recipes = reading.recipes()
     users = together(*(interp.finder.users for interp in interpreters.all))
     aside = frozenset(key_of(each) for interp in interpreters.all for each in interp.shared_dependencies.functions)
     if before is not None:
         users, aside = together(before.users, users), aside | before.called_aside
+    inspected = frozenset(key_of(each) for interp in interpreters.all for each in interp.inspected)
+    complete = True
     for interp in interpreters.all:
-        unreadable += _imported(interp.finder, users, {each.path for each in unreadable})
-    unfollowed = tuple(reading.unfollowed()) if before is None else ()
-    again = Before(sources, reading.tried, together(users, interpreters.users), aside, interpreters.effects)
+        more = list(_imported(interp.finder, users, {each.path for each in unreadable}))
+        unreadable += more
+        complete = complete and not more
+    unfollowed = tuple(reading.unfollowed()) if before is None or before.is_kept else ()
+    used = together(users, interpreters.users)
+    again = Before(
+        sources,
+        reading.tried,
+        used,
+        aside,
+        interpreters.effects,
+        kept=Kept(names, reading.not_reached, inspected | kept.inspected),
+        complete=complete,
+    )
     read = PythonRead(recipes, unreadable, faults=faults.problems, again=again, unfollowed=unfollowed)
     if addresses:
         _add_addressed(interpreters, addresses, read, faults)
@@ -199,20 +218,29 @@ class _Reading:
     def __init__(
         self,
         interpreters: Interpreters,
-        modules: Sequence[Module],
+        paths: Sequence[str],
         unchanged: Unchanged,
         faults: Faults,
+        kept: Kept,
     ) -> None:
         self.interpreters = interpreters
         self.spans = {interp: Spans(interp) for interp in interpreters.all}
         self.unchanged = unchanged
         self.faults = faults
-        loaded = [interpreters.of(each.path).finder.load(each.path) for each in modules]
-        self.modules = {each.path: each for each in loaded if each is not None}
-        self.tried = {
-            path: unchanged.whole.get(path) or self._entry_points(each) for path, each in self.modules.items()
-        }
+        self.kept = kept
+        self.not_reached: dict[str, NotReached] = {}
+        self.tried = {path: self._tried(path) for path in paths}
         self.called: set[Key] = set()
+
+    def _tried(self, path: str) -> list[Tried]:
+        if path in self.kept.names:
+            return self.unchanged.whole[path]
+        return self.unchanged.whole.get(path) or self._entry_points(self._module(path))
+
+    def _module(self, path: str) -> Module:
+        module = self.interpreters.of(path).finder.load(path)
+        assert module is not None  # it was loaded before
+        return module
 
     def _entry_points(self, module: Module) -> list[Tried]:
         with self.faults.contained(module.path):
@@ -243,20 +271,27 @@ class _Reading:
     def _stands_alone(self, tried: Tried) -> bool:
         """Tell whether a helper may be a recipe: it is judged with its callers, by itself only where it has none."""
         interp, entry = self.interpreters.of(tried.path), tried.entry
-        with self.faults.contained(tried.path, entry.line):
-            assert entry.function is not None
-            return not self._is_called(tried) and (
-                entries.may_configure(interp, entry) or leads_to_configuration(interp, entry.function, named=True)
-            )
-        return False
+        if self._is_called(tried):
+            return False
+        if isinstance(entry, KeptEntry):
+            if tried.may_stand_alone is None:
+                raise Different
+        elif tried.may_stand_alone is None:
+            tried.may_stand_alone = False
+            with self.faults.contained(tried.path, entry.line):
+                assert entry.function is not None
+                tried.may_stand_alone = entries.may_configure(interp, entry) or leads_to_configuration(
+                    interp, entry.function, named=True
+                )
+        return bool(tried.may_stand_alone)
 
     def _is_called(self, tried: Tried) -> bool:
         """Tell whether a recipe calls a function, or one inside of it, which only that function can have made."""
-        return tried.entry.function is not None and not self.called.isdisjoint(keys_within(tried.entry.function))
+        return not self.called.isdisjoint(tried.within)
 
     def _ran(self, tried: Tried) -> bool:
         if not tried.ran:
-            if tried.path in self.unchanged.whole:
+            if tried.path in self.unchanged.whole or isinstance(tried.entry, KeptEntry):
                 raise Different
             tried.ran = True
             with self.faults.contained(tried.path, tried.entry.line):
@@ -267,21 +302,28 @@ class _Reading:
 
     def unfollowed(self) -> Iterator[Unfollowed]:
         """Yield the code that configures something and is no part of a recipe, in the order of the files."""
+        called: dict[str, set[int]] = {}
+        for path, line, _ in self.called:
+            called.setdefault(path, set()).add(line)
         for path, tried in self.tried.items():
             with self.faults.contained(path):
-                yield from self._unfollowed(path, tried)
+                yield from self._unfollowed(path, tried, called.get(path, set()))
 
-    def _unfollowed(self, path: str, tried: Sequence[Tried]) -> list[Unfollowed]:
+    def _unfollowed(self, path: str, tried: Sequence[Tried], called: Collection[int]) -> list[Unfollowed]:
         found = [each.lost for each in _outermost([each for each in tried if not self._is_called(each)]) if each.lost]
-        told = {(each.path, each.entry.line) for each in tried if each.ran or each.found}
-        told |= {(where, line) for where, line, _ in self.called}
+        told = {each.entry.line for each in tried if each.ran or each.found}.union(called)
         if any((each.found or each.lost) and each.entry.kind != "function" for each in tried):
-            told.add((path, 1))
-        found += not_reached(self.interpreters.of(path), self.modules[path], told)
-        return sorted(found, key=lambda each: (each.line, each.name))
+            told.add(1)
+        known = self.kept.not_reached.get(path)
+        if known is None or known.told != told:
+            more = not_reached(self.interpreters.of(path), self._module(path), told)
+            known = NotReached(frozenset(told), tuple(more))
+        self.not_reached[path] = known
+        return sorted([*found, *known.found], key=lambda each: (each.line, each.name))
 
     def _run(self, tried: Tried) -> None:
         interp, entry = self.interpreters.of(tried.path), tried.entry
+        assert isinstance(entry, Entry)
         spans = self.spans[interp]
         result = running.evaluate(interp, entry, spans)
         if (
@@ -316,11 +358,10 @@ def _outermost(tried: Sequence[Tried]) -> list[Tried]:
     kept: list[Tried] = []
     called: set[Key] = set()
     lost = [each for each in tried if each.lost is not None]
-    for each in sorted(lost, key=lambda one: (one.entry.function is None, -len(one.called))):
-        function = each.entry.function
-        inner = bool(each.called & {key_of(one.entry.function) for one in kept if one.entry.function is not None})
+    for each in sorted(lost, key=lambda one: (one.own is None, -len(one.called))):
+        inner = not each.called.isdisjoint(one.own for one in kept if one.own is not None)
         surely = each.lost is not None and each.lost.certain
-        if surely or (not inner if function is None else key_of(function) not in called):
+        if surely or (not inner if each.own is None else each.own not in called):
             kept.append(each)
             called |= each.called
     return kept

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
+from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import CALLED, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain, spell
@@ -40,9 +41,14 @@ class FunctionCallers:
     spans: Spans
     number: int = 0
     _known: dict[tuple[str, ...], tuple[Variant, ...]] = field(default_factory=dict, repr=False)
+    _asked: list[bool] = field(default_factory=list, repr=False)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return KeptCallers, (bool(self._asked or self._known),)
 
     def given(self, users: Sequence[str] = ()) -> Sequence[Mapping[str, Plain]]:
         """Return values for one parameter at a time: a switch's sides, texts it is compared with, callers' values."""
+        self._asked.append(True)
         found = with_room(lambda: list(dict.fromkeys(_values(self.interp, self.entry, users))))
         return [{name: value} for name, _, value in found[:MOST_CALLS]]
 
@@ -59,6 +65,21 @@ class FunctionCallers:
         found = with_room(running.evaluate, interp, entry, self.spans).found
         interp.pay(len(found))
         return found[self.number].recipe.variants if self.number < len(found) else ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptCallers:
+    """The callers of a recipe of an earlier run; `compared` says that they were asked for there."""
+
+    compared: bool
+
+    def given(self, users: Sequence[str] = ()) -> Sequence[Mapping[str, Plain]]:
+        """Raise NotKept."""
+        raise NotKept
+
+    def variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
+        """Raise NotKept."""
+        raise NotKept
 
 
 _Value = str | int | float | bool | None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.readers.python.entries.incremental import Tried, key_of
+from mfsdp_lint.readers.python.entries.incremental import Tried
 from mfsdp_lint.readers.python.entries.running import Found, content
 from mfsdp_lint.readers.python.entries.touched import Key
 
@@ -19,7 +19,7 @@ def distinct(ran: Sequence[Tried]) -> list[Recipe]:
 
     A script shares a recipe with the function that it calls to launch, and with the global name of the configuration.
     """
-    of_functions = {key_of(each.entry.function): each.found for each in ran if each.entry.function is not None}
+    of_functions = {each.own: each.found for each in ran if each.own is not None}
     in_modules = {(each.path, each.entry.name): each.found[0] for each in ran if each.entry.kind == "module"}
     in_scripts = {(each.path, name): found for each in ran for found in each.found for name in found.names}
     kept: list[Found] = []

@@ -38,6 +38,7 @@ _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 @remembered(meanwhile=False)
 def reaches(interp: Interpreter, function: Function, parameter: str) -> bool:
     """Tell whether a parameter of a function (or a key of its `**kwargs`) may decide an FSDP switch."""
+    interp.inspected.add(function)  # its text decides, whether it is called or not
     tracked = _tracked(function.node, _bound_name(function.node.args, parameter))
     for node in _nodes(function.node):
         if _decides(interp, function, node, tracked) or any(_uses(value, tracked) for value in _written(node)):
@@ -157,6 +158,7 @@ def _is_switch(node: ast.AST) -> bool:
 @remembered(meanwhile=False)
 def _switches(interp: Interpreter, function: Function, node: ast.AST) -> bool:
     """Tell whether a piece of a function names a switch, or calls a function that does."""
+    interp.inspected.add(function)
     if any(_is_switch(inner) for inner in ast.walk(node)):
         return True
     called = (_called(interp, function.module, inner) for inner in ast.walk(node) if isinstance(inner, ast.Call))
@@ -357,11 +359,17 @@ def _may_switch(interp: Interpreter, asking: Iterable[ast.AST], modules: Iterabl
 def _words_beside_switches(interp: Interpreter, module: Module) -> tuple[frozenset[str], ...]:
     """Return the words of each function of a module, and of its top level, that names a switch."""
     text = interp.finder.sources.text_or_none(module.path) or ""
-    return _words_of_scopes(module.tree) if any(name in text for name in _VARIABLE_NAMES) else ()
+    return words_of_scopes(module.tree) if names_switch(text) else ()
+
+
+def names_switch(text: str) -> bool:
+    """Tell whether a text has the name of a switch."""
+    return any(name in text for name in _VARIABLE_NAMES)
 
 
 @lru_cache(maxsize=1024)
-def _words_of_scopes(tree: ast.Module) -> tuple[frozenset[str], ...]:
+def words_of_scopes(tree: ast.Module) -> tuple[frozenset[str], ...]:
+    """Return the words of each function of a module, and of its top level, that names a switch."""
     functions = (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
     return tuple(words for each in (*functions, tree) if not _VARIABLE_NAMES.isdisjoint(words := _words(each)))
 

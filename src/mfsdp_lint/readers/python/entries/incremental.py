@@ -8,15 +8,15 @@ settings in functions have changed that it did not call (see touched.py).
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from mfsdp_lint.core.recipe import Unfollowed
+from mfsdp_lint.core.recipe import Kind, Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.entries.interpreters import ImportEffects
 from mfsdp_lint.readers.python.entries.running import Found
-from mfsdp_lint.readers.python.entries.touched import Key, touched
+from mfsdp_lint.readers.python.entries.touched import Key, changes_words, touched
 from mfsdp_lint.readers.python.values.objects import Function
 
 
@@ -37,20 +37,56 @@ class Different(Exception):
     """A contradiction between results that were taken over and files that were read anew."""
 
 
+@dataclass(frozen=True, slots=True)
+class KeptEntry:
+    """An entry point of an earlier run. `own` is the key of its function, `within` are those of all functions in it,
+    where these matter."""
+
+    name: str
+    kind: Kind
+    line: int
+    own: Key | None
+    within: frozenset[Key]
+
+
 @dataclass(slots=True)
 class Tried:
     """An entry point that was found in the file `path`, and the result of running it.
 
     A `late` entry point is run by itself only where no other one `called` it: whether it `ran` depends on other files.
+    `may_stand_alone` says whether its text gives reason to run it then, where that was asked.
     """
 
     path: str
-    entry: Entry
+    entry: Entry | KeptEntry
     late: bool = False
     ran: bool = False
     found: tuple[Found, ...] = ()
     lost: Unfollowed | None = None
     called: frozenset[Key] = frozenset()
+    may_stand_alone: bool | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        entry = self.entry
+        if isinstance(entry, Entry):
+            asked = self.late or self.lost is not None
+            entry = KeptEntry(entry.name, entry.kind, entry.line, self.own, frozenset(self.within if asked else ()))
+        parts = (self.path, entry, self.late, self.ran, self.found, self.lost, self.called, self.may_stand_alone)
+        return Tried, parts
+
+    @property
+    def own(self) -> Key | None:
+        """The key of its function; None for a script, and for what a module holds."""
+        if isinstance(self.entry, KeptEntry):
+            return self.entry.own
+        return None if self.entry.function is None else key_of(self.entry.function)
+
+    @property
+    def within(self) -> Iterable[Key]:
+        """The keys of its function, and of the functions inside of that, which only it can have made."""
+        if isinstance(self.entry, KeptEntry):
+            return self.entry.within
+        return () if self.entry.function is None else keys_within(self.entry.function)
 
     @property
     def key(self) -> Key:
@@ -62,8 +98,8 @@ class Tried:
         """The functions that ran: the entry point's own, whatever it is called by, and those that it called."""
         yield self.key
         yield from self.called
-        if self.entry.function is not None:
-            yield key_of(self.entry.function)
+        if self.own is not None:
+            yield self.own
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +112,55 @@ class Unchanged:
 
 
 @dataclass(frozen=True, slots=True)
+class NotReached:
+    """The code of a file that configures something and was not followed, where the lines `told` are told already."""
+
+    told: frozenset[int]
+    found: tuple[Unfollowed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Facts about files of a reading that another one need not parse: the names of their modules, and their code that
+    was not reached. `inspected` are functions whose text was looked at, called or not."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    not_reached: Mapping[str, NotReached] = field(default_factory=dict)
+    inspected: frozenset[Key] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Before:
     """A reading: its texts, the entry points of every file that was asked for, and the `users` of every file.
 
     `called_aside` are the functions that were called for what the entry points share, the `effects` of imports among
-    that.
+    that. `kept` is for a later run; `is_kept` says that it is of an earlier one. It is `complete` where all files that
+    could not be read are among those that a reading of the same files looks at again.
     """
 
     sources: Sources
-    tried: Mapping[str, list[Tried]]
+    tried: dict[str, list[Tried]]
     users: Mapping[str, set[str]]
     called_aside: frozenset[Key] = frozenset()
     effects: ImportEffects | None = None
+    kept: Kept = field(default_factory=Kept)
+    is_kept: bool = False
+    complete: bool = True
+
+    def __reduce__(self) -> tuple[object, ...]:
+        parts = (self.sources, self.tried, self.users, self.called_aside, self.effects, self.kept, True, self.complete)
+        return Before, parts
+
+    def kept_of(self, unchanged: Unchanged) -> Kept:
+        """Return what is kept of an earlier run of whole files, which need not be parsed."""
+        names = {path: name for path, name in self.kept.names.items() if self.is_kept and path in unchanged.whole}
+        not_reached = {path: each for path, each in self.kept.not_reached.items() if path in names}
+        return Kept(names, not_reached, self.kept.inspected)
+
+    def forget(self, says: Callable[[Recipe], bool]) -> None:
+        """Forget the files of which a recipe is such a one."""
+        for path in [path for path, tried in self.tried.items() if any(says(f.recipe) for e in tried for f in e.found)]:
+            del self.tried[path]
 
     def unchanged(self, sources: Sources) -> Unchanged:
         """Return the results that changed texts do not affect."""
@@ -110,7 +183,10 @@ class Before:
     def _touched(self, path: str, sources: Sources) -> frozenset[Key] | None:
         old, new = self.sources.text_or_none(path), sources.text_or_none(path)
         found = None if old is None or new is None else touched(path, old, new)
-        return None if found is None or found & self.called_aside else found
+        if found is None or old is None or new is None or found & self.called_aside:
+            return None
+        # A fix writes what is known of; people write anything.
+        return None if self.is_kept and (found & self.kept.inspected or changes_words(old, new)) else found
 
     def _with_users(self, paths: set[str]) -> set[str]:
         """Return these files, and those that reach them by imports."""

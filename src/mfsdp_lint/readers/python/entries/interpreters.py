@@ -27,7 +27,8 @@ class ImportEffects:
 
 
 class Interpreters:
-    """The interpreters for the programs of some files. `make` gives one in which nothing was imported yet.
+    """The interpreters for the programs of some files, `own` without upstream's. `make` gives one in which nothing was
+    imported yet.
 
     `known` are the effects of importing in a reading of other texts, of which no function was called by an import.
     """
@@ -35,7 +36,7 @@ class Interpreters:
     def __init__(
         self,
         make: Callable[[], Interpreter],
-        modules: Sequence[Module],
+        own: Sequence[str],
         shared: Interpreter,
         faults: Faults,
         known: ImportEffects | None = None,
@@ -45,7 +46,6 @@ class Interpreters:
         self._make = make
         self._apart: dict[tuple[tuple[str, ...], frozenset[str]], Interpreter] = {}
         self._own: dict[str, Interpreter] = {}
-        own = [each.path for each in modules if not shared.is_upstream(each.name)]
         self._checked = own
         self.effects = self._effects(own, faults, known)
         affected = self.effects.affected

@@ -26,9 +26,6 @@ from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, Raised, Refused
 from mfsdp_lint.readers.python.values.code import Module
 from mfsdp_lint.readers.python.values.objects import Function
 
-Place = tuple[str, int]
-"""The file and the line where the code of something begins."""
-
 TOLD: dict[Why, str] = {
     "limit": "it takes too many steps, or has too many ways through it, to be followed",
     "argument": "what it comes to depends on its arguments",
@@ -113,15 +110,15 @@ def _told(entry: Entry, why: Why, message: str) -> Unfollowed:
     return Unfollowed(entry.name, entry.qualified_name, entry.module.path, entry.line, entry.kind, why, message)
 
 
-def not_reached(interp: Interpreter, module: Module, told: Container[Place]) -> Iterator[Unfollowed]:
+def not_reached(interp: Interpreter, module: Module, told: Container[int]) -> Iterator[Unfollowed]:
     """Yield the functions of a file, and its top level, that configure something by their text, but were not followed.
 
-    `told` are the places of recipes, of functions that recipes call, and of functions already known to be lost.
+    `told` are the lines of recipes, of functions that recipes call, and of functions already known to be lost.
     """
     inside: set[ast.AST] = set()
     for name, node in definitions(module):
         line = getattr(node, "lineno", 1)
-        if node in inside or (module.path, line) in told or not configures(interp, module, node):
+        if node in inside or line in told or not configures(interp, module, node):
             continue
         if is_test_name(name.rpartition(".")[2]) and not launches(interp, module, node):
             continue

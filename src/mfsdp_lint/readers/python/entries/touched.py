@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import ast
 import copy
+from functools import lru_cache
+
+from mfsdp_lint.readers.python.entries.exposed import names_switch, words_of_scopes
 
 Key = tuple[str, int, str]
 """A function: its file, its line and its name."""
@@ -16,6 +19,7 @@ Key = tuple[str, int, str]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@lru_cache(maxsize=64)
 def touched(path: str, old: str, new: str) -> frozenset[Key] | None:
     """Return the old functions of a file whose text or place has changed; None where more than that differs."""
     try:
@@ -32,6 +36,16 @@ def touched(path: str, old: str, new: str) -> frozenset[Key] | None:
             return None
         found.update((path, each.lineno, each.name) for each in ast.walk(was) if isinstance(each, _Function))
     return frozenset(found)
+
+
+def changes_words(old: str, new: str) -> bool:
+    """Tell whether the words beside switches differ: they matter to whoever uses any function of the file.
+
+    Both texts are Python.
+    """
+    if not any(map(names_switch, (old, new))):
+        return False
+    return words_of_scopes(ast.parse(old)) != words_of_scopes(ast.parse(new))
 
 
 class _Outline:

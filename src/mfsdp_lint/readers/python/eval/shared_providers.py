@@ -72,6 +72,8 @@ def shared_provider(interp: Interpreter, method: Function, wanted: str | None, w
     """
     if interp.followed or interp.within_functions or interp.patches_upstream or interp.module_level:
         return work(interp, method)
+    if interp.path.environment.writes.get(MAY_HAVE_CHANGED):
+        return work(interp, method)
     finder = interp.finder
     options = (interp.knowledge.targets, interp.tracing, interp.followed is None, tuple(finder.search_path))
     variables: dict[str, Object] = {}
@@ -128,11 +130,7 @@ def _provider_of(
             alone.finish()
     found: _Provider = alone.memo[key]
     # The first texts were those of another interpreter; it may have read files for this that are different here.
-    is_alike = (
-        interp.finder.asked_among(found.files) == found.asked_for
-        and interp.finder.sources.has(shared.texts)
-        and not interp.path.environment.writes.get(MAY_HAVE_CHANGED)
-    )
+    is_alike = interp.finder.asked_among(found.files) == found.asked_for and interp.finder.sources.has(shared.texts)
     return found if found.is_portable and is_alike else None
 
 

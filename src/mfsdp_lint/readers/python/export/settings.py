@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Settings, Undeclared
+from mfsdp_lint.core.settings import Answering
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, join
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_by_name, has_fields, lookup, mro, opaque
@@ -107,7 +108,13 @@ def _is_read(interp: Interpreter, program: Callable[[], Sequence[str]], name: st
 
 @remembered()
 def _is_read_in(interp: Interpreter, path: str, name: str) -> bool:
-    text = interp.finder.sources.text_or_none(path) or ""
+    interp.finder.sources.read_names.add(name)
+    text = interp.finder.sources.text_or_none(path)
+    return text is not None and reads(text, name)
+
+
+def reads(text: str, name: str) -> bool:
+    """Tell whether a text reads an attribute."""
     return name in text and any(name in line and name in _reads_of(line) for line in text.splitlines())
 
 
@@ -142,7 +149,7 @@ _UPSTREAM = "megatron."  # (whose source may be what is linted)
 _DEEPEST = 12
 
 
-class TreeSettings(Settings):
+class TreeSettings(Answering):
     """The settings of one execution path through a recipe, read from its configuration tree when they are asked for."""
 
     def __init__(self, interp: Interpreter, root: Object, environment: DictObject, spans: Spans) -> None:
@@ -152,10 +159,9 @@ class TreeSettings(Settings):
         self._root = root
         self._environment = environment
         self._spans = spans
-        self._known: dict[str, Setting | None] = {}
-        self._values: dict[str, Value] = {}
+        super().__init__()
+        self._known, self._values = self.answers.settings, self.answers.values
         self._sections: dict[str, Object] = {}
-        self._all: list[str] | None = None
 
     def get(self, path: str) -> Setting | None:
         if path not in self._known:
@@ -167,6 +173,11 @@ class TreeSettings(Settings):
 
         A section counts where it replaces another, or where nothing else is known to have been written.
         """
+        if path not in self.answers.histories:
+            self.answers.histories[path] = self._history(path)
+        return self.answers.histories[path]
+
+    def _history(self, path: str) -> list[tuple[str, Origin]]:
         interp = self._interpreter
         with interp.knowing(self._facts):
             writes = {} if path.startswith(ENVIRONMENT) else _history(self._root, path.split("."), "")
@@ -175,6 +186,11 @@ class TreeSettings(Settings):
 
     def obstacle(self, path: str) -> Obstacle | None:
         """Return the obstacle that made a setting unknown: that of its own value, or of the section that it is in."""
+        if path not in self.answers.obstacles:
+            self.answers.obstacles[path] = self._obstacle(path)
+        return self.answers.obstacles[path]
+
+    def _obstacle(self, path: str) -> Obstacle | None:
         wanted = path
         if path.startswith(ENVIRONMENT):
             return None
@@ -188,10 +204,13 @@ class TreeSettings(Settings):
 
     def undeclared(self) -> tuple[Undeclared, ...]:
         """Return the writes to names that are no fields."""
-        interp = self._interpreter
-        with interp.knowing(self._facts):
-            program = partial(interp.program_of, self._entry)
-            return tuple(undeclared(interp, self._root, program, lambda write: origin(self._spans, write)))
+        if self.answers.undeclared is None:
+            interp = self._interpreter
+            with interp.knowing(self._facts):
+                program = partial(interp.program_of, self._entry)
+                found = undeclared(interp, self._root, program, lambda write: origin(self._spans, write))
+                self.answers.undeclared = tuple(found)
+        return self.answers.undeclared
 
     def _told(self, write: Write) -> Origin | None:
         earlier = write.earlier and one_origin(self._spans, write.earlier, None)
@@ -199,20 +218,24 @@ class TreeSettings(Settings):
 
     def differing(self, other: Settings) -> Iterable[str]:
         """Return the paths that may differ, quickly: two configurations are mostly made of the same constants."""
+        self.answers.compared = True
         if not isinstance(other, TreeSettings):
             return super().differing(other)
+        other.answers.compared = True
         return (*_differing(self._root, other._root, "", set()), *self._variables(), *other._variables())
 
     def __iter__(self) -> Iterator[str]:
-        if self._all is None:
-            self._all = list(dict.fromkeys([*_paths(self._root, "", set()), *self._variables()]))
-        return iter(self._all)
+        if self.answers.every is None:
+            self.answers.every = tuple(dict.fromkeys([*_paths(self._root, "", set()), *self._variables()]))
+        return iter(self.answers.every)
 
     def written(self) -> Iterable[str]:
         """Return the settings that somebody wrote, without an origin of each: most are at their defaults."""
-        found: list[str] = []
-        _written(self._root, "", set(), found)
-        return dict.fromkeys([*found, *self._variables()])
+        if self.answers.written is None:
+            found: list[str] = []
+            _written(self._root, "", set(), found)
+            self.answers.written = tuple(dict.fromkeys([*found, *self._variables()]))
+        return self.answers.written
 
     def _variables(self) -> list[str]:
         names = [key for key in self._environment.fields if isinstance(key, str) and key in self._environment.writes]

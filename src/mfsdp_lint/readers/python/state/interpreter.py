@@ -71,7 +71,8 @@ class Interpreter:
     entry point at hand, `shared_dependencies` those of module state, which whoever comes later finds made.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
     `variables` are the variables of the process environment that are not known; `asked_for` are those that nobody gives
-    ("$NAME"), with the functions and modules that ask, or that decide by them.
+    ("$NAME"), with the functions and modules that ask, or that decide by them. `inspected` are functions whose text was
+    looked at, called or not.
     `switches` are the options of command lines that turn something on, by the files that declare options; those that
     are `turned_on` are given on trial, and those without a default while they are `needed`. `doubts` counts events
     that may not have happened as the evaluation took them to, `unfollowed` the calls of code out of sight.
@@ -114,6 +115,7 @@ class Interpreter:
         self.volatile: set[str] = set()
         self.variables: dict[str, Unknown] = {}
         self.asked_for: dict[str, dict[ast.AST, Module]] = {}
+        self.inspected: set[Function] = set()
         self.switches: dict[str, dict[str, None]] = {}
         self.turned_on: frozenset[str] = frozenset()
         self.needed = False

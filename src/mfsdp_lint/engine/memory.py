@@ -1,0 +1,256 @@
+"""The memory of a run on disk, so that a later run of the same question evaluates only what has changed since.
+
+It holds what proofs of fixes take over from the reading before them (readers/python/entries/incremental.py,
+readers/launch_memory.py), with every look at the disk that was taken for it, and the texts that were read. A later run
+takes it over where the question is the same and all these looks show the same, but for files with other text. Of
+settings only the answers are kept that somebody asked for. Where somebody asks for more (NotKept), the run is done
+without its memory: it may save work and never changes an answer.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+
+from mfsdp_lint.core import kept
+from mfsdp_lint.core.recipe import Recipe, Settings
+from mfsdp_lint.core.records import dataclass, field, replace
+from mfsdp_lint.core.settings import KeptSettings, Layer
+from mfsdp_lint.engine.judge import Judgement, Linter, reading_of
+from mfsdp_lint.engine.read import Question, Read
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.sources import NOTEBOOK, SIZE_LIMIT, Sources
+from mfsdp_lint.megatron.conditions import Site
+from mfsdp_lint.megatron.versions import Target
+from mfsdp_lint.readers.launch_memory import LaunchMemory
+from mfsdp_lint.readers.python_files import PythonMemory
+from mfsdp_lint.readers.relevance import changes_relevance
+from mfsdp_lint.rules.check import RuleMatch, RuleMatches
+from mfsdp_lint.rules.index import Undecided, agenda
+
+_OF_TEXTS = str(SIZE_LIMIT + 1)
+"""The detail of a look that reads a text for Sources."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """The readings of a judgement, and of the recipes in them, by their numbers, the `clean` ones, in which nothing is
+    wrong, and what is undecided in each.
+
+    `idle` are the gates behind which no rule asks anything: what recipes were asked depends on whether that was known.
+    """
+
+    readings: Mapping[tuple[str, str], Read]
+    clean: Mapping[Target, tuple[int, ...]]
+    undecided: Mapping[Target, tuple[tuple[Undecided, ...], ...]]
+    idle: Mapping[Site, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A question, the codes of the rules that judged the answer, and the results."""
+
+    question: Question
+    codes: tuple[str, ...]
+    results: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The content of a file: parts of a run, the looks that led to their results, and the texts of files.
+
+    `names` are the attributes of which it mattered whether texts read them.
+    """
+
+    parts: tuple[_Part, ...]
+    looks: tuple[disk.Look, ...]
+    texts: Mapping[str, bytes]
+    names: frozenset[str]
+
+
+@dataclass(slots=True)
+class Memory:
+    """The memory of a run, which `load` and `save` keep somewhere. With `other_rules`, the rules may be others the next
+    time.
+    """
+
+    load: Callable[[], bytes | None]
+    save: Callable[[bytes], None]
+    other_rules: bool = False
+    _judged: list[tuple[Linter, Judgement]] = field(default_factory=list)
+    _looks: dict[tuple[str, str, str], disk.Look] = field(default_factory=dict)
+    _earlier: _Earlier | None = None
+    _complete: bool = True
+
+    def judge(self, judge: Linter, sources: Sources) -> Judgement:
+        """Judge these sources, which are the same for all of the run, with what is remembered.
+
+        Raises NotKept, perhaps only once the result is used.
+        """
+        with disk.recorded(as_part=True) as record:
+            if not self._judged:
+                self._earlier = _earlier(self.load(), sources)
+            judgement = judge(sources, None if self._earlier is None else self._earlier.judgement(judge, sources))
+        self._looks |= record.looks
+        self._complete &= record.complete
+        self._judged.append((judge, judgement))
+        return judgement
+
+    def keep(self) -> None:
+        """Save the judgements, with the answers that were given until now."""
+        parts: list[_Part] = []
+        asked, first = self._judged[0]
+        remarks = {remark for each in first.readings.values() for remark in each.remarks}
+        # The others are asked for findings alone.
+        if not (self._complete and remarks <= set(asked.question.remarks)):
+            return
+        for judge, judgement in self._judged:
+            if _is_for_later(judgement) and all(each.question != judge.question for each in parts):
+                parts.append(self._part(judge, judgement))
+        texts = {}
+        for path in (look.path for look in self._looks.values() if _reads_text(look)):
+            text = None if self._earlier is None else self._earlier.texts.get(path)
+            if text is None and (said := first.sources.as_it_is_or_none(path)) is not None:
+                text = zlib.compress(said.encode(errors="surrogatepass"), 1)
+            if text is not None:
+                texts[path] = text
+        with suppress(OSError, ValueError, TypeError):
+            names = frozenset(first.sources.read_names)
+            self.save(kept.dumps(_Stored(tuple(parts), tuple(self._looks.values()), texts, names)))
+
+    def _part(self, judge: Linter, judgement: Judgement) -> _Part:
+        clean, undecided = {}, {}
+        for target, found in () if self.other_rules else judgement.hits.items():
+            keys = [id(each) for each in judgement.recipes_for(target)]
+            clean[target] = tuple(number for number, key in enumerate(keys) if not found.of[key])
+            undecided[target] = tuple(found.undecided[key] for key in keys)
+        sites = {Site(target, recipe.front_end) for target in clean for recipe in judgement.recipes_for(target)}
+        idle = {site: agenda(judge.rules, site).idle for site in sites}
+        results = kept.dumps(_Results(judgement.readings, clean, undecided, idle), outside=Sources)
+        return _Part(judge.question, _codes(judge), results)
+
+
+def _codes(judge: Linter) -> tuple[str, ...]:
+    return tuple(rule.code for rule in judge.rules)
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """An earlier run whose looks show the same, but for `touched` files: their texts were those of `then`.
+
+    `texts` are those of the other files.
+    """
+
+    parts: tuple[_Part, ...]
+    then: Sources
+    touched: frozenset[str]
+    texts: Mapping[str, bytes]
+
+    def judgement(self, judge: Linter, sources: Sources) -> Judgement | None:
+        """Return the judgement that answered the same question."""
+        part = next((each for each in self.parts if each.question == judge.question), None)
+        if part is None:
+            return None
+        results: _Results = kept.loads(part.results, outside=self.then)
+        hits = {}
+        if part.codes == _codes(judge):
+            for site, numbers in results.idle.items():
+                agenda(judge.rules, site).mark_idle(numbers)
+            hits = {target: _hits(judge, target, results, sources, self.touched) for target in results.clean}
+        readings = {key: _taken_over(each) for key, each in results.readings.items()}
+        return Judgement(self.then, recipes=(), causes=(), problems=(), readings=readings, hits=hits)
+
+
+def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
+    """Return the earlier run, where it holds but for changed texts."""
+    try:
+        stored: _Stored | None = None if content is None else kept.loads(content)
+    except Exception:  # which bytes of another shape may raise
+        return None
+    if stored is None:
+        return None
+    same, changed = [], {}
+    for look in stored.looks:
+        if disk.is_the_same(look):
+            same.append(look)
+        elif _reads_text(look) and look.path in stored.texts:
+            changed[look.path] = zlib.decompress(stored.texts[look.path]).decode(errors="surrogatepass")
+        else:
+            return None
+    if any(_changes_relevance(path, text, sources, stored.names) for path, text in changed.items()):
+        return None
+    sources.read_names |= stored.names
+    disk.take_over(same)
+    texts = {path: text for path, text in stored.texts.items() if path not in changed}
+    return _Earlier(stored.parts, sources.with_texts(changed), frozenset(map(sources.key, changed)), texts)
+
+
+def _taken_over(reading: Read) -> Read:
+    """Mark a reading as one of an earlier run; what proofs will compare is not taken over from it."""
+    for memory in reading.memories.values():
+        if isinstance(memory, PythonMemory | LaunchMemory):
+            memory.forget(_is_compared)
+    trials = {key: _taken_over(each) for key, each in reading.trials.items()}
+    return replace(reading, trials=trials, is_kept=True)
+
+
+def _is_compared(recipe: Recipe) -> bool:
+    """Tell whether somebody compared a recipe in the earlier run, or asked for its callers."""
+    if getattr(recipe.callers, "compared", False):
+        return True
+    return any(isinstance(each, KeptSettings) and each.compared for each in _settings(recipe))
+
+
+def _settings(recipe: Recipe) -> Iterator[Settings]:
+    """Yield the settings of a recipe's variants, without what lies over them."""
+    for variant in (*recipe.variants, *recipe.exposed):
+        settings = variant.settings
+        while isinstance(settings, Layer):
+            settings = settings.below
+        yield settings
+
+
+def _reads_text(look: disk.Look) -> bool:
+    return look.how == "read" and look.detail == _OF_TEXTS
+
+
+def _is_for_later(judgement: Judgement) -> bool:
+    """Tell whether a later run may take a judgement over: it is without faults, and tells all its problems again."""
+    memories = [memory for each in judgement.readings.values() for memory in each.memories.values()]
+    is_faulty = any(each.kind == "internal" for each in judgement.problems)
+    return not is_faulty and all(each.is_complete for each in memories if isinstance(each, PythonMemory))
+
+
+def _changes_relevance(path: str, then: str, sources: Sources, names: AbstractSet[str]) -> bool:
+    """Tell whether another text of a file may decide which other files have to do with a run, or which of the names
+    are read.
+    """
+    now = sources.as_it_is_or_none(path)
+    if now is None:
+        return True
+    if not path.endswith((".py", NOTEBOOK)):
+        return False
+    if changes_relevance(then, now):
+        return True
+    if names:
+        from mfsdp_lint.readers.python.export.settings import reads
+
+        if any(reads(then, name) != reads(now, name) for name in names):
+            return True
+    return False
+
+
+def _hits(judge: Linter, target: Target, results: _Results, sources: Sources, touched: AbstractSet[str]) -> RuleMatches:
+    """Return what is known of the recipes, but for those that are written in touched files."""
+    recipes, clean = results.readings[reading_of(target)].recipes, frozenset(results.clean[target])
+    of: dict[int, tuple[RuleMatch, ...]] = {}
+    open_: dict[int, tuple[Undecided, ...]] = {}
+    for number, (recipe, undecided) in enumerate(zip(recipes, results.undecided[target], strict=True)):
+        places = (recipe.path, *(path for path, _, _ in recipe.pieces), *(each.span.path for each in recipe.notices))
+        if touched.isdisjoint(map(sources.key, places)):
+            open_[id(recipe)] = undecided
+            if number in clean:
+                of[id(recipe)] = ()
+    return RuleMatches(recipes, target, judge.rules, judge.is_told_of, of, open_)

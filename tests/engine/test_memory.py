@@ -1,0 +1,270 @@
+"""A run after another one evaluates what has changed since, and says what a run that remembers nothing says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.cli import main
+from mfsdp_lint.core import kept
+from mfsdp_lint.core.recipe import Setting
+from mfsdp_lint.core.settings import Answering, Answers, KeptSettings
+from mfsdp_lint.core.values import UNKNOWN, Known
+from mfsdp_lint.engine import cache
+from mfsdp_lint.inputs.projects import OWN_FOLDER
+from mfsdp_lint.readers.python.entries import running
+from mfsdp_lint.readers.python.entries.entries import Entry
+
+HELPER = """\
+from megatron.bridge.training.config import ConfigContainer
+
+
+def shard(cfg):
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.checkpoint.ckpt_format = "torch_dist"
+    return cfg
+
+
+def plain(cfg):
+    cfg.train.train_iters = 10
+    return cfg
+"""
+
+RECIPE = """\
+from megatron.bridge.recipes.llama import llama32_1b_pretrain_config
+from helper import {helper}
+
+
+def {name}():
+    cfg = {helper}(llama32_1b_pretrain_config())
+    cfg.train.micro_batch_size = 1
+    return cfg
+
+
+def _late(cfg):
+    cfg.ddp.use_megatron_fsdp = True
+    return cfg
+"""
+
+ALONE = """\
+from megatron.bridge.recipes.llama import llama32_1b_pretrain_config
+
+
+def second():
+    cfg = llama32_1b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.validate()
+    return cfg
+"""
+
+SCRIPT = """\
+#!/bin/bash
+torchrun --nproc-per-node 8 train.py --iters 5
+"""
+
+PROGRAM = """\
+import argparse
+from megatron.bridge.training.pretrain import pretrain
+from first import first
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--iters", type=int, default=1)
+    cfg = first()
+    cfg.train.train_iters = parser.parse_args().iters
+    pretrain(cfg, None)
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(cache.VARIABLE)
+    texts = {
+        "pyproject.toml": "[project]\nname = 'ours'\n",
+        "helper.py": HELPER,
+        "first.py": RECIPE.format(helper="shard", name="first"),
+        "second.py": RECIPE.format(helper="plain", name="second"),
+        "launch.sh": SCRIPT,
+        "train.py": PROGRAM,
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Has the name of every entry point that is evaluated."""
+    names: list[str] = []
+    evaluate = running.evaluate
+
+    def named(interp: object, entry: Entry, *given: object, **options: object) -> object:
+        names.append(entry.name)
+        return evaluate(interp, entry, *given, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(running, "evaluate", named)
+    return names
+
+
+Told = Callable[..., str]
+
+
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]) -> Told:
+    def tell(*arguments: str) -> str:
+        code = main([*arguments, "."])
+        return f"{code}\n{capsys.readouterr().out}"
+
+    return tell
+
+
+def _replaced(name: str, old: str, new: str) -> Callable[[Path], None]:
+    def change(here: Path) -> None:
+        text = (here / name).read_text()
+        assert old in text
+        (here / name).write_text(text.replace(old, new))
+
+    change.__name__ = f"{name}: {new.strip() or 'nothing'}"
+    return change
+
+
+def _removed(here: Path) -> None:
+    (here / "second.py").unlink()
+
+
+def _added(here: Path) -> None:
+    (here / "third.py").write_text(RECIPE.format(helper="shard", name="third"))
+
+
+def _renamed(here: Path) -> None:
+    (here / "helper.py").rename(here / "helping.py")
+
+
+CHANGES = (
+    _replaced("second.py", "micro_batch_size = 1", "micro_batch_size = 2"),
+    _replaced("second.py", "    return cfg\n\n\ndef _late", "    return _late(cfg)\n\n\ndef _late"),
+    _replaced("second.py", "import plain", "import plain, shard as plain"),
+    _replaced("second.py", "from helper", "# a comment\nfrom helper"),
+    _replaced("first.py", "def first", "def the_first"),
+    _replaced("helper.py", '"torch_dist"', '"fsdp_dtensor"'),
+    _replaced("helper.py", "use_megatron_fsdp = True", "use_megatron_fsdp = False"),
+    _replaced("helper.py", "train_iters = 10", "ckpt_format = None"),
+    _replaced("helper.py", "def plain", "def plane"),
+    _replaced("helper.py", '"torch_dist"', '"torch_dist"  # mfsdp: ignore[MFSDP101] the launcher sets it'),
+    _replaced("launch.sh", "--iters 5", "--iters 6"),
+    _replaced("launch.sh", "torchrun", "CUDA_DEVICE_MAX_CONNECTIONS=1 torchrun"),
+    _replaced("launch.sh", "train.py", "other.py"),
+    _replaced("train.py", "from first import first", "from second import second as first"),
+    _replaced("train.py", "cfg.train", "cfg.ddp.use_megatron_fsdp = False\n    cfg.train"),
+    _removed,
+    _added,
+    _renamed,
+)
+
+
+@pytest.mark.parametrize("shown", ["concise", "full", "json"])
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__.strip("_"))
+def test_the_answer_is_that_of_a_run_without_a_memory(
+    change: Callable[[Path], None], shown: str, here: Path, told: Told
+) -> None:
+    told("--output-format", shown)
+    change(here)
+    assert told("--output-format", shown) == told("--output-format", shown, "--no-cache")
+
+
+def test_only_what_has_changed_is_evaluated(here: Path, told: Told, evaluated: list[str]) -> None:
+    told("--output-format", "concise")
+    assert {"first", "second", "train"} <= set(evaluated)
+    evaluated.clear()
+    _replaced("second.py", "micro_batch_size = 1", "micro_batch_size = 2")(here)
+    told("--output-format", "concise")
+    assert set(evaluated) == {"second"}
+    evaluated.clear()
+    _replaced("helper.py", "train_iters = 10", "train_iters = 11")(here)
+    told("--output-format", "concise")
+    assert set(evaluated) == {"plain", "second"}
+    evaluated.clear()
+    _replaced("launch.sh", "--iters 5", "--iters 6")(here)
+    told("--output-format", "concise")
+    assert set(evaluated) == {"train"}
+
+
+def test_code_that_cannot_be_followed_any_more_is_told(here: Path, told: Told) -> None:
+    for path in here.glob("*.*"):
+        if path.name not in ("second.py", "pyproject.toml"):
+            path.unlink()
+    (here / "second.py").write_text(ALONE)
+    told("--show-unfollowed")
+    _replaced("second.py", "= llama32_1b_pretrain_config()", "= llama32_1b_pretrain_configuration()")(here)
+    after = told("--show-unfollowed")
+    assert after == told("--show-unfollowed", "--no-cache")
+    assert "1 recipe could not be followed" in after
+
+
+def test_a_touched_file_costs_nothing(here: Path, told: Told, evaluated: list[str]) -> None:
+    before = told("--output-format", "concise")
+    evaluated.clear()
+    (here / "notes.txt").write_text("of another kind\n")
+    os.utime(here / "first.py")
+    assert told("--output-format", "concise") == before
+    assert evaluated == []
+
+
+def test_a_memory_of_somebody_else_is_none(here: Path, told: Told, evaluated: list[str]) -> None:
+    told()
+    (memory,) = (here / OWN_FOLDER).glob("*.memory")
+    memory.write_bytes(memory.read_bytes().replace(b"torch_dist", b"torch_list"))
+    _replaced("second.py", "micro_batch_size = 1", "micro_batch_size = 2")(here)
+    evaluated.clear()
+    assert told() == told("--no-cache")
+    assert "first" in evaluated
+
+
+def test_only_own_types_are_kept() -> None:
+    with pytest.raises(ValueError, match="no kept type"):
+        kept.loads(kept.dumps(Path()))
+    with pytest.raises(ValueError, match="no kept type"):
+        kept.loads(b"cos\nsystem\n(S'true'\ntR.")
+    with pytest.raises(ValueError, match="no kept type"):
+        kept.loads(b"cmfsdp_lint.core.kept\nloads\n.")
+
+
+class _Tree(Answering):
+    """Settings that know one path."""
+
+    def get(self, path: str) -> Setting | None:
+        found = Setting(path, Known(1)) if path == "a" else None
+        return self.answers.settings.setdefault(path, found)
+
+    def __iter__(self) -> object:  # type: ignore[override]
+        return iter(("a",))
+
+
+def test_settings_are_kept_as_their_answers() -> None:
+    tree = _Tree()
+    assert [tree.value("a"), tree.value("b")] == [Known(1), UNKNOWN]
+    then = kept.loads(kept.dumps(tree))
+    assert isinstance(then, KeptSettings)
+    assert [then.value("a"), then.value("b"), then.get("b")] == [Known(1), UNKNOWN, None]
+    assert kept.loads(kept.dumps(then)).value("a") == Known(1)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda then: then.get("c"),
+        lambda then: then.value("c"),
+        lambda then: then.obstacle("a"),
+        lambda then: then.history("a"),
+        lambda then: then.written(),
+        lambda then: then.undeclared(),
+        list,
+    ],
+)
+def test_another_question_is_no_part_of_what_is_kept(ask: Callable[[KeptSettings], object]) -> None:
+    with pytest.raises(kept.NotKept):
+        ask(KeptSettings(kept.dumps(Answers()), compared=False))
