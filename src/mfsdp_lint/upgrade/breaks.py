@@ -271,7 +271,19 @@ class _File:
             for name in names or gone:
                 settings[name].append(path)
         edits = self._edits(call, gone, lines)
-        return edits if isinstance(edits, str) else _Carried(edits, settings)
+        if isinstance(edits, str):
+            return edits
+        wants_os = any(text.startswith("os.path.") for text in lines.values())
+        return _Carried((*self._import_of_os(), *edits) if wants_os else edits, settings)
+
+    def _import_of_os(self) -> Iterator[Edit]:
+        """Yield the edit that imports `os` before everything else that the file imports, unless it does already."""
+        imports = [node for node in self._file.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        if any(isinstance(node, ast.Import) and ("os", None) in _aliases(node) for node in imports):
+            return
+        first = next(node for node in imports if getattr(node, "module", "") != "__future__")
+        start = self._lines.offset(first.lineno, 1)
+        yield Edit(self._lines.span(self._file.path, start, start), f"import os{self._newline}")
 
     def _edits(self, call: CallUse, gone: Sequence[str], lines: Mapping[str, str]) -> tuple[Edit, ...] | str:
         """Return the edits that take arguments out of a call and write settings behind it; or why there are none."""
@@ -323,6 +335,10 @@ class _File:
         return found.start() if found else len(self._file.text)
 
 
+def _aliases(node: ast.Import) -> list[tuple[str, str | None]]:
+    return [(alias.name, alias.asname) for alias in node.names]
+
+
 def _only_target(owner: ast.stmt) -> str | None:
     """Return the name that a statement gives its value, if it is one name alone."""
     targets = (
@@ -372,6 +388,8 @@ class _Probes:
             parts = [name for name in self.open if str(self._values[name]) in value]
             if parts:
                 return self._joined(value, parts), parts
+            if value.startswith(f"{CWD}/") and value.count(CWD) == 1:
+                return f"os.path.join(os.getcwd(), {spell(value.removeprefix(f'{CWD}/'))})", exact
             if CWD in value or value.startswith("torch."):
                 return None, []
         return spell(value), exact

@@ -63,13 +63,15 @@ class Change:
 class Compared:
     """All recipes that both releases have: the differences, and what could not be compared.
 
-    `equal` counts the settings that are the same, `unknown` those that only one release decides.
+    `equal` counts the settings that are the same. `undecided` counts, by setting, the recipes in which one of the two
+    values is not known. `moved` has the settings that are the same under another path, with that path.
     """
 
     differences: tuple[Difference, ...]
     equal: int
-    unknown: int
+    undecided: Mapping[str, int]
     recipes: int
+    moved: Mapping[str, str]
 
 
 def ways_of(recipes: Sequence[Recipe]) -> dict[Way, tuple[Recipe, Variant]]:
@@ -90,7 +92,9 @@ def compared(
     """Compare the recipes of one project under two releases; `named` are settings that are called otherwise."""
     earlier, later = ways_of(before), ways_of(after)
     found: list[Difference] = []
-    same = unknown = 0
+    same = 0
+    undecided: Counter[str] = Counter()
+    elsewhere: dict[str, str] = {}
     shared = [way for way in earlier if way in later]
     for way in shared:
         (_, then), (recipe, now) = earlier[way], later[way]
@@ -107,11 +111,13 @@ def compared(
                 found.append(Difference(way, recipe, now, home, left, right, _cause(*causes), *causes))
             elif isinstance(left, Known) and isinstance(right, Known):
                 same += 1
-            elif isinstance(left, Known) and path in now.settings:
-                unknown += 1
+                if home != path:
+                    elsewhere[path] = home
+            elif path in then.settings and home in now.settings and left != right:
+                undecided[home] += 1
         found += _at_startup(way, recipe, then, now, told, old, new)
     recipes = {(recipe.path, recipe.label) for recipe, _ in (later[way] for way in shared)}
-    return Compared(tuple(found), same, unknown, len(recipes))
+    return Compared(tuple(found), same, undecided, len(recipes), elsewhere)
 
 
 def _differ(left: Value, right: Value) -> bool:

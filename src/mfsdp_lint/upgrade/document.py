@@ -21,6 +21,8 @@ def document(found: Upgrade) -> dict[str, Any]:
         "to": target_document(found.new),
         "breaks": [_break(each) for each in found.breaks],
         "changes": [_change(each) for each in found.changes],
+        "moved": dict(found.compared.moved),
+        "undecided": dict(found.compared.undecided),
         "findings": {
             "new": [_finding(each) for each in found.appeared],
             "gone": [_finding(each) for each in found.gone],
@@ -33,7 +35,6 @@ def document(found: Upgrade) -> dict[str, Any]:
             "recipes": found.recipes,
             "compared": found.compared.recipes,
             "equal": found.compared.equal,
-            "unknown": found.compared.unknown,
         },
     }
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Span
@@ -45,10 +45,11 @@ class CallUse:
 
 @dataclass(frozen=True, slots=True)
 class FileNames:
-    """The uses of the library in one file."""
+    """The uses of the library in one file, whose statements are its `body`."""
 
     path: str
     text: str
+    body: Sequence[ast.stmt]
     names: tuple[NameUse, ...]
     calls: tuple[CallUse, ...]
 
@@ -84,7 +85,7 @@ class _File:
         found += self._attributes()
         if not found:
             return None
-        return FileNames(self._path, self._text, tuple(found), tuple(self._calls()))
+        return FileNames(self._path, self._text, self._tree.body, tuple(found), tuple(self._calls()))
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[NameUse]:
         if isinstance(node, ast.ImportFrom):

@@ -6,19 +6,23 @@ its old value, and no other setting changes, in no recipe that uses the text.
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.core.values import CWD, Known, Plain, is_known_as
+from mfsdp_lint.core.values import CWD, NONE, Known, Plain, is_known_as
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.fixes.apply import Fixed, fix_project
 from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged, Need, in_other_calls
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.upgrade.changes import Difference
 
 PIN = "the old release's value"
+
+_PLACES = 2
 
 _WRITABLE = (str, int, float, bool, list)
 
@@ -39,8 +43,43 @@ def why_not(difference: Difference) -> str | None:
     return None
 
 
-def pinned(differences: Sequence[Difference], old: Sequence[Recipe], judgement: Judgement, judge: Linter) -> Fixed:
-    """Plan and prove the pins of some recipes, of each all together; where that fails, one by one. Writes nothing.
+def every_recipe(differences: Sequence[Difference], sources: Sources) -> set[str]:
+    """Return all recipes with differences, by their keys."""
+    return {key_of(each.recipe) for each in differences}
+
+
+def built_on(differences: Sequence[Difference], sources: Sources) -> set[str]:
+    """Return the recipes that other ones are built on, by their keys; none where no recipe is built on another."""
+    named = {key_of(each.recipe): each.recipe for each in differences if each.recipe.kind == "function"}
+    names = {recipe.name for recipe in named.values()}
+    uses = {key: names & _names_in(recipe, sources) - {recipe.name} for key, recipe in named.items()}
+    used = set().union(*uses.values()) if uses else set()
+    return {key for key, recipe in named.items() if recipe.name in used and not uses[key]}
+
+
+def _names_in(recipe: Recipe, sources: Sources) -> set[str]:
+    """Return the names that the function of a recipe reads."""
+    try:
+        tree = ast.parse(sources.text_or_none(recipe.path) or "")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    inside = (node for node in tree.body if node.lineno <= recipe.line <= (node.end_lineno or node.lineno))
+    return {each.id for node in inside for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def settings_in(fixed: Fixed) -> Iterator[str]:
+    """Yield the file of every setting that is pinned."""
+    yield from (need.recipe.path for each in fixed.fixed for need in each.request.needs for _ in need.set)
+
+
+def pinned(
+    differences: Sequence[Difference],
+    chosen: Collection[str],
+    old: Sequence[Recipe],
+    judgement: Judgement,
+    judge: Linter,
+) -> Fixed:
+    """Plan and prove the pins of the chosen recipes, of each all together; where that fails, one by one.
 
     `old` are the recipes under the old release: a pin has to be right for all callers of a recipe.
     """
@@ -61,13 +100,12 @@ def pinned(differences: Sequence[Difference], old: Sequence[Recipe], judgement: 
         marked = callers.marked(replace(before, requests=requests), requests)
         return fix_project(marked, evaluate, sources.text, is_linted, widen)
 
-    every = list(differences)
-    fixed = proved(list(_requests(every, lambda each: "")))
+    fixed = proved([each for each in _requests(differences, lambda each: "") if each.key in chosen])
     failed = {each.request.key for each in fixed.unproved}
     if not failed or fixed.texts:
         return fixed
     return proved(
-        [each for each in _requests(every, lambda each: f" {each.path}") if each.key.rpartition(" ")[0] in failed]
+        [each for each in _requests(differences, lambda each: f" {each.path}") if each.key.rpartition(" ")[0] in failed]
     )
 
 
@@ -128,13 +166,29 @@ def _requests(differences: Sequence[Difference], part: Callable[[Difference], st
             assert isinstance(each.old, Known)
             values[id(each.variant)][each.path] = each.old.value
         paths = {each.path for each in group}
-        needs = [Need(ways[way][0], ways[way][1], set_) for way, set_ in values.items()]
+        needs = [Need(*ways[way][:2], set_, anchors=_anchors(*ways[way][:2])) for way, set_ in values.items()]
         needs += (
             Need(recipe, variant, {}, may_change=tuple(sorted(theirs & paths)))
             for way, (recipe, variant, theirs) in ways.items()
             if way not in values and theirs & paths
         )
         yield FixRequest(key, f"{PIN} {key}", "error", "unsafe", tuple(needs))
+
+
+def _anchors(recipe: Recipe, variant: Variant) -> tuple[str, ...]:
+    """Return settings that the recipe's own function assigns, the last one first: places to write behind.
+
+    A function that launches its configuration is not at its end where that has all its settings.
+    """
+    found = []
+    for path in variant.settings.written():
+        origin = variant.origin(path)
+        if origin is None or (origin.span.path, origin.function) != (recipe.path, recipe.name):
+            continue
+        if origin.how == "assigned" and variant.value(path) not in (NONE, Known(False)):
+            found.append((origin.order, path))
+    ordered = [path for _, path in sorted(found, reverse=True)]
+    return tuple(dict.fromkeys((*ordered[:_PLACES], *ordered[-1:])))
 
 
 def key_of(recipe: Recipe) -> str:

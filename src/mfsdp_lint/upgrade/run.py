@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.finding import Edit, Finding
@@ -19,7 +20,7 @@ from mfsdp_lint.upgrade.breaks import Break, Kind, library_breaks
 from mfsdp_lint.upgrade.changes import Change, Compared, by_cause, compared, ways_of
 from mfsdp_lint.upgrade.library import Library
 from mfsdp_lint.upgrade.names import FileNames, names_in
-from mfsdp_lint.upgrade.pins import pinned
+from mfsdp_lint.upgrade.pins import built_on, every_recipe, key_of, pinned, settings_in
 from mfsdp_lint.upgrade.renames import renames, written_names
 
 
@@ -73,32 +74,33 @@ def upgrade(options: Options, to: str, since: str | None = None, *, pin: bool = 
     breaks += _of_settings(before.recipes, after.recipes, old, new)
     breaks = _with_code(breaks, list(_of_code(before, after)))
     found = compared(before.recipes, after.recipes, old, new, named)
-    remaining = found
-    counted: dict[str, int] = {}
+    pins: Counter[str] = Counter()
     reasons: dict[str, str] = {}
-    if pin and found.differences:
-        fixed = pinned(found.differences, before.recipes, after, new_judge)
-        reasons = {each.request.key: each.reason for each in fixed.unproved}
+    # What others are built on comes first: most of them need no pins of their own then.
+    for which in (built_on, every_recipe) if pin else ():
+        chosen = which(found.differences, after.sources)
+        if not chosen:
+            continue
+        fixed = pinned(found.differences, chosen, before.recipes, after, new_judge)
+        reasons |= {each.request.key: each.reason for each in fixed.unproved}
         if fixed.texts:
             texts = {**texts, **fixed.texts}
             after = new_judge(before.sources.with_texts(texts), after)
-            remaining = compared(before.recipes, after.recipes, old, new, named)
-            for proved in fixed.fixed:
-                for need in proved.request.needs:
-                    counted[need.recipe.path] = counted.get(need.recipe.path, 0) + len(need.set)
+            found = compared(before.recipes, after.recipes, old, new, named)
+            pins.update(settings_in(fixed))
     appeared, gone = _findings(before, after)
     return Upgrade(
         old,
         new,
         before.sources,
         tuple(sorted(dict.fromkeys(breaks), key=lambda each: each.order)),
-        tuple(by_cause(remaining.differences)),
-        remaining,
+        tuple(by_cause(found.differences)),
+        found,
         appeared,
         gone,
         {path: text for path, text in texts.items() if text != before.sources.text(path)},
-        counted,
-        reasons,
+        pins,
+        {key: reason for key, reason in reasons.items() if key in {key_of(each.recipe) for each in found.differences}},
         (*not_there, *before.problems),
         tuple(dict.fromkeys((*old_question.remarks, *new_question.remarks))),
         len(old_question.every_file),

@@ -8,13 +8,15 @@ candidates apart.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.core.values import NONE, NOT_NONE, Known, describe
+from mfsdp_lint.core.values import NONE, NOT_NONE, Known, describe, is_known_as
 from mfsdp_lint.fixes.judged import equal
 from mfsdp_lint.megatron.versions import RELEASES, Target, resolve_target
+from mfsdp_lint.megatron.vocabulary import SECTIONS
 from mfsdp_lint.upgrade.library import Library, LibraryCall, Name
 
 MOST_LISTED = 4
@@ -87,7 +89,7 @@ def _of_definition(name: Name, entry: object, old: Library, new: Library) -> Suc
     kind = entry[0] if isinstance(entry, list) else None
     places = [each for each in new.defining(name[1]) if kind is None or new.snapshot.entry(*each)[0] == kind]
     if not places:
-        return NOTHING
+        return _of_section(name, old, new) if kind == "class" else NOTHING
     took = old.takes(name)
     fitting = [each for each in places if took is None or (taken := new.takes(each)) is None or took <= taken]
     if len(fitting) == 1 and len(places) == 1:
@@ -97,6 +99,29 @@ def _of_definition(name: Name, entry: object, old: Library, new: Library) -> Suc
         lost = sorted((took or frozenset()) - (new.takes(each) or took or frozenset()))
         candidates.append(Candidate(each, (f"does not take {', '.join(lost[:_MOST_TOLD])}",) if lost else ()))
     return Succession(None, tuple(candidates), why="the same name is defined elsewhere")
+
+
+_RECIPES = "megatron.bridge.recipes"
+_ASKED = 120
+
+
+def _of_section(name: Name, old: Library, new: Library) -> Succession:
+    """List the classes that the library's recipes have now where they had a class: none takes its place unchanged."""
+    full = ".".join(old.definition(name))
+    calls = [LibraryCall(each) for each in old.recipes(_RECIPES) if new.has(*each) and new.entry(each)][:_ASKED]
+    found: Counter[str] = Counter()
+    for then, now in zip(old.evaluated(calls), new.evaluated(calls), strict=True):
+        for section in SECTIONS if then and now else ():
+            value = now.setting(f"{section}.__class__").value if now else None
+            if then and is_known_as(then.setting(f"{section}.__class__").value, full) and isinstance(value, Known):
+                found[str(value.value)] += 1
+    took = old.takes(name) or frozenset()
+    candidates = []
+    for path, _ in found.most_common(MOST_LISTED):
+        module, _, cls = path.rpartition(".")
+        lost = sorted(took - (new.takes((module, cls)) or took))
+        candidates.append(Candidate((module, cls), (f"does not take {', '.join(lost)}",) if lost else ()))
+    return Succession(None, tuple(candidates), "the library's recipes have another class in its place" if found else "")
 
 
 def _of_recipe(call: LibraryCall, recipe: Recipe, old: Library, new: Library, module: str) -> Succession:

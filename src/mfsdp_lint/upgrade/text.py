@@ -16,6 +16,7 @@ SHOWN = 20
 """Lines of a part that are printed without `--all`."""
 
 _LONGEST = 60
+_NAMED = 5
 
 _CAUSES: dict[Cause, str] = {
     "files": "follows from your own files, which decide otherwise under the other release",
@@ -31,6 +32,8 @@ def render(found: Upgrade, *, written: bool, pin: bool, every: bool = False) -> 
     shown = None if every else SHOWN
     yield from _part(f"breaks: {len(found.breaks)}", _breaks(found), shown)
     yield from _part(f"changes silently: {_said(found)}", _changes(found.changes), shown)
+    yield from _part("the same under another name", _moved(found), shown)
+    yield from _part("not known in one of the releases", _undecided(found), shown)
     yield from _part(f"findings that are new: {len(found.appeared)}", _findings(found.appeared), shown)
     yield from _part(f"findings that are gone: {len(found.gone)}", _findings(found.gone), shown)
     yield from _part("the new release wants", _versions(found), shown)
@@ -60,8 +63,10 @@ def _said(found: Upgrade) -> str:
 def _breaks(found: Upgrade) -> Iterator[str]:
     for each in found.breaks:
         yield f"{each.span.path}:{each.span.line}:{each.span.column}: {each.message}{_instead(each)}"
-        if (each.reason and not each.edits) or (each.edits and each.reason):
+        if each.reason:
             yield f"    {each.reason}"
+        if each.recipes:
+            yield f"    stops {', '.join(each.recipes[:_NAMED])}{' and others' if len(each.recipes) > _NAMED else ''}"
         for candidate in each.candidates if not each.successor else ():
             said = f": {'; '.join(candidate.differs)}" if candidate.differs else ""
             yield f"    perhaps {'.'.join(candidate.name)}{clipped(said, 2 * _LONGEST)}"
@@ -95,6 +100,17 @@ def _place(change: Change) -> str:
     (old, new), *more = change.places
     others = f" and {count(len(more), 'other place')}" if more else ""
     return f" ({old} → {new}{others})"
+
+
+def _moved(found: Upgrade) -> Iterator[str]:
+    for old, new in sorted(found.compared.moved.items()):
+        if not old.startswith("model.") or new != f"model.transformer.{old.partition('.')[2]}":
+            yield f"{old} → {new}"
+
+
+def _undecided(found: Upgrade) -> Iterator[str]:
+    for path, number in sorted(found.compared.undecided.items()):
+        yield f"{path}, {count(number, 'recipe')}"
 
 
 def _meaning(path: str) -> str | None:
