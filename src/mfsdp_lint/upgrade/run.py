@@ -22,6 +22,7 @@ from mfsdp_lint.upgrade.library import Library
 from mfsdp_lint.upgrade.names import FileNames, names_in
 from mfsdp_lint.upgrade.pins import built_on, every_recipe, key_of, pinned, settings_in
 from mfsdp_lint.upgrade.renames import renames, written_names
+from mfsdp_lint.upgrade.scripts import script_breaks
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,9 @@ def upgrade(options: Options, to: str, since: str | None = None, *, pin: bool = 
     named = renames(old, new)
     breaks += _of_renames(old_question, before, named, libraries[1])
     new_judge = replace(judge, question=new_question)
+    for file in old_question.every_file:
+        if file.kind != "python" and (text := before.sources.text_or_none(file.path)) is not None:
+            breaks += script_breaks(file.path, text, *libraries)
     texts = edited(breaks, before.sources)
     after = new_judge(before.sources.with_texts(texts))
     if lost := _lost(before, after, texts):
