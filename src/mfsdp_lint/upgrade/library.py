@@ -15,7 +15,6 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.versions.releases import every, having, in_none, releases
-from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import load_knowledge, shipped
@@ -106,11 +105,15 @@ class Library:
                 return self._fields(name)
         return None
 
-    def has_field(self, path: str) -> bool:
-        """Tell whether a class that a section may be of declares a field."""
-        section, _, field = path.partition(".")
-        known = table().sections(self.target.bridge).get(section)
-        return known is not None and field in known.fields
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """The names of the fields of all classes that the snapshot has."""
+        entries = (
+            self.snapshot.entry(module, name)
+            for module in self.snapshot.modules()
+            for name in self.snapshot.names(module) or ()
+        )
+        return frozenset(field for kind, *rest in entries if kind == "class" for field, *_ in rest[0].get("fields", ()))
 
     def _fields(self, name: Name) -> frozenset[str] | None:
         """Return the fields that a dataclass and its bases take; None where a base is not known."""

@@ -38,6 +38,9 @@ def why_not(difference: Difference) -> str | None:
         return "its old value cannot be written"
     if isinstance(old.value, str) and (CWD in old.value or old.value.startswith(("torch.", "megatron."))):
         return "its old value cannot be written as a text"
+    before = difference.before
+    if difference.cause == "files" and before is not None and before.upstream is None and before.sources:
+        return "its old value follows from another text of yours"
     if difference.path.startswith("env.") or difference.path.rpartition(".")[2].startswith("_"):
         return "it is no setting of a configuration"
     return None
