@@ -139,6 +139,26 @@ def test_a_name_that_others_may_import_from_the_file_keeps_its_name_there(upgrad
     assert "import qwen3_8b_peft_config as qwen3_8b_finetune_config" in found
 
 
+def test_a_name_that_another_file_imports_from_the_file_keeps_its_name_there(upgrade: Upgrade) -> None:
+    text = """\
+        from megatron.bridge.recipes.qwen.qwen3 import qwen3_8b_finetune_config
+        """
+    Path(".git").mkdir()
+    Path("other.py").write_text("from r import qwen3_8b_finetune_config\n")
+    found = written(upgrade, "0.2.0", "0.3.1", text)
+    assert "import qwen3_8b_peft_config as qwen3_8b_finetune_config" in found
+
+
+def test_a_notebook_is_told_and_not_edited(upgrade: Upgrade, capsys: pytest.CaptureFixture[str]) -> None:
+    code = "from megatron.bridge.peft.lora import LoRAMerge\n"
+    cell = {"cell_type": "code", "source": [code], "metadata": {}, "outputs": [], "execution_count": None}
+    notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    Path("n.ipynb").write_text(notebook)
+    assert main(["upgrade", "--from", "0.3.1", "--to", "0.6.0", "--write", "n.ipynb"]) == 1
+    assert "a notebook is not edited" in capsys.readouterr().out
+    assert Path("n.ipynb").read_text() == notebook
+
+
 @pytest.mark.parametrize(
     "guard", ["try:\n    {}\nexcept ImportError:\n    merge = None\n", "if TYPE_CHECKING:\n    {}\n"]
 )

@@ -22,6 +22,8 @@ from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import CWD, NONE, NOT_NONE, Known, Plain, same, spell
 from mfsdp_lint.fixes.edits import LINE_END
 from mfsdp_lint.fixes.judged import equal
+from mfsdp_lint.inputs.dependents import TooMany, importers
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.upgrade.library import Library, LibraryCall, Name
 from mfsdp_lint.upgrade.names import CallUse, FileNames, NameUse, keywords
 from mfsdp_lint.upgrade.successors import Candidate, Succession, successor_of
@@ -171,7 +173,13 @@ class _File:
     def _is_handed_on(self, local: str) -> bool:
         """Tell whether others may import the name from this file, or find it by its text."""
         by_text = re.search(rf"""["']{re.escape(local)}["']""", self._file.text)
-        return os.path.basename(self._file.path) == "__init__.py" or by_text is not None
+        if os.path.basename(self._file.path) == "__init__.py" or by_text is not None:
+            return True
+        try:
+            users = [path for path in importers([self._file.path]) if path != self._file.path]
+        except TooMany:
+            return True
+        return any(re.search(rf"\b{re.escape(local)}\b", Sources().text_or_none(path) or "") for path in users)
 
     def _without(self, node: ast.ImportFrom, use: NameUse) -> Edit | None:
         """Return the edit that takes a name out of an import of several; None where a comment is in the way."""

@@ -13,8 +13,9 @@ from mfsdp_lint.engine.read import Question, question
 from mfsdp_lint.engine.run import prepare
 from mfsdp_lint.fixes.edits import OverlapError, apply_edits
 from mfsdp_lint.inputs.options import Options, UsageError
-from mfsdp_lint.inputs.sources import Problem, Sources
+from mfsdp_lint.inputs.sources import NOTEBOOK, Problem, Sources
 from mfsdp_lint.megatron.versions import Target
+from mfsdp_lint.readers.registry import READERS
 from mfsdp_lint.rules.writes import no_fields
 from mfsdp_lint.upgrade.breaks import Break, Kind, library_breaks
 from mfsdp_lint.upgrade.changes import Change, Compared, by_cause, compared, ways_of
@@ -23,6 +24,9 @@ from mfsdp_lint.upgrade.names import FileNames, names_in
 from mfsdp_lint.upgrade.pins import built_on, every_recipe, key_of, pinned, settings_in
 from mfsdp_lint.upgrade.renames import renames, written_names
 from mfsdp_lint.upgrade.scripts import script_breaks
+
+_IN_PYTHON = frozenset(reader.type.name for reader in READERS if reader.type.imports)
+"""The kinds of files that are written in Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +71,12 @@ def upgrade(options: Options, to: str, since: str | None = None, *, pin: bool = 
     breaks += _of_renames(old_question, before, named, libraries[1])
     new_judge = replace(judge, question=new_question)
     for file in old_question.every_file:
-        if file.kind != "python" and (text := before.sources.text_or_none(file.path)) is not None:
+        if file.kind not in _IN_PYTHON and (text := before.sources.text_or_none(file.path)) is not None:
             breaks += script_breaks(file.path, text, *libraries)
+    breaks = [
+        replace(each, edits=(), reason="a notebook is not edited") if each.span.path.endswith(NOTEBOOK) else each
+        for each in breaks
+    ]
     texts = edited(breaks, before.sources)
     after = new_judge(before.sources.with_texts(texts))
     if lost := _lost(before, after, texts):
@@ -122,7 +130,7 @@ def _question(options: Options, version: str | None) -> tuple[Question, tuple[Pr
 
 def _files(question: Question, sources: Sources) -> Iterator[FileNames]:
     for file in question.every_file:
-        if file.kind == "python" and (text := sources.text_or_none(file.path)) is not None:
+        if file.kind in _IN_PYTHON and (text := sources.text_or_none(file.path)) is not None:
             found = names_in(file.path, text)
             if found is not None:
                 yield found
@@ -131,7 +139,7 @@ def _files(question: Question, sources: Sources) -> Iterator[FileNames]:
 def _of_renames(question: Question, before: Judgement, named: Mapping[str, str], library: Library) -> Iterator[Break]:
     """Yield the uses of settings that are called otherwise, where no class of the new release keeps the old name."""
     for file in question.every_file:
-        text = before.sources.text_or_none(file.path) if file.kind == "python" else None
+        text = before.sources.text_or_none(file.path) if file.kind in _IN_PYTHON else None
         if text is not None:
             for span, old, new in written_names(file.path, text, named):
                 if old.rpartition(".")[2] in library.fields:
