@@ -72,6 +72,7 @@ docs: $(CHECKS)
 	$(BIN)/python -m tools.options_page
 	$(BIN)/python -m tools.fixes_gallery
 	$(BIN)/python -m tools.architecture_page
+	$(BIN)/python -m tools.screens
 	$(BIN)/python -m tools.coverage.generate
 	$(BIN)/python -m tools.verified
 

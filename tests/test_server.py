@@ -68,8 +68,8 @@ Session = Callable[[Callable[[Editor], Awaitable[None]]], None]
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
-    """Starts a server, lets a test talk to it, and ends it as an editor does."""
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Session:
+    """Starts a server, lets a test talk to it, and ends it as an editor does. A parameter has the editor's options."""
     monkeypatch.setenv(
         "PYTHONPATH", os.pathsep.join([str(Path(mfsdp_lint.__file__).parents[1]), *filter(None, sys.path)])
     )
@@ -78,7 +78,11 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
         client = LanguageClient("test", "1")
         editor = Editor(client, tmp_path)
         await client.start_io(sys.executable, "-m", "mfsdp_lint", "server", cwd=str(tmp_path))
-        await client.initialize_async(types.InitializeParams(types.ClientCapabilities(), root_uri=tmp_path.as_uri()))
+        chosen = getattr(request, "param", None)
+        asked = types.InitializeParams(
+            types.ClientCapabilities(), root_uri=tmp_path.as_uri(), initialization_options=chosen
+        )
+        await client.initialize_async(asked)
         client.initialized(types.InitializedParams())
         try:
             await asyncio.wait_for(test(editor), 60)
@@ -117,6 +121,74 @@ def test_a_saved_helper_is_checked_with_those_who_use_it(session: Session, tmp_p
         editor.client.text_document_did_save(saved)
         codes = {each.code for each in (await editor.published.get()).diagnostics}
         assert "MFSDP101" in codes
+
+    session(test)
+
+
+HELPER = "def shard(cfg):\n    cfg.ddp.use_megatron_fsdp = {}\n    return cfg\n"
+USES_HELPER = """\
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+from sharding import shard
+
+
+def recipe():
+    cfg = llama3_8b_pretrain_config()
+    cfg.checkpoint.ckpt_format = "torch_dist"
+    shard(cfg)
+    return cfg
+"""
+
+
+def test_an_imported_file_counts_as_it_is_typed(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "sharding.py").write_text(HELPER.format("False"))
+
+    def codes(told: types.PublishDiagnosticsParams) -> tuple[str, bool]:
+        return told.uri.rpartition("/")[2], "MFSDP101" in {each.code for each in told.diagnostics}
+
+    async def test(editor: Editor) -> None:
+        assert codes(await editor.open("recipe.py", USES_HELPER)) == ("recipe.py", False)
+        assert codes(await editor.open("sharding.py", HELPER.format("False"))) == ("sharding.py", False)
+        assert codes(await editor.type("sharding.py", HELPER.format("True"), 2)) == ("sharding.py", False)
+        assert codes(await editor.published.get()) == ("recipe.py", True)
+        closed = types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(editor.uri("sharding.py")))
+        editor.client.text_document_did_close(closed)
+        assert codes(await editor.published.get()) == ("sharding.py", False)
+        assert codes(await editor.published.get()) == ("recipe.py", False)
+
+    session(test)
+
+
+REPLACED = """\
+from folders import get_folder
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+def recipe():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.ddp.average_in_collective = True
+    cfg.train.train_iters = 10
+    cfg.train.train_iters = 20
+    cfg.checkpoint.ckpt_format = "fsdp_dtensor"
+    cfg.checkpoint.save = get_folder()
+    cfg.checkpoint.save = "/results"
+    return cfg
+"""
+
+
+@pytest.mark.parametrize("session", [{"effectiveValues": True}, None], indirect=True, ids=["asked for", "not"])
+def test_values_that_do_not_run_as_written_are_shown_on_request(
+    session: Session, request: pytest.FixtureRequest
+) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.open("recipe.py", REPLACED)
+        everything = types.Range(types.Position(0, 0), types.Position(20, 0))
+        document = types.TextDocumentIdentifier(editor.uri("recipe.py"))
+        asked = types.InlayHintParams(document, everything)
+        hints = await editor.client.text_document_inlay_hint_async(asked)
+        found = {each.position.line + 1: each.label for each in hints or []}
+        assert found == ({8: "runs with False", 9: "runs with 20"} if "asked" in request.node.name else {})
 
     session(test)
 

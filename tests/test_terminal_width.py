@@ -45,6 +45,7 @@ COMMANDS = {
     "check": ["."],
     "audit": ["audit", "."],
     "audit settings": ["audit", "llama3_8b_fsdp.py", "--settings", "checkpoint.*"],
+    "why": ["why", "llama3_8b_fsdp.py::llama3_8b_fsdp", "checkpoint.ckpt_format"],
     "rules": ["rules"],
 }
 
@@ -55,6 +56,13 @@ def test_lines_fit_but_for_words_that_are_wider(command: list[str], width: int) 
     for line in on_a_terminal(width, *command):
         last = line.rpartition("\r")[2]
         assert len(last) <= width or max(map(len, last.split())) > width - 25, last
+
+
+def test_places_that_do_not_fit_are_below_their_settings() -> None:
+    lines = on_a_terminal(80, "audit", "llama3_8b_fsdp.py", "--settings", "ddp.*")
+    setting = next(at for at, line in enumerate(lines) if line.startswith("  ddp.bucket_size "))
+    assert lines[setting].split() == ["ddp.bucket_size", "–"]
+    assert lines[setting + 1] == "      default, megatron/bridge/recipes/common.py:75"
 
 
 def test_words_are_whole() -> None:

@@ -125,7 +125,7 @@ const HOW = {
 
 function from(row) {
   const start = row.because === undefined ? "" : `; at start-up: ${row.because}`;
-  if (!row.how) return `nobody is seen to write it${start}`;
+  if (!row.how) return `no visible code writes it${start}`;
   const place = row.upstream ? `${row.upstream}, ${row.file}:${row.line}` : `line ${row.line}`;
   return `${HOW[row.how] ?? row.how}: ${place}${start}`;
 }

@@ -19,7 +19,7 @@ from mfsdp_lint.core.finding import Finding, Severity
 from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.core.values import describe
+from mfsdp_lint.core.values import Known, Value, describe
 from mfsdp_lint.engine.ignore import fixed_text, with_comments
 from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.engine.run import run
@@ -28,7 +28,7 @@ from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.faults import described
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.startup.resolve import resolve
+from mfsdp_lint.megatron.startup.resolve import differs, resolve
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import find
@@ -43,25 +43,30 @@ from mfsdp_lint.rules.selection import rules_about
 
 @dataclass(frozen=True, slots=True)
 class OpenDocument:
-    """The text of a file in an editor, and the editor's number of its state."""
+    """A file's text in an editor and the number of its state. `others` are the other open texts by path."""
 
     path: str
     text: str
     version: int | None = None
+    others: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedDocument:
-    """Findings in one state of a document; `problem` says why there could be none."""
+    """Findings in one state of a document; `problem` says why there could be none.
+
+    `depends_on` tells whether the check asked for a file.
+    """
 
     document: OpenDocument
     findings: tuple[Finding, ...] = ()
     text_of: Callable[[str], str | None] = lambda _: None
+    depends_on: Callable[[str], bool] = lambda _: False
     problem: str = ""
 
 
 def check(document: OpenDocument, *, dependents: bool = False) -> CheckedDocument:
-    """Check a document, with its imports as they are on disk. Silenced findings are left out.
+    """Check a document; its imports are as the editor has them, else as on disk. Silenced findings are left out.
 
     With `dependents`, the files that use it are checked with it, which takes longer.
     """
@@ -71,13 +76,14 @@ def check(document: OpenDocument, *, dependents: bool = False) -> CheckedDocumen
     except UsageError as error:
         return CheckedDocument(document, problem=str(error))
     mine = [each for each in outcome.findings if each.span.path == document.path and each.suppressed is None]
-    return CheckedDocument(document, in_files(mine, outcome.sources), outcome.written)
+    sources = outcome.sources
+    return CheckedDocument(document, in_files(mine, sources), outcome.written, sources.was_asked_for)
 
 
 def recipes_of(document: OpenDocument) -> tuple[tuple[Recipe, ...], Target, Sources]:
     """Read the recipes of a document, with the calls that led to each value. Raises UsageError."""
     asked, _ = question(_options(document))
-    sources = Sources({**asked.command_line.texts, document.path: document.text})
+    sources = Sources(asked.texts)
     found = read(asked, sources, tracing=True).recipes
     return tuple(recipes_in_files(found, sources)), asked.target, sources
 
@@ -85,7 +91,8 @@ def recipes_of(document: OpenDocument) -> tuple[tuple[Recipe, ...], Target, Sour
 def _options(document: OpenDocument) -> Options:
     """Build the command line's options for one text. Raises UsageError."""
     quiet = {"fix": False, "fix_only": False, "diff": False, "cache": False, "update_baseline": False}
-    return merge({"paths": (document.path,), "stdin": document.text, **quiet}, read_configuration())
+    texts = {"stdin": document.text, "unsaved": document.others}
+    return merge({"paths": (document.path,), **texts, **quiet}, read_configuration())
 
 
 SOURCE = "mfsdp-lint"
@@ -230,6 +237,31 @@ def setting_text(path: str, recipes: Sequence[Recipe], target: Target) -> str:
     return "\n".join([*lines, "", "```text", entry.rstrip(), "```"])
 
 
+def effective_values(path: str, recipes: Sequence[Recipe], target: Target) -> dict[Span, str]:
+    """Return the final values of the settings that a file writes, by the place of the write, where they differ.
+
+    A later write or start-up may have replaced a value. A write is left out if a value is unknown in any recipe.
+    """
+    found: dict[Span, dict[str, list[tuple[Value, Value]]]] = {}
+    for recipe in recipes:
+        for variant in recipe.variants:
+            run = resolve(variant, target, front_end=recipe.front_end).run
+            for name in variant.settings.written():
+                writes = [origin for at, origin in variant.settings.history(name) if at == name]
+                for origin in writes:
+                    written = variant.value(name) if origin is writes[-1] else origin.value
+                    if origin.point.path == path:
+                        found.setdefault(origin.point, {}).setdefault(name, []).append((written, run.value(name)))
+    return {
+        place: " or ".join(dict.fromkeys(describe(final) for _, final in values))
+        for place, named in found.items()
+        for values in named.values()
+        if len(named) == 1
+        and all(isinstance(each, Known) for pair in values for each in pair)
+        and any(differs(*pair) for pair in values)
+    }
+
+
 def setting_origins(path: str, recipes: Sequence[Recipe]) -> list[Origin]:
     """Return the places where the recipes set it, each once."""
     found = (variant.origin(path) for recipe in recipes for variant in recipe.variants)
@@ -296,6 +328,9 @@ def _units(character: str) -> int:
 PAUSE = 0.3
 """Seconds without a keystroke, after which a document is checked."""
 
+USERS_PAUSE = 1.0
+"""Seconds without a keystroke, after which the other open documents that use it are checked."""
+
 Answer = TypeVar("Answer")
 
 
@@ -307,17 +342,21 @@ class Server(LanguageServer):
         self.checked: dict[str, CheckedDocument] = {}
         self.due: dict[str, asyncio.Task[None]] = {}
         self.turn = asyncio.Lock()
+        self.shows_effective_values = False
         self.was_shut_down = False
 
     def document(self, uri: str) -> OpenDocument | None:
         """Return the document as the editor has it; None if it is no file."""
-        path = uris.to_fs_path(uri)
+        path = _path(uri)
         if path is None:
             return None
         open_one = self.workspace.get_text_document(uri)
-        relative = os.path.relpath(path)  # as the command line would get it in the root of the workspace
-        shown = path if relative.startswith(os.pardir) else relative
-        return OpenDocument(shown, open_one.source, open_one.version)
+        others = (
+            (other, document.source)
+            for each, document in self.workspace.text_documents.items()
+            if each != open_one.uri and (other := _path(each)) is not None
+        )
+        return OpenDocument(path, open_one.source, open_one.version, tuple(others))
 
     async def alone(self, work: Callable[[], Answer]) -> Answer:
         """Run slow work, one piece at a time, to its end, even if its request is cancelled."""
@@ -333,6 +372,13 @@ class Server(LanguageServer):
         if uri in self.due:
             self.due[uri].cancel()
         self.due[uri] = asyncio.ensure_future(self._check(uri, pause, dependents))
+
+    def check_users_soon(self, uri: str, pause: float) -> None:
+        """Check the other documents whose last check asked for a file."""
+        path = _path(uri)
+        for other, checked in self.checked.items():
+            if other != uri and path is not None and checked.depends_on(path):
+                self.check_soon(other, pause)
 
     def complain(self, problem: str) -> None:
         """Show an error that does not concern the document."""
@@ -367,6 +413,11 @@ def server() -> Server:
         if root and os.path.isdir(root):
             os.chdir(root)  # paths and the configuration are relative to it
 
+    @made.feature(types.INITIALIZE)
+    def beginning(server: Server, asked: types.InitializeParams) -> None:
+        chosen = asked.initialization_options
+        server.shows_effective_values = isinstance(chosen, dict) and chosen.get("effectiveValues") is True
+
     @made.feature(types.SHUTDOWN)
     def shut_down(server: Server, *_: object) -> None:
         server.was_shut_down = True
@@ -378,6 +429,7 @@ def server() -> Server:
     @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(server: Server, asked: types.DidChangeTextDocumentParams) -> None:
         server.check_soon(asked.text_document.uri, PAUSE)
+        server.check_users_soon(asked.text_document.uri, USERS_PAUSE)
 
     @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(server: Server, asked: types.DidSaveTextDocumentParams) -> None:
@@ -391,6 +443,7 @@ def server() -> Server:
         if uri in server.due:
             server.due.pop(uri).cancel()
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        server.check_users_soon(uri, PAUSE)  # they see the text on disk again
 
     @made.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
@@ -443,6 +496,23 @@ def server() -> Server:
             if (text := sources.as_it_is_or_none(origin.point.path)) is not None
         ]
 
+    @made.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    async def hints(server: Server, asked: types.InlayHintParams) -> list[types.InlayHint]:
+        document = server.document(asked.text_document.uri) if server.shows_effective_values else None
+        if document is None:
+            return []
+        try:
+            recipes, target, _ = await server.alone(lambda: recipes_of(document))
+        except UsageError:
+            return []  # the check reports it
+        found = effective_values(document.path, recipes, target)
+        places = ((range_of(place, document.text), value) for place, value in found.items())
+        return [
+            types.InlayHint(place.end, f"runs with {value}", padding_left=True)
+            for place, value in places
+            if touches(asked.range, place)
+        ]
+
     @made.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[":", " "]))
     async def completion(server: Server, asked: types.CompletionParams) -> list[types.CompletionItem]:
         document = server.document(asked.text_document.uri)
@@ -474,6 +544,15 @@ async def _setting_named(
         return path, *await server.alone(lambda: recipes_of(document))
     except UsageError:
         return None
+
+
+def _path(uri: str) -> str | None:
+    """Return the path of a file, relative to the root of the workspace if it is in there; None if it is no file."""
+    path = uris.to_fs_path(uri)
+    if path is None:
+        return None
+    relative = os.path.relpath(path)
+    return path if relative.startswith(os.pardir) else relative
 
 
 def _uri(path: str) -> str:

@@ -177,7 +177,7 @@ def test_an_environment_variable_has_a_story_too(ask: Ask) -> None:
     assert story(ask, "recipes.py::small", "env.NCCL_DEBUG") == shown(
         """
         env.NCCL_DEBUG is unknown in small (recipes.py:14)
-          the recipe does not set it: what is in the environment of the launch counts
+          the recipe does not set it; the environment of the launch decides
         """
     )
 
@@ -198,7 +198,7 @@ def test_an_override_file_is_told_line_by_line(ask: Ask) -> None:
     assert story(ask, "overrides.yaml", "checkpoint.load") == shown(
         """
         checkpoint.load is unknown in overrides.yaml (overrides.yaml:1)
-          nothing here writes it: what is overridden here decides
+          this file does not write it; the recipe that it overrides decides
         """
     )
 
@@ -249,6 +249,11 @@ def test_json_has_start_up_apart(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("address", "setting", "message"),
     [
+        (
+            "overrides.yaml",
+            "ddp.use_megatron_fdsp",
+            "overrides.yaml has no setting ddp.use_megatron_fdsp; did you mean ddp.use_megatron_fsdp?",
+        ),
         ("recipes.py::small", "ddp.use_megatron_fdsp", "small has no setting ddp.use_megatron_fdsp; did you mean "),
         ("recipes.py::smal", "ddp.x", "recipes.py: there is no function smal; the nearest is small"),
         ("settings.py", "ddp.x", "settings.py: no recipe there"),

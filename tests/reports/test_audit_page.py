@@ -75,6 +75,25 @@ def test_what_start_up_replaces_is_there_beside_what_is_written(ask: Ask) -> Non
     assert side.cell("replaced", "checkpoint.save") == ('"/results"', "helper")
 
 
+def test_absolute_paths_are_shown_as_those_of_the_project(ask: Ask) -> None:
+    Path("pyproject.toml").touch()
+    text, data = page_of(ask, str(Path("recipes.py").resolve()))
+    assert str(Path.cwd()) not in text
+    assert {each["path"] for each in data["sides"][0]["recipes"]} == {"recipes.py"}
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"findings": 3}', '{"findings": [{"code": "MFSDP101"}]}', "[" * 100_000])
+def test_only_a_report_of_findings_gives_a_trend(ask: Ask, text: str) -> None:
+    Path("former.json").write_text(text)
+    code, _, err = ask("audit", "--output-format", "html", "recipes.py", "--former", "former.json")
+    assert (code, err) == (
+        2,
+        "mfsdp-lint: error: --former: former.json: it is no report of mfsdp-lint --output-format json\n",
+    )
+    code, _, err = ask("audit", "--output-format", "html", "recipes.py", "--former", "nothing.json")
+    assert (code, err) == (2, "mfsdp-lint: error: --former: nothing.json: no such file or directory\n")
+
+
 def test_settings_that_are_asked_for_are_the_columns_at_first(ask: Ask) -> None:
     _, data = page_of(ask, "recipes.py", "--settings", "dist.*")
     assert data["chosen"] == ["dist.use_megatron_fsdp", "dist.use_torch_fsdp2"]
@@ -121,7 +140,7 @@ def test_without_jinja_the_page_says_what_to_install(ask: Ask, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "jinja2", None)
     code, out, err = ask("audit", "recipes.py", "--output-format", "html")
     assert (code, out) == (2, "")
-    assert err == "mfsdp-lint: error: jinja2 is not installed: pip install '.[report]' in a checkout\n"
+    assert err == "mfsdp-lint: error: jinja2 comes with mfsdp-lint[report]: pip install '.[report]' in a checkout\n"
 
 
 def test_revisions_are_compared_in_the_page_alone(ask: Ask) -> None:
@@ -166,7 +185,7 @@ def test_the_wheel_has_what_the_page_is_made_of() -> None:
     left_out = pathspec.GitIgnoreSpec.from_lines(re.findall(r'^ *"(.+?)",', patterns, re.MULTILINE))
     assert left_out.match_file("src/mfsdp_lint/checkout.py")
     ignored = pathspec.GitIgnoreSpec.from_lines((project / ".gitignore").read_text(encoding="utf-8").splitlines())
-    needed = ["page.html", "finding.html", "page.css", *page.SCRIPTS]
+    needed = ["page.html", "overview.html", "finding.html", "page.css", *page.SCRIPTS]
     for name in needed:
         path = Path(page.ASSETS, name).relative_to(project).as_posix()
         assert not left_out.match_file(path)

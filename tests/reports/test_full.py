@@ -100,8 +100,9 @@ def test_a_proved_fix_is_described() -> None:
 
 def test_a_fix_that_only_removes_says_so() -> None:
     removal = Fix("safe", (Edit(Span("recipes/llama.py", 9, 1, 10, 1), ""),))
-    assert "help: remove what stands at recipes/llama.py:9 (safe fix: --fix)\n" in without_summary(
-        replace(FORMAT, fix=removal)
+    assert (
+        'help: remove `cfg.checkpoint.save = "/results"` at recipes/llama.py:9 (safe fix: --fix)\n'
+        in without_summary(replace(FORMAT, fix=removal))
     )
 
 

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from mfsdp_lint.rules.load import TERMS_FILE, load_rules, raw_rules
-from tools import architecture_page, configuration_schema, findings_schema, options_page
+from tools import architecture_page, configuration_schema, findings_schema, options_page, screens
 from tools import rule_schema as schema
 from tools.rule_pages import FOLDER, pages
 from tools.skill import generate as skill
@@ -27,6 +27,11 @@ def test_the_page_of_options_is_that_of_the_commands() -> None:
 
 def test_the_page_of_the_architecture_is_that_of_the_layout() -> None:
     assert architecture_page.PAGE.read_text(encoding="utf-8") == architecture_page.text()
+
+
+def test_the_pictures_of_screens_are_those_of_a_run() -> None:
+    pytest.importorskip("rich")
+    assert {path.name: path.read_text(encoding="utf-8") for path in screens.FOLDER.iterdir()} == screens.screens()
 
 
 def test_the_skill_is_that_of_the_rules() -> None:

@@ -209,7 +209,7 @@ def read_asked(
 
     asked, not_there = question(options_from({**vars(arguments), "output_format": None, **given}))
     asked = replace(asked, only_runs=only_runs)
-    sources = Sources(asked.command_line.texts)
+    sources = Sources(asked.texts)
     found = read(asked, sources, tracing=tracing)
     return asked, sources, replace(found, problems=(*not_there, *found.problems))
 

@@ -7,6 +7,7 @@ import math
 import shutil
 from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from mfsdp_lint import process, terminal
 from mfsdp_lint.commands.arguments import (
@@ -21,11 +22,15 @@ from mfsdp_lint.commands.arguments import (
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.memory.counting import GivenParameters
 from mfsdp_lint.memory.estimate import MemoryOf
 from mfsdp_lint.reports.places import problems_in_files, recipes_in_files, unfollowed_in_files
 from mfsdp_lint.rules.about_files import UNREADABLE
+
+if TYPE_CHECKING:
+    from mfsdp_lint.reports.audit.overview import FormerReport
 
 SUMMARY = "Shows the effective configuration of every recipe, with defaults and helpers."
 
@@ -62,6 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--show-unfollowed", action="store_true", help="list the code that could not be evaluated, with the reason"
     )
     shown.add_argument("--since", metavar="REV", help="html: compare with the recipes at this git revision")
+    shown.add_argument(
+        "--former", metavar="FILE", help="html: show the trend since this report of mfsdp-lint --output-format json"
+    )
     memory = parser.add_argument_group("memory")
     memory.add_argument(
         "--memory",
@@ -88,6 +96,8 @@ def main(arguments: argparse.Namespace) -> int:
         return _write_page(arguments)
     if arguments.since is not None:
         raise UsageError("--since: two revisions are compared in the page alone: --output-format html")
+    if arguments.former is not None:
+        raise UsageError("--former: only the page shows a trend: --output-format html")
     if arguments.memory and arguments.settings and arguments.output_format != "json":
         raise UsageError("--memory and --settings go together in JSON alone (--output-format json)")
     asked, sources, found = read_asked(arguments)
@@ -175,16 +185,29 @@ def _wanted(name: str, qualified_name: str, globs: Sequence[str] | None) -> bool
     return not globs or any(fnmatchcase(known, glob) for glob in globs for known in (name, qualified_name))
 
 
+def _former(path: str) -> FormerReport:
+    """Read an earlier report. Raises UsageError."""
+    from mfsdp_lint.reports.audit.overview import former_report
+
+    try:
+        return former_report(Sources().as_it_is(path))
+    except Unreadable as error:
+        raise UsageError(f"--former: {path}: {error.message}") from None
+    except ValueError as error:
+        raise UsageError(f"--former: {path}: {error}") from None
+
+
 def _write_page(arguments: argparse.Namespace) -> int:
     """Write the page. The exit code reports unreadable files, not findings. Raises UsageError."""
     try:
         import jinja2  # noqa: F401  (before a run that would be for nothing)
     except ImportError as error:
-        raise UsageError(f"{error.name} is not installed: pip install '.[report]' in a checkout") from None
+        raise UsageError(f"{error.name} comes with mfsdp-lint[report]: pip install '.[report]' in a checkout") from None
     from mfsdp_lint.engine.audited import audited
     from mfsdp_lint.reports.audit.page import render
     from mfsdp_lint.rules.selection import rules_for
 
+    former = _former(arguments.former) if arguments.former is not None else None
     options = options_from({**vars(arguments), "output_format": None})
     with process.progress_shown():
         found = audited(
@@ -200,6 +223,7 @@ def _write_page(arguments: argparse.Namespace) -> int:
         outcome.summary,
         outcome.shown,
         settings=tuple(arguments.settings or ()),
+        former=former,
     )
     write([page, "\n"], arguments.output_file)
     tell_unfollowed(outcome.unfollowed, every=bool(arguments.show_unfollowed))

@@ -439,7 +439,9 @@ def _completion_script(shell: str) -> str:
     try:
         import shtab
     except ImportError:
-        raise UsageError("--completion: shtab is not installed: pip install '.[completion]' in a checkout") from None
+        raise UsageError(
+            "--completion: shtab comes with mfsdp-lint[completion]: pip install '.[completion]' in a checkout"
+        ) from None
     text: str = shtab.complete(root, shell)
     return text
 

@@ -20,7 +20,7 @@ EXAMPLES = (
 HOOKS_FILE = ".pre-commit-config.yaml"
 
 CONFIGURATION = """\
-# What mfsdp-lint checks here: `mfsdp-lint --show-settings` prints what it comes to.
+# Configuration of mfsdp-lint: `mfsdp-lint --show-settings` prints the values in force, `mfsdp-lint config` every key.
 required-version = ">={version}"
 {target}
 # preset = "strict"                # every rule, and a run fails for each finding
@@ -32,7 +32,7 @@ required-version = ">={version}"
 # "experiments/**" = ["MFSDP101"]
 """
 
-NO_TARGET = '# target-bridge = "0.4.2"          # else what the project\'s own files say, see the line of summary'
+NO_TARGET = '# target-bridge = "0.4.2"          # without it, detected from the project\'s files; the summary names it'
 
 HOOK = """\
   - repo: local

@@ -25,7 +25,7 @@ def main(arguments: argparse.Namespace) -> int:
     try:
         from mfsdp_lint.server import server
     except ImportError as error:
-        raise UsageError(f"{error.name} is not installed: pip install '.[lsp]' in a checkout") from None
+        raise UsageError(f"{error.name} comes with mfsdp-lint[lsp]: pip install '.[lsp]' in a checkout") from None
     made = server()
     # The server closes the stream that it writes to, and the command line flushes its own one at the end.
     with terminal.channel() as answers:

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 
 from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, print_json, read_asked, tell
+from mfsdp_lint.core.front_ends import BRIDGE
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.megatron.versions import Target
+from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.overrides import ENVIRONMENT
 from mfsdp_lint.reports import why
 from mfsdp_lint.reports.places import document_in_files, recipes_in_cells, text_of
@@ -46,14 +49,14 @@ def main(arguments: argparse.Namespace) -> int:
     if code := tell(found.remarks, found.problems):
         return code
     recipe = only(found.recipes, arguments.address)
-    path = _setting(recipe, arguments.setting)
+    path = _setting(recipe, arguments.setting, asked.target)
     if arguments.output_format == "json":
         told = stories(recipe, path, asked.target)
         print_json(document_in_files(why.document(recipe, told, asked.target, sources.text_or_none), sources))
     else:
         (recipe,) = recipes_in_cells([recipe], sources)
         told = stories(recipe, path, asked.target)
-        terminal.show(why.render(recipe, told, lambda shown: text_of(shown, sources)))
+        terminal.show(why.render(recipe, told, lambda shown: text_of(shown, sources), columns=terminal.columns()))
     return 0
 
 
@@ -71,7 +74,7 @@ def only(recipes: Sequence[Recipe], address: str) -> Recipe:
     raise UsageError(f"{address}: {len(recipes)} recipes there; name one: {named}{more}")
 
 
-def _setting(recipe: Recipe, path: str) -> str:
+def _setting(recipe: Recipe, path: str, target: Target) -> str:
     """Return the path, if the recipe has such a setting or may have it. Raises UsageError."""
     if path.startswith(ENVIRONMENT) or any(path in variant.settings for variant in recipe.variants):
         return path
@@ -79,11 +82,21 @@ def _setting(recipe: Recipe, path: str) -> str:
     ends = [each for each in known if each.rpartition(".")[2] == path.rpartition(".")[2]]
     if len(ends) == 1 and "." not in path:
         return ends[0]
-    if _may_be_there(recipe, known, path):
+    misspelt = _misspelt(path, target) if recipe.front_end == BRIDGE else []
+    if _may_be_there(recipe, known, path) and not misspelt:
         return path
-    meant = dict.fromkeys([*ends, *nearest(path, known)])
+    meant = dict.fromkeys([*ends, *misspelt, *nearest(path, known)])
     hint = f"; did you mean {' or '.join(list(meant)[:_NAMED])}?" if meant else ""
     raise UsageError(f"{recipe.label} has no setting {path}{hint}")
+
+
+def _misspelt(path: str, target: Target) -> list[str]:
+    """Return the setting that is almost called so, if the release's classes have no field of that name."""
+    section, _, name = path.rpartition(".")
+    found = table().sections(target.bridge).get(section)
+    if found is None or not found.classes or name in found.fields:
+        return []
+    return [f"{section}.{each}" for each in nearest(name, found.fields, cutoff=0.85)]
 
 
 def _may_be_there(recipe: Recipe, known: Sequence[str], path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.engine.earlier import asked_of_child, at_revision
 from mfsdp_lint.engine.read import Question, question, read, with_launchers
 from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.projects import shown
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.memory.estimate import MemoryOf
@@ -27,7 +29,7 @@ IsWanted = Callable[[str, str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """`sides` are documents: of the target, of the others of a range, of the revision."""
+    """`sides` are documents: of the target, the others of a range, and the revision."""
 
     outcome: Outcome
     sides: Sequence[dict[str, Any]]
@@ -42,7 +44,7 @@ def audited(options: Options, is_wanted: IsWanted, memory: MemoryFor | None = No
 
     With `options.since`, also collect their settings at that revision, without their memory. Raises UsageError.
     """
-    outcome, asked = judged(options)
+    outcome, asked = judged(replace(options, paths=tuple(map(_here, options.paths))))
     found = recipes_by_target(outcome, asked)
     with without_collection():
         sides = [
@@ -52,6 +54,12 @@ def audited(options: Options, is_wanted: IsWanted, memory: MemoryFor | None = No
     if options.since is not None:
         sides.append(_earlier(options.since, options, asked.target, is_wanted))
     return Audited(outcome, sides)
+
+
+def _here(path: str) -> str:
+    """Shorten a path or an address that is absolute, so that the page has none of this machine."""
+    file, mark, function = path.partition("::")
+    return f"{shown(file)}{mark}{function}" if os.path.isabs(file) else path
 
 
 def main() -> None:
@@ -72,7 +80,7 @@ def recipes_by_target(outcome: Outcome, asked: Question) -> Mapping[Target, tupl
     """Return the recipes for every target; read them now where the outcome is cached from an earlier run."""
     if outcome.read is not None:
         return outcome.read
-    sources = Sources(asked.command_line.texts)
+    sources = Sources(asked.texts)
     return {each: read(replace(asked, target=each, also=()), sources).recipes for each in asked.targets}
 
 
@@ -86,9 +94,9 @@ def side(
 ) -> Side:
     launchers = {file.path for file in asked.launchers}
     at_hand = {file.path for file in (*asked.every_file, *asked.beside)}
-    shown = [each for each in recipes if each.path not in launchers and is_wanted(each.name, each.qualified_name)]
-    shown.sort(key=lambda recipe: (recipe.path, recipe.line, recipe.label))
-    return Side(target.name, target, shown, outcome.recipes, lines_of(outcome.shown), at_hand.__contains__, memory)
+    wanted = [each for each in recipes if each.path not in launchers and is_wanted(each.name, each.qualified_name)]
+    wanted.sort(key=lambda recipe: (recipe.path, recipe.line, recipe.label))
+    return Side(target.name, target, wanted, outcome.recipes, lines_of(outcome.shown), at_hand.__contains__, memory)
 
 
 def _earlier(text: str, options: Options, target: Target, is_wanted: IsWanted) -> dict[str, Any]:

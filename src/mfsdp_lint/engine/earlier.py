@@ -110,7 +110,7 @@ def main() -> None:
 
 
 def _seen(judge: Linter, tree: str) -> Earlier:
-    judgement: Judgement = judge(Sources(judge.question.command_line.texts))
+    judgement: Judgement = judge(Sources(judge.question.texts))
     causes = [cause for cause in judgement.causes if cause.finding.suppressed is None]
     worst: dict[Mistake, Severity] = {}
     for cause in causes:

@@ -42,7 +42,7 @@ def ignored(options: Options, reason: str) -> Ignored:
     check_reason(reason)
     asked, not_there = question(options)
     judge, codes, _ = prepare(options, with_launchers(asked))
-    before = judge(Sources(asked.command_line.texts))
+    before = judge(Sources(asked.texts))
     by_path: dict[str, list[Finding]] = defaultdict(list)
     for cause in before.causes:
         if cause.finding.suppressed is None and cause.finding.code in codes:
@@ -69,11 +69,8 @@ def fixed_text(options: Options) -> str | None:
     """
     asked, _ = question(options)
     judge, codes, _ = prepare(options, with_launchers(asked))
-    texts = dict(asked.command_line.texts)
-    (path,) = options.paths
-    texts[path] = options.stdin or ""
-    judgement = judge(Sources(texts))
-    return repair_of(judgement, judge, codes).applied(unsafe=False).texts.get(path)
+    judgement = judge(Sources(asked.texts))
+    return repair_of(judgement, judge, codes).applied(unsafe=False).texts.get(options.paths[0])
 
 
 def check_reason(reason: str) -> None:

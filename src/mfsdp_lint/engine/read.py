@@ -121,8 +121,8 @@ class Question:
     for, and that use the files: they are read whole. With `tells_of_users`, what the files break in these and in the
     launchers is told. `front_end` is the framework whose configurations the YAML files are, where the options name it.
     With `only_runs`, code that starts no run is not looked at: nobody asks for a recipe by itself. `command_line`
-    overrides settings of every recipe. `also` are the other versions of a range, of which `target` is the newest;
-    `remarks` are notes about them for the user.
+    overrides settings of every recipe. `unsaved` are texts in front of the files. `also` are the other versions of a
+    range, of which `target` is the newest; `remarks` are notes about them for the user.
     """
 
     target: Target
@@ -140,6 +140,12 @@ class Question:
     tells_of_users: bool = False
     front_end: str | None = None
     only_runs: bool = False
+    unsaved: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The texts that count in place of files, by path: those of options and of unsaved files."""
+        return {**self.command_line.texts, **self.unsaved}
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -214,6 +220,7 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
         remarks,
         numbered=asked.numbered,
         front_end=_front_end(options.front_end),
+        unsaved=dict([*options.unsaved, *([(options.paths[0], options.stdin)] if options.stdin is not None else [])]),
     )
     return asking, asked.problems
 
@@ -235,7 +242,7 @@ def with_launchers(question: Question) -> Question:
     paths = [file.path for file in question.every_file if file.kind in started]
     types = [reader.type for reader in registry.READERS if reader.type.launches]
     asked = {disk.real(file.path) for file in question.every_file}
-    relevance = Relevance(Sources(question.command_line.texts), question.search_path)
+    relevance = Relevance(Sources(question.texts), question.search_path)
     started_here = [path for path in paths if relevance.reaches(path, speaks_of_recipes)]
     too_large: set[str] = set()
     found = [File(path, type_.name) for type_ in types for path in launchers(started_here, type_, too_large)]
@@ -301,7 +308,7 @@ def with_dependents(question: Question, options: Options) -> Question:
 def _relevant(found: Iterable[str], question: Question, options: Options) -> Iterator[File]:
     """Yield the users of files that nobody asked for or leaves out, and that may have to do with a run."""
     asked = {disk.real(file.path) for file in question.every_file}
-    relevance = Relevance(Sources(question.command_line.texts), question.search_path)
+    relevance = Relevance(Sources(question.texts), question.search_path)
     ignored, types = Ignored(), file_types()
     for path in found:
         type_ = types.of(path)

@@ -52,10 +52,7 @@ def run(options: Options) -> Outcome:
         raise UsageError("--since tells what is new; --fix, --diff and --update-baseline are about all there is")
     judge, codes, rules = prepare(options, asked)
     this = _Run(options, judge, codes, rules, levels_of(options, rules))
-    texts = dict(asked.command_line.texts)
-    if options.stdin is not None:
-        texts[options.paths[0]] = options.stdin
-    judgement = judge(Sources(texts))
+    judgement = judge(Sources(asked.texts))
     problems = (*judgement.problems, *not_there)
     faults = Faults()
     done = _Done()

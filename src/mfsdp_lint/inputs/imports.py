@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.projects import MARKERS
+from mfsdp_lint.inputs.projects import has_marker
 
 _STATEMENT = re.compile(
     # What a lookahead has found is not tried again in parts: the dots in front of a module take linear time.
@@ -182,7 +182,7 @@ class ModuleSearch:
         absolute = os.path.abspath(folder)
         while True:
             yield here
-            if any(marker in self.entries(here) for marker in MARKERS):
+            if has_marker(self.entries(here).__contains__):
                 return
             parent = os.path.dirname(absolute)
             if parent == absolute:

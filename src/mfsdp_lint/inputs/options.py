@@ -51,7 +51,8 @@ class Options:
     `since` is a revision of git: only what the change since then caused is told.
     `dependents` has the files that use the named ones checked with them; None leaves out those of a text on stdin.
 
-    `stdin` is the text of the one file that `paths` names, which need not be there.
+    `stdin` is the text of the one file that `paths` names, which need not be there. `unsaved` are texts of other files
+    that an editor has open: by path, in front of those on disk.
 
     `front_end` is the framework whose configurations the YAML files are, whatever they look like.
 
@@ -65,6 +66,7 @@ class Options:
 
     paths: tuple[str, ...] = (".",)
     stdin: str | None = None
+    unsaved: tuple[tuple[str, str], ...] = ()
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

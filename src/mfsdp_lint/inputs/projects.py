@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 from mfsdp_lint.inputs import disk
 
-MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
-"""Names, of which the root folder of a project has one."""
+REPOSITORY = ".git"
+DECLARES = ("pyproject.toml", "setup.cfg")
+"""Files that declare the project of their folder. `setup.py` does as well, but in a package it is a module of it."""
 
 
 OWN_FOLDER = ".mfsdp_cache"
@@ -17,7 +19,12 @@ OWN_FOLDER = ".mfsdp_cache"
 
 def is_project(folder: str) -> bool:
     """Tell whether a folder is the root of a project."""
-    return any(disk.exists(os.path.join(folder, marker)) for marker in MARKERS)
+    return has_marker(lambda name: disk.exists(os.path.join(folder, name)))
+
+
+def has_marker(has: Callable[[str], bool]) -> bool:
+    """Tell whether a folder is the root of a project, by the names that it has."""
+    return any(map(has, (REPOSITORY, *DECLARES))) or (has("setup.py") and not has("__init__.py"))
 
 
 def root_above(folder: str) -> str:
@@ -35,11 +42,15 @@ def repository_above(folder: str) -> str:
     above = [folder]
     while (parent := os.path.dirname(above[-1])) != above[-1]:
         above.append(parent)
-    for markers in (MARKERS[:1], MARKERS[1:]):
+    for kind in (_holds_repository, is_project):
         for each in above:
-            if any(disk.exists(os.path.join(each, marker)) for marker in markers):
+            if kind(each):
                 return each
     return folder
+
+
+def _holds_repository(folder: str) -> bool:
+    return disk.exists(os.path.join(folder, REPOSITORY))
 
 
 def shown(path: str) -> str:

@@ -111,6 +111,7 @@ class Sources:
         self._keys: dict[str, str] = {}
         self._folders: dict[str, str] = {}
         self._recordings: list[set[str]] = []
+        self._asked_for: set[str] = set()
         self._shared: dict[object, Shared[Any]] = {}
         self._overlay = {self.key(path): text for path, text in (overlay or {}).items()}
 
@@ -187,8 +188,14 @@ class Sources:
 
     def note(self, paths: Iterable[str]) -> None:
         """Record files, by their keys, as read: something was taken over that depends on them."""
+        paths = tuple(paths)
+        self._asked_for.update(paths)
         for recording in self._recordings:
             recording.update(paths)
+
+    def was_asked_for(self, path: str) -> bool:
+        """Tell whether a file was read or looked for, here or by sources with other texts in front."""
+        return self.key(path) in self._asked_for
 
     def changed_since(self, before: Sources) -> list[str] | None:
         """Return the keys of the files with another text than before; None where that is not known."""

@@ -224,7 +224,7 @@ def verified_table(rows: Sequence[VerifiedRule], label: str) -> str:
         "",
         f"{label}: {len(tried)} rules tried, {counts['agreement']} in agreement, {counts['disagreement']} in "
         f"disagreement, {counts['undecidable']} undecidable. {of_gpu} more need a GPU, and "
-        f"{len(rows) - len(tried) - of_gpu} are about what no run shows.",
+        f"{len(rows) - len(tried) - of_gpu} are about mistakes that no run shows.",
         "",
         *(
             f"- {each.name}: {each.verdict}: {' '.join(each.seen.split())}"

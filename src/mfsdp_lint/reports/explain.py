@@ -30,7 +30,10 @@ def brief(rule: Rule) -> str:
         f"{each.severity}, {STAGES[each.stage]}: {each.message.template}: {each.consequence.template}"
         for each in rule.cases
     )
-    happens = [fill(each, WIDTH, subsequent_indent="  ", max_lines=2, placeholder=" …") for each in told]
+    happens = [
+        fill(each, WIDTH, break_on_hyphens=False, subsequent_indent="  ", max_lines=2, placeholder=" …")
+        for each in told
+    ]
     happens = list(dict.fromkeys(happens))
     shown = happens[:_MOST_CASES]
     if len(happens) > len(shown):
@@ -40,7 +43,15 @@ def brief(rule: Rule) -> str:
         f"{rule.code} {rule.name}",
         rule.summary,
         "",
-        fill(rule.why, WIDTH, initial_indent="  ", subsequent_indent="  ", max_lines=8, placeholder=" …"),
+        fill(
+            rule.why,
+            WIDTH,
+            break_on_hyphens=False,
+            initial_indent="  ",
+            subsequent_indent="  ",
+            max_lines=8,
+            placeholder=" …",
+        ),
         "",
         f"applies to: {said_of_versions(rule)}",
         *shown,
@@ -57,7 +68,7 @@ def about_files(about: AboutFiles) -> str:
         f"{about.code} {about.name}",
         about.summary,
         "",
-        fill(about.why, WIDTH, initial_indent="  ", subsequent_indent="  "),
+        fill(about.why, WIDTH, break_on_hyphens=False, initial_indent="  ", subsequent_indent="  "),
         "",
         f"severity: {', '.join(about.severities)}",
         f"fix: {about.fix}",
@@ -69,7 +80,7 @@ def render_rule(rule: Rule) -> str:
     """Render all of one rule."""
     lines = [
         *(f"{rule.code} {rule.name}", rule.summary, ""),
-        fill(rule.why, WIDTH, initial_indent="  ", subsequent_indent="  "),
+        fill(rule.why, WIDTH, break_on_hyphens=False, initial_indent="  ", subsequent_indent="  "),
         *("", f"applies to: {said_of_versions(rule)}", f"found where: {found_where(rule)}"),
     ]
     if rule.preview:
@@ -81,7 +92,7 @@ def render_rule(rule: Rule) -> str:
         when = f", where {case.when.text}" if case.when else ""
         told = f"{case.message.template}: {case.consequence.template}"
         lines += ["", f"{case.severity}, {STAGES[case.stage]}{where}{when}"]
-        lines.append(fill(told, WIDTH, initial_indent="  ", subsequent_indent="  "))
+        lines.append(fill(told, WIDTH, break_on_hyphens=False, initial_indent="  ", subsequent_indent="  "))
         for versions, text in case.raises.entries:
             lines.append(f"  raises{f' ({versions.text})' if versions.text else ''}: {text.template}")
     for fix in rule.fixes:
@@ -156,7 +167,7 @@ Rows = Iterator[tuple[str, str, str]]
 
 def render_setting(entry: SettingEntry, table: Table, rules: Mapping[str, str]) -> str:
     """Render one setting. `rules` are the codes and names of the rules that look at it."""
-    meaning = fill(entry.meaning, 110, initial_indent="  ", subsequent_indent="  ")
+    meaning = fill(entry.meaning, 110, break_on_hyphens=False, initial_indent="  ", subsequent_indent="  ")
     about_it = (("rules", code, name) for code, name in rules.items())
     kind = entry.type + (" or None" if entry.optional else "")
     kind += f": {', '.join(map(spell, entry.choices))}" if entry.choices else ""

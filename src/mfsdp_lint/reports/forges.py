@@ -17,7 +17,7 @@ from mfsdp_lint.core.lines import Lines, split_lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.places import in_repository, rule_page, uri
+from mfsdp_lint.reports.places import documentation, in_repository, rule_page, uri
 from mfsdp_lint.reports.summary import Summary, summary_line
 from mfsdp_lint.reports.wording import WHEN, count, printable, remarks, shorten
 from mfsdp_lint.rules.about_files import ABOUT_FILES, AboutFiles
@@ -99,6 +99,8 @@ def sarif(findings: Sequence[Finding], rules: Sequence[Rule], texts: Texts, *, d
         return document
 
     driver = {"name": "mfsdp-lint", "version": __version__, "semanticVersion": __version__}
+    if site := documentation():
+        driver["informationUri"] = site
     run = {
         "tool": {"driver": driver | {"rules": described}},
         "invocations": [{"executionSuccessful": True}],
@@ -234,8 +236,10 @@ def gitlab(findings: Sequence[Finding], *, directory: str = "") -> str:
         ties[finding.fingerprint] += 1
         tie = ties[finding.fingerprint]
         happens = f" ({WHEN[finding.stage]}: {finding.consequence})" if finding.consequence else ""
+        page = rule_page(finding.code)
         document = {
-            "description": f"{finding.code}: {finding.message}{happens}",
+            # The format has no field for an address.
+            "description": f"{finding.code}: {finding.message}{happens}{f' {page}' if page else ''}",
             "check_name": finding.name,
             # GitLab keeps one of those that share a fingerprint.
             "fingerprint": finding.fingerprint if tie == 1 else f"{finding.fingerprint}-{tie}",

@@ -44,7 +44,7 @@ def rule_page(code: str, *, local: bool = False) -> str:
     page = os.path.join(os.path.dirname(RULES), "docs", "rules", f"{code}.md")
     if local and os.path.isfile(page):
         return uri(page)
-    base = _documentation()
+    base = documentation()
     return f"{base}/rules/{code}/" if base else ""
 
 
@@ -52,7 +52,8 @@ _HAS_PAGE = re.compile(r"MFSDP\d{3}")
 
 
 @cache
-def _documentation() -> str:
+def documentation() -> str:
+    """Return the address of the documentation that the installed package names; "" if it names none."""
     from importlib.metadata import PackageNotFoundError, metadata
 
     try:

@@ -13,7 +13,7 @@ from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.summary import RecipeState, Summary, summary_line
-from mfsdp_lint.reports.wording import aligned, count, folded, printable, remarks, shorten, width
+from mfsdp_lint.reports.wording import aligned, clipped, count, folded, printable, remarks, shorten, width
 
 # -- a line each ---------------------------------------------------------------------------------------------------
 
@@ -214,15 +214,24 @@ class _Page:
         elif self.one_line:
             (edit,) = fix.edits
             text = edit.text.strip()
-            does = f"write `{printable(text)}` at" if text else "remove what stands at"
+            does = f"write `{printable(text)}`" if text else f"remove {self.removed(edit.span)}"
             where = f"{printable(edit.span.path)}:{edit.span.line}"
-            yield f"{head}: {does} {where} ({finding.fixable} fix: {flags})"
+            yield f"{head}: {does} at {where} ({finding.fixable} fix: {flags})"
         else:
             diff = "; --diff shows them" if self.brief == _BRIEFEST else ""
             yield f"{head}: change these lines ({finding.fixable} fix: {flags}{diff})"
             for place, rows in () if diff else self.changes:
                 yield f"{' ' * self.gutter}{self.paint('-->', _GUTTER)} {printable(place)}"
                 yield from (self.beside(*row) for row in rows)
+
+    def removed(self, span: Span) -> str:
+        """Return the text of a span in one line as code; of one in several lines, or without text, a word for it."""
+        last = span.end_line - (span.end_column == 1 and span.end_line > span.line)
+        lines = self.lines(span.path)
+        if last > span.line or span.line > len(lines):
+            return "the text"
+        end = span.end_column - 1 if span.end_line == span.line else None
+        return f"`{clipped(printable(lines[span.line - 1][span.column - 1 : end].strip()), _LONGEST)}`"
 
     def place(self, span: Span, mark: str, style: str) -> Iterator[str]:
         where = f"{printable(span.path)}:{span.line}:{span.column}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -22,7 +22,7 @@ from mfsdp_lint.reports.json import (
     value_document,
 )
 from mfsdp_lint.reports.text import Lines, lines_of
-from mfsdp_lint.reports.wording import clipped, printable
+from mfsdp_lint.reports.wording import clipped, folded, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ def _story_of(recipe: Recipe, variant: Variant, path: str) -> Story:
     setting = variant.settings.get(path)
     writes = _writes(variant, path)
     if setting is not None:
-        return Story(path, setting.value, writes, remark="" if writes else "nobody is seen to write it")
+        return Story(path, setting.value, writes, remark="" if writes else "no visible code writes it")
     if path.startswith(ENVIRONMENT):
-        outside = "the recipe does not set it: what is in the environment of the launch counts"
+        outside = "the recipe does not set it; the environment of the launch decides"
         return Story(path, UNKNOWN, (), remark=outside)
     section = path.rpartition(".")[0]
     while section and section not in variant.settings:
@@ -78,8 +78,8 @@ def _story_of(recipe: Recipe, variant: Variant, path: str) -> Story:
     if section and variant.value(section) == NONE:
         return Story(path, UNKNOWN, _writes(variant, section), remark=f"{section} is None, so there is no {path}")
     if recipe.partial:
-        return Story(path, UNKNOWN, (), remark="nothing here writes it: what is overridden here decides")
-    return Story(path, UNKNOWN, writes, remark=f"what {section or 'the configuration'} holds is not all known")
+        return Story(path, UNKNOWN, (), remark="this file does not write it; the recipe that it overrides decides")
+    return Story(path, UNKNOWN, writes, remark=f"{section or 'the configuration'} is only partly known")
 
 
 def _writes(variant: Variant, path: str) -> tuple[SettingWrite, ...]:
@@ -98,14 +98,22 @@ def _writes(variant: Variant, path: str) -> tuple[SettingWrite, ...]:
 _INDENT = "  "
 _LONGEST = 96
 _MOST_LINES = 3
-_NOT_KNOWN = "not known: it depends on what is not known here"
+_NOT_KNOWN = "not known: it depends on unknown values"
 
 
-def render(recipe: Recipe, stories: Sequence[Story], texts: Texts) -> str:
-    """Render every story, the conditions of its execution paths first if there are several."""
+def render(recipe: Recipe, stories: Sequence[Story], texts: Texts, *, columns: int = 0) -> str:
+    """Render every story, the conditions of its execution paths first if there are several.
+
+    Lines are broken at `columns`, if it is not 0.
+    """
     lines = lines_of(texts)
-    blocks = ["\n".join(_story_lines(recipe, story, lines)) for story in stories]
+    blocks = ["\n".join(_folded(_story_lines(recipe, story, lines), columns)) for story in stories]
     return "\n\n".join(blocks) + "\n"
+
+
+def _folded(lines: Iterable[str], columns: int) -> Iterator[str]:
+    for line in lines:
+        yield from folded(line, columns, line[: len(line) - len(line.lstrip())] + 2 * _INDENT)
 
 
 def document(recipe: Recipe, stories: Sequence[Story], target: Target, texts: Texts) -> dict[str, Any]:

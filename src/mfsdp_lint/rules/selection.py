@@ -113,6 +113,8 @@ def lookup(text: str, rules: Sequence[Rule]) -> LookupResult:
     named = tuple(rule for rule in rules if word in (rule.code.casefold(), rule.name))
     if named:
         return LookupResult(named)
+    if re.fullmatch(r"mfsdp\d*", word):  # numbers of codes are all alike
+        return LookupResult(())
     pasted = _plain(text)
     # The characters of a rule's error text in the pasted text, or of the latter in the former; 0 for none.
     lengths = {rule.code: max((_common(pasted, each) for each in errors(rule)), default=0) for rule in rules}

@@ -110,3 +110,42 @@ class Trainer:
         pretrain(self.cfg, step)
 """
     assert values(read(tmp_path, text)["Trainer.train"], "ddp.use_megatron_fsdp") == [Known(True)]
+
+
+def test_patches_hand_in_their_mocks_and_hold_while_the_test_runs(tmp_path: Path) -> None:
+    (tmp_path / "helpers.py").write_text('def ckpt():\n    return "torch_dist"\n\ndef size():\n    return 1\n')
+    text = """
+from unittest.mock import patch
+import helpers
+
+@patch("helpers.size", return_value=2)
+@patch("helpers.ckpt", new=lambda: "fsdp_dtensor")
+@patch.object(helpers, "folder", create=True)
+def test_patched(folder, size, tmp_path):
+    cfg = llama3_8b_pretrain_config()
+    cfg.checkpoint.ckpt_format = helpers.ckpt()
+    cfg.model.tensor_model_parallel_size = helpers.size()
+    pretrain(cfg, None)
+
+def test_plain():
+    cfg = llama3_8b_pretrain_config()
+    cfg.checkpoint.ckpt_format = helpers.ckpt()
+    pretrain(cfg, None)
+
+@patch("helpers.ckpt", new=lambda: "fsdp_dtensor")
+@patch("helpers.size")
+class TestClass:
+    def test_method(self, size):
+        cfg = llama3_8b_pretrain_config()
+        cfg.checkpoint.ckpt_format = helpers.ckpt()
+        pretrain(cfg, None)
+"""
+    found = read(tmp_path, text)
+    formats = {name: values(recipe, "checkpoint.ckpt_format") for name, recipe in found.items()}
+    assert formats == {
+        "test_patched": [Known("fsdp_dtensor")],
+        "test_plain": [Known("torch_dist")],
+        "TestClass.test_method": [Known("fsdp_dtensor")],
+    }
+    (size,) = values(found["test_patched"], "model.tensor_model_parallel_size")
+    assert not isinstance(size, Known)

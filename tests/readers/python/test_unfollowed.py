@@ -114,6 +114,13 @@ def test_a_configuration_that_goes_nowhere(tmp_path: Path) -> None:
     assert (found.name, found.why) == ("main", "kept")
 
 
+def test_a_test_that_launches_nothing_loses_no_run(tmp_path: Path) -> None:
+    text = "def test_format(flag):\n    cfg = llama3_8b_pretrain_config()\n    if flag.x():\n        assert cfg.ddp\n"
+    assert unfollowed(tmp_path, text) == []
+    launching = "def train(self):\n    pretrain(self.cfg, None)\n\ndef test_training(runner):\n    train(runner)\n"
+    assert "test_training" in {each.name for each in unfollowed(tmp_path, launching)}
+
+
 def test_a_method_whose_object_nobody_makes(tmp_path: Path) -> None:
     (found,) = unfollowed(tmp_path, "class Trainer:\n    def train(self, steps):\n        pretrain(self.cfg, steps)\n")
     assert (found.name, found.line, found.why) == ("Trainer.train", 6, "argument")

@@ -271,9 +271,8 @@ class _Reading:
                 yield from self._unfollowed(path, tried)
 
     def _unfollowed(self, path: str, tried: Sequence[Tried]) -> list[Unfollowed]:
-        found = [each.lost for each in tried if each.lost is not None and not self._is_called(each)]
-        told = {(each.path, each.line) for each in found}
-        told |= {(each.path, each.entry.line) for each in tried if each.found}
+        found = [each.lost for each in _outermost([each for each in tried if not self._is_called(each)]) if each.lost]
+        told = {(each.path, each.entry.line) for each in tried if each.ran or each.found}
         told |= {(where, line) for where, line, _ in self.called}
         if any((each.found or each.lost) and each.entry.kind != "function" for each in tried):
             told.add((path, 1))
@@ -313,6 +312,24 @@ class _Reading:
         elif interp.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
         interp.pay(len(tried.found))
+
+
+def _outermost(tried: Sequence[Tried]) -> list[Tried]:
+    """Return the entry points that are lost: not those that another lost function calls, nor a script that calls one.
+
+    What surely raises is kept, whoever calls it.
+    """
+    kept: list[Tried] = []
+    called: set[Key] = set()
+    lost = [each for each in tried if each.lost is not None]
+    for each in sorted(lost, key=lambda one: (one.entry.function is None, -len(one.called))):
+        function = each.entry.function
+        inner = bool(each.called & {key_of(one.entry.function) for one in kept if one.entry.function is not None})
+        surely = each.lost is not None and each.lost.certain
+        if surely or (not inner if function is None else key_of(function) not in called):
+            kept.append(each)
+            called |= each.called
+    return kept
 
 
 def _told(tried: Sequence[Tried]) -> Iterator[Tried]:

@@ -32,6 +32,7 @@ from mfsdp_lint.memory.estimate import Memory, MemoryOf
 from mfsdp_lint.readers.overrides import COMMAND_LINE
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.audit.columns import COLUMNS, RUNS, matches
+from mfsdp_lint.reports.audit.overview import FormerReport, overview
 from mfsdp_lint.reports.audit.table import formula, parameters_and_ranks, size_cells
 from mfsdp_lint.reports.explain import code_of, fix_of, fix_where, found_where, said_of_versions
 from mfsdp_lint.reports.summary import RecipeState, Summary, judged_against
@@ -238,7 +239,7 @@ def numbered(rows: dict[Any, int], row: Hashable) -> int:
 
 
 class Tables:
-    """All tables of one side. `lines` gives the lines of files, for the text at a place."""
+    """All tables of one side. `lines` gives the lines of files, for the text at a place;"""
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
@@ -382,9 +383,10 @@ def render(
     summary: Summary,
     texts: Texts,
     settings: tuple[str, ...] = (),
+    former: FormerReport | None = None,
 ) -> str:
     """Render one file that needs no other. `sides` are documents of sides, the one shown first before all others;
-    `settings` are globs of those that are columns from the start.
+    `settings` are globs of those that are columns from the start. `former` is an earlier report, for the trend.
 
     The page's policy runs no script but its own, and loads nothing, for any texts in it. Raises ImportError without
     Jinja2.
@@ -411,6 +413,7 @@ def render(
         recipes=len(sides[0]["recipes"]),
         summary=summary,
         against=printable(judged_against((summary.target, *summary.also))),
+        overview=overview(sides[0], findings, former),
         rules=by_rule(findings, rules, texts),
         style=Markup(style),
         style_hash=_hash(style),

@@ -51,8 +51,16 @@ def render(
                 cell = plain_column(path).both(recipe, run)
                 places = [_place(each.setting(path).origin) for each in ((recipe, run) if RUNS in cell else (recipe,))]
                 settings.append([path, _clip(printable(cell)), f" {RUNS} ".join(filter(None, places))])
-            for line in aligned(settings):
-                lines += folded(_INDENT + line, fold, 2 * _INDENT)
+            rows = [[_INDENT + line] for line in aligned(settings)]
+            if (
+                fold and max((width(line) for (line,) in rows), default=0) > fold
+            ):  # then the places take lines of their own
+                values = aligned([[path, cell] for path, cell, _ in settings])
+                rows = [
+                    [_INDENT + line, 3 * _INDENT + place] for line, (*_, place) in zip(values, settings, strict=True)
+                ]
+            for line in (line for row in rows for line in row if line.strip()):
+                lines += folded(line, fold, line[: len(line) - len(line.lstrip())] + _INDENT)
     else:
         lines += table.lines(columns)
     meanings = {

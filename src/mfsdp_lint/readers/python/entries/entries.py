@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mfsdp_lint.core.recipe import Kind
@@ -28,6 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
     External,
     Function,
     Instance,
+    ListObject,
     Native,
     Object,
     Partial,
@@ -161,7 +162,7 @@ def open_parameters(entry: Entry) -> list[str]:
         positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
         skip = positional_given(entry)
         if entry.wrapper is not None and function is entry.function:
-            skip = max(skip, skipped)
+            skip = skip + skipped if entry.wrapper.module.written else max(skip, skipped)
         names.update(dict.fromkeys([*positional[skip:], *(parameter.arg for parameter in parameters.kwonlyargs)]))
     return [
         name for name in names if name not in named and (entry.partial is None or name not in entry.partial.keywords)
@@ -187,6 +188,9 @@ def _given_by_wrapper(wrapper: Function) -> tuple[int, set[str]]:
 
     The first value is the number of positional ones, the second the names of the others.
     """
+    patchings = wrapper.fields.get("patchings")
+    if wrapper.module.written and isinstance(patchings, ListObject):
+        return sum(each.fields.get("mocks") is True for each in patchings.items), set()
     for node in ast.walk(wrapper.node):
         if isinstance(node, ast.Call) and any(keyword.arg is None for keyword in node.keywords):
             plain = [each for each in node.args if not isinstance(each, ast.Starred)]
@@ -304,11 +308,39 @@ def leads_to_configuration(interp: Interpreter, function: Function, *, named: bo
 
     With `named`, a function that it only names, and may hand on to be called, counts as well.
     """
-    key = ("leads to a configuration", function, named)
+    return _leads_to(interp, function, configures, named)
+
+
+def leads_to_launch(interp: Interpreter, function: Function) -> bool:
+    """Tell whether a function of the files at hand calls a launcher of upstream, or another that does, by the text."""
+    return _leads_to(interp, function, launches, named=False)
+
+
+def leads_to_run(interp: Interpreter, function: Function) -> bool:
+    """Tell whether a function makes or launches a configuration, or calls another that does, by the text."""
+    return _leads_to(interp, function, _makes_or_launches, named=False)
+
+
+def _makes_or_launches(interp: Interpreter, module: Module, node: ast.AST) -> bool:
+    imports = _imports(interp, module)
+    return any(_is_telling(interp, module, imports, each.func) for each in _own(node) if isinstance(each, ast.Call))
+
+
+def launches(interp: Interpreter, module: Module, node: ast.AST) -> bool:
+    """Tell whether a function or a top level itself calls a launcher of upstream, by its text."""
+    imports = _imports(interp, module)
+    calls = (inner.func for inner in _own(node) if isinstance(inner, ast.Call))
+    return any(name in LAUNCHERS for called in calls for name in _called_names(interp, module, imports, called))
+
+
+def _leads_to(
+    interp: Interpreter, function: Function, tells: Callable[[Interpreter, Module, ast.AST], bool], named: bool
+) -> bool:
+    key = ("leads to", tells, function, named)
     if key not in interp.memo:
         interp.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
-        interp.memo[key] = configures(interp, function.module, function.node) or any(
-            other.module.is_own and leads_to_configuration(interp, other, named=named)
+        interp.memo[key] = tells(interp, function.module, function.node) or any(
+            other.module.is_own and _leads_to(interp, other, tells, named)
             for node in _own(function.node)
             if isinstance(node, (ast.Name, ast.Attribute) if named else ast.Call)
             for other in functions_of(interp, meant(interp, function.module, node, function))
@@ -360,12 +392,17 @@ def _is_telling(interp: Interpreter, module: Module, imports: Mapping[str, str],
         package = ast.unparse(owner) if isinstance(owner, (ast.Name, ast.Attribute)) else ""
         head, dot, rest = package.partition(".")
         return f"{imports.get(package) or imports.get(head, '') + dot + rest}.".startswith(f"{UPSTREAM}recipes.")
+    names = _called_names(interp, module, imports, function)
+    return any(name.rpartition(".")[2] == CONTAINER or _is_upstream_entry(name) for name in names)
+
+
+def _called_names(interp: Interpreter, module: Module, imports: Mapping[str, str], function: ast.expr) -> Sequence[str]:
+    """Return the dotted names of what an expression that is called means."""
     written = ast.unparse(function) if isinstance(function, (ast.Name, ast.Attribute)) else ""
     head, dot, rest = written.partition(".")
-    names = [imports.get(written) or f"{imports.get(head, head)}{dot}{rest}"]
     if head not in imports and written not in imports:
-        names = _meant(interp, meant(interp, module, function))
-    return any(name.rpartition(".")[2] == CONTAINER or _is_upstream_entry(name) for name in names)
+        return _meant(interp, meant(interp, module, function))
+    return [imports.get(written) or f"{imports.get(head, head)}{dot}{rest}"]
 
 
 def _meant(interp: Interpreter, value: Object) -> list[str]:
@@ -473,7 +510,8 @@ def method(interp: Interpreter, cls: ClassObject, base: ClassObject, name: str) 
     wrapper = None
     if isinstance(function, Function) and function.name != name:
         wrapper = function
-        function = next((each for node, each in base.module.defined.items() if _is_method(base, node, name)), function)
+        defined = (each for node, each in base.module.defined.items() if _is_method(base, node, name))
+        function = next(defined, function.fields.get("__wrapped__", function))
     if (
         not isinstance(function, Function)
         or not isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef))

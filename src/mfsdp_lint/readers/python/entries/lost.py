@@ -10,11 +10,16 @@ from mfsdp_lint.readers.python.entries.entries import (
     Entry,
     configures,
     definitions,
+    launches,
     leads_to_configuration,
+    leads_to_launch,
+    leads_to_run,
     needs_arguments,
     open_parameters,
 )
 from mfsdp_lint.readers.python.entries.running import Ending
+from mfsdp_lint.readers.python.entries.testing import is_test, is_test_name
+from mfsdp_lint.readers.python.eval.launching import is_launcher
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, Raised, Refused
@@ -40,6 +45,8 @@ def lost(
 
     `endings` are those of its execution paths, `out_of_sight` says whether it called code that is not at hand.
     """
+    if entry.function is not None and _loses_no_run(interp, entry, entry.function):
+        return None
     by_text = entry.function is not None and _says_so(interp, entry, entry.function)
     if not by_text and interp.path.limit < STEP_LIMIT:
         return None
@@ -49,7 +56,7 @@ def lost(
         return _told(entry, why, TOLD[why])
     text = f"{error.name}: {error.text}" if error.text else error.name
     told = _told(entry, why, text)
-    if error.module is None or error.node is None:
+    if error.module is None or error.module.written or error.node is None:
         return told
     span = spans.of(error.module, error.node)
     focus = None if error.focus is None else spans.of(error.module, error.focus)
@@ -67,6 +74,15 @@ def lost(
         error.nearest,
         certain=isinstance(error, Refused) and not (error.lacking and _may_be_given_more(entry, error)),
     )
+
+
+def _loses_no_run(interp: Interpreter, entry: Entry, function: Function) -> bool:
+    """Tell whether a function is no recipe by itself: a launcher, a test that launches nothing, or a helper that only
+    changes what it is given.
+    """
+    if is_test(function):
+        return not leads_to_launch(interp, function)
+    return is_launcher(function) or (needs_arguments(entry) and not leads_to_run(interp, function))
 
 
 def _says_so(interp: Interpreter, entry: Entry, function: Function) -> bool:
@@ -110,6 +126,8 @@ def not_reached(interp: Interpreter, module: Module, told: Container[Place]) -> 
     for name, node in definitions(module):
         line = getattr(node, "lineno", 1)
         if node in inside or (module.path, line) in told or not configures(interp, module, node):
+            continue
+        if is_test_name(name.rpartition(".")[2]) and not launches(interp, module, node):
             continue
         inside.update(ast.walk(node) if name else ())
         short = name or module.name.rpartition(".")[2]

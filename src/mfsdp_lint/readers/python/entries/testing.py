@@ -27,7 +27,12 @@ Case = Mapping[str, Object]
 
 def is_test(function: Function) -> bool:
     """Tell whether a test runner calls a function, by its name."""
-    return function.name.startswith("test")
+    return is_test_name(function.name)
+
+
+def is_test_name(name: str) -> bool:
+    """Tell whether a test runner calls a function of this name."""
+    return name.startswith("test")
 
 
 def case_of(interp: Interpreter, function: Function) -> Case:

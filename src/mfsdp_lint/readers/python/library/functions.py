@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dataclass, lookup, mro, opaque
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dataclass, lookup, mro, namespace, opaque
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
@@ -94,6 +94,21 @@ def _parameter_types(interp: Interpreter, call: Call) -> Object:
         else:
             found.append(evaluate(interp, annotation, function.closure or Frame(function.module)))
     return tuple(found)
+
+
+@models("unittest.mock.patchings_of")
+def _patchings_of(interp: Interpreter, call: Call) -> Object:
+    """Return the patches that decorate a function already, as its attribute `patchings`; None where none does."""
+    function = call.arguments[0]
+    return function.fields.get("patchings") if isinstance(function, Function) else None
+
+
+@models("unittest.mock.tests_of")
+def _tests_of(interp: Interpreter, call: Call) -> Object:
+    """Return the names of a class's tests, its own and those of the base classes at hand."""
+    classes = [each for each in mro(interp, call.arguments[0]) if isinstance(each, ClassObject)]
+    names = {name: None for cls in classes for name in namespace(interp, cls) if str(name).startswith("test")}
+    return ListObject(list(names), interp.tick())
 
 
 @models("functools.nearest")

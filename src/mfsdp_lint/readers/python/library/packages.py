@@ -18,7 +18,7 @@ from mfsdp_lint.readers.python.state.folders import folder_of, located, spelled
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.frames import Call
+from mfsdp_lint.readers.python.values.frames import Call, told_at
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import External, ListObject, Object, Unknown
 
@@ -34,12 +34,19 @@ def _import_module(interp: Interpreter, call: Call) -> Object:
         name = _absolute(name, interp.settle(call.argument(1, "package")))
     if not isinstance(name, str):
         return interp.unknown("module")
-    found = import_module(interp, name, call.frame.module)
+    importer = _importer(interp, call)
+    found = import_module(interp, name, importer)
     if not isinstance(found, External):
         return found
-    if _is_missing(interp, name, call.frame.module):
+    if _is_missing(interp, name, importer):
         raise _not_found(interp, name)
     return interp.unknown(name, not_none=True)
+
+
+def _importer(interp: Interpreter, call: Call) -> Module:
+    """Return the module of the program on whose search path a name is looked for: a library has the program's."""
+    importer = told_at(None, None, call.frame)[2].module
+    return (interp.executing or interp.entry or importer) if importer.written else importer
 
 
 def _absolute(name: str, package: Object) -> str | None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.projects import MARKERS
+from mfsdp_lint.inputs.projects import has_marker
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.modules import Module
@@ -89,7 +89,7 @@ def _tree_above(interp: Interpreter, here: str) -> list[str]:
 
 
 def _has_marker(interp: Interpreter, folder: str) -> bool:
-    return any(marker in interp.finder.entries(folder) for marker in MARKERS)
+    return has_marker(interp.finder.entries(folder).__contains__)
 
 
 def _in_tree(interp: Interpreter, path: str, here: str) -> bool:

@@ -1,6 +1,7 @@
 // Two recipes, or one at two targets or revisions: only what differs.
 
-function showCompare(choices) {
+function showCompare(chosen) {
+  const choices = withPicked(chosen);
   const one = comparedRecipe(choices, "a");
   const other = comparedRecipe(choices, "b");
   const view = byId("compare");
@@ -8,6 +9,14 @@ function showCompare(choices) {
     el("h1", {}, "Compare"),
     el("div", { class: "pickers" }, picker("a", "This", choices), el("button", { type: "button", class: "quiet", onclick: () => swap(choices) }, "Swap"), picker("b", "with that", choices)),
     one && other ? compareTwo(one, other) : el("p", { class: "notice" }, "Choose two recipes; what is the same in both is left out.")));
+}
+
+/** The choices; the recipes that are ticked where none is chosen, which the address then names. */
+function withPicked(choices) {
+  if (choices.has("a") || choices.has("b") || !picked.size) return choices;
+  const [one, other = ""] = picked;
+  history.replaceState(null, "", withChoices({ a: one, b: other }));
+  return route().choices;
 }
 
 const comparedRecipe = (choices, name) => {

@@ -76,38 +76,76 @@ class ContextVar:
 
 
 __name__ = "unittest.mock"
-"""Behaviour of `unittest.mock` where a patch names its target and its replacement."""
+"""Behaviour of `unittest.mock` where a patch names its target. What a mock answers is not known."""
+
+class DEFAULT: pass
 
 
 class _Started:
+    mocks = False
+
     def __enter__(self): return self.start()
     def __exit__(self, *_): self.stop()
 
-    def __call__(self, function):
-        def patched(*arguments, **keywords):
-            with self:
-                return function(*arguments, **keywords)
+    def __call__(self, target):
+        if not isinstance(target, type):
+            return self._around(target)
+        for name in tests_of(target):
+            setattr(target, name, self._around(getattr(target, name)))
+        return target
 
+    def _around(self, function):
+        earlier = patchings_of(function)
+        if earlier is not None:
+            earlier.append(self)
+            return function
+
+        def patched(*arguments, **keywords):
+            started = []
+            try:
+                for patching in patched.patchings:
+                    new = patching.start()
+                    started.append(patching)
+                    if patching.mocks:
+                        arguments = (*arguments, new)
+                return function(*arguments, **keywords)
+            finally:
+                for patching in reversed(started):
+                    patching.stop()
+
+        patched.patchings = [self]
+        patched.__wrapped__ = function
         return patched
 
 
 class _Patch(_Started):
-    def __init__(self, target, name, new):
+    def __init__(self, target, name, new, new_callable, described):
         self.target = target
         self.name = name
         self.new = new
+        self.mocks = new is DEFAULT
+        self.new_callable = new_callable
+        self.described = described
 
     def start(self):
-        self.had = hasattr(self.target, self.name)
-        self.before = getattr(self.target, self.name, None)
-        setattr(self.target, self.name, self.new)
-        return self.new
+        target = self.target()
+        new = self._mock() if self.mocks else self.new
+        self.had = hasattr(target, self.name)
+        self.before = getattr(target, self.name, None)
+        setattr(target, self.name, new)
+        return new
+
+    def _mock(self):
+        if self.new_callable is None:
+            return MagicMock(**self.described)
+        return self.new_callable(**self.described)
 
     def stop(self):
+        target = self.target()
         if self.had:
-            setattr(self.target, self.name, self.before)
+            setattr(target, self.name, self.before)
         else:
-            delattr(self.target, self.name)
+            delattr(target, self.name)
 
 
 class _PatchDict(_Started):
@@ -128,9 +166,20 @@ class _PatchDict(_Started):
         self.subject.update(self.before)
 
 
-def patch(target, new, **keywords):
+def patch(
+    target,
+    new=DEFAULT,
+    spec=None,
+    create=False,
+    spec_set=None,
+    autospec=None,
+    new_callable=None,
+    *,
+    unsafe=False,
+    **described,
+):
     owner, _, name = target.rpartition(".")
-    return _Patch(_named(owner), name, new)
+    return _Patch(lambda: _named(owner), name, new, new_callable, described)
 
 
 def _named(name):
@@ -141,7 +190,20 @@ def _named(name):
         return getattr(_named(owner), name)
 
 
-def patch_object(target, attribute, new, **keywords): return _Patch(target, attribute, new)
+def patch_object(
+    target,
+    attribute,
+    new=DEFAULT,
+    spec=None,
+    create=False,
+    spec_set=None,
+    autospec=None,
+    new_callable=None,
+    *,
+    unsafe=False,
+    **described,
+):
+    return _Patch(lambda: target, attribute, new, new_callable, described)
 
 
 def patch_dict(in_dict, values=(), clear=False, **keywords):
@@ -149,7 +211,7 @@ def patch_dict(in_dict, values=(), clear=False, **keywords):
 
 
 def patch_multiple(target, **changes):
-    return _PatchAll([_Patch(target, name, new) for name, new in changes.items()])
+    return _PatchAll([_Patch(lambda: target, name, new, None, {}) for name, new in changes.items()])
 
 
 class _PatchAll(_Started):
