@@ -151,7 +151,13 @@ def test_a_name_that_another_file_imports_from_the_file_keeps_its_name_there(upg
 
 def test_a_notebook_is_told_and_not_edited(upgrade: Upgrade, capsys: pytest.CaptureFixture[str]) -> None:
     code = "from megatron.bridge.peft.lora import LoRAMerge\n"
-    cell = {"cell_type": "code", "source": [code], "metadata": {}, "outputs": [], "execution_count": None}
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "source": [code],
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+    }
     notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     Path("n.ipynb").write_text(notebook)
     assert main(["upgrade", "--from", "0.3.1", "--to", "0.6.0", "--write", "n.ipynb"]) == 1

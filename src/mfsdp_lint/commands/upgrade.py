@@ -95,10 +95,13 @@ def main(arguments: argparse.Namespace) -> int:
 
         print_to([json.dumps(document(found), indent=2), "\n"], arguments.output_file)
     else:
+        from mfsdp_lint.reports.wording import folded
         from mfsdp_lint.upgrade.text import render
 
         lines = render(found, written=arguments.write and not left, pin=arguments.pin, every=arguments.all)
-        terminal.show("".join(f"{line}\n" for line in lines))
+        columns = terminal.columns()
+        folds = (each for line in lines for each in folded(line, columns, "        "))
+        terminal.show("".join(f"{line}\n" for line in folds))
     for line in left:
         terminal.note(line)
     code = tell(found.remarks, found.problems)
