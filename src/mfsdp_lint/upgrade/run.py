@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from mfsdp_lint.core.finding import Edit, Finding
 from mfsdp_lint.core.recipe import Recipe, Span, Variant
@@ -15,6 +16,7 @@ from mfsdp_lint.fixes.edits import OverlapError, apply_edits
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import NOTEBOOK, Problem, Sources
 from mfsdp_lint.megatron.versions import Target
+from mfsdp_lint.process import OverBudget, budget
 from mfsdp_lint.readers.registry import READERS
 from mfsdp_lint.rules.writes import no_fields
 from mfsdp_lint.upgrade.breaks import Break, Kind, library_breaks
@@ -24,6 +26,9 @@ from mfsdp_lint.upgrade.names import FileNames, names_in
 from mfsdp_lint.upgrade.pins import built_on, every_recipe, key_of, pinned, settings_in
 from mfsdp_lint.upgrade.renames import renames, written_names
 from mfsdp_lint.upgrade.scripts import script_breaks
+
+UNITS = 1_500_000
+"""Work that the proof of pins may take (see `process.spend`): three times what a report may spend on fixes."""
 
 _IN_PYTHON = frozenset(reader.type.name for reader in READERS if reader.type.imports)
 """The kinds of files that are written in Python."""
@@ -93,7 +98,12 @@ def upgrade(options: Options, to: str, since: str | None = None, *, pin: bool = 
         chosen = which(found.differences, after.sources)
         if not chosen:
             continue
-        fixed = pinned(found.differences, chosen, before.recipes, after, new_judge)
+        fixed = None
+        with suppress(OverBudget), budget(UNITS):
+            fixed = pinned(found.differences, chosen, before.recipes, after, new_judge)
+        if fixed is None:
+            reasons |= dict.fromkeys(chosen, "the proof takes too much work: name fewer files")
+            continue
         reasons |= {each.request.key: each.reason for each in fixed.unproved}
         if fixed.texts:
             texts = {**texts, **fixed.texts}
