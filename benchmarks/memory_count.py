@@ -2,8 +2,8 @@
 
     echo '[{"model.num_layers": 2, …}]' | PYTHON benchmarks/memory_count.py
 
-PYTHON has torch, megatron-core and megatron-bridge. Every model of the list on standard input is built, with
-megatron-core's own layers; `[parameters, those of experts]` of each go to standard output.
+PYTHON has torch, megatron-core and megatron-bridge. Every model of the list on standard input is built on the meta
+device, with megatron-core's own layers; `[parameters, those of experts]` of each go to standard output.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def main() -> None:
         torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=0, world_size=1)
         parallel_state.initialize_model_parallel()
         model_parallel_cuda_manual_seed(1)
-        counts = [_count(worker, settings) for settings in json.load(sys.stdin)]
+        with torch.device("meta"):
+            counts = [_count(worker, settings) for settings in json.load(sys.stdin)]
         torch.distributed.destroy_process_group()
     print(json.dumps(counts))
 
@@ -51,7 +52,8 @@ def _worker() -> Any:
 
 
 def _count(worker: Any, settings: Mapping[str, Any]) -> list[int]:
-    model = worker("build").build(settings).config.model
+    without_weights = {"model.use_cpu_initialization": True, "model.perform_initialization": False}
+    model = worker("build").build({**settings, **without_weights}).config.model
     model.transformer_layer_spec = lambda config: _block(worker, config)
     _predict_with_own_layers()
     if hasattr(model, "finalize"):

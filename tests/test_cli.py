@@ -138,7 +138,8 @@ def test_fix_writes_what_is_asked_for_and_says_so(write: Write, capsys: pytest.C
     assert file.read_text() == WRONG_FORMAT
 
     assert main(["--fix", "--unsafe-fixes"]) == 0
-    assert capsys.readouterr().out == f"1 file, 1 recipe: 0 findings; 1 fixed; {JUDGED}\n"
+    said = "1 fixed (1 of a run that could not start)"
+    assert capsys.readouterr().out == f"1 file, 1 recipe: 0 findings; {said}; {JUDGED}\n"
     assert file.read_text() == RIGHT_FORMAT
 
 

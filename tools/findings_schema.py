@@ -85,6 +85,7 @@ _SUMMARY = _object(
     fixable=_NUMBER,
     held_back=_NUMBER,
     fixed=_NUMBER,
+    repaired=_NUMBER,
     fixable_at_most=_SWITCH,
     held_back_at_most=_SWITCH,
     unfollowed=_NUMBER,

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import random
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 RECIPE = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config as upstream\n"
 CONNECTIONS = "CUDA_DEVICE_MAX_CONNECTIONS"
+FSDP = "--use-megatron-fsdp --use-distributed-optimizer --data-parallel-sharding-strategy optim_grads_params"
+LAUNCH = "torchrun --nproc_per_node 8 pretrain_gpt.py"
+TP = f"{LAUNCH} --tensor-model-parallel-size 2 --sequence-parallel"
+
+Draw = Callable[[random.Random], "Project"]
+"""A class of traps draws a project."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,6 @@ class Project:
     unsafe: bool = False
     enable: str = ""
     repository: bool = True
-    given: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.kind}, used in {self.language}"
@@ -92,6 +97,12 @@ def second_user_of_python(
         "another folder",
         "YAML",
         "Makefile",
+        "here-document",
+        "run by path",
+        "imported by name",
+        "star",
+        "getattr",
+        "Dockerfile",
     ]
     language = draw.choice([*languages, *(["Python"] * 6 if seen else [])])
     text = f"{imports}\n{body}"
@@ -121,6 +132,23 @@ def second_user_of_python(
                     "bash plain.sh",
                 )
             return language, {"Makefile": f"plain:\n\t@python -c '{one}'\n"}, "make -s plain"
+        case "here-document":
+            return language, {"plain.sh": f"#!/bin/bash\npython - <<'END'\n{text}END\n"}, "bash plain.sh"
+        case "Dockerfile" if "\n " not in text:
+            one = "; ".join(each for each in text.replace("'", '"').splitlines() if each)
+            run = f"FROM nvcr.io/nvidia/pytorch\nRUN python -c '{one}'\n"
+            return language, {"Dockerfile": run}, "sed -n 's/^RUN //p' Dockerfile > .run && bash .run"
+        case "run by path" | "imported by name" | "getattr":
+            name = imports.split(" import ")[1].strip()
+            real, _, given = name.partition(" as ")
+            load = {
+                "run by path": f"import runpy\n{given or real} = runpy.run_path('{module}.py')['{real}']\n",
+                "imported by name": f"import importlib\n{given or real} = importlib.import_module('{module}').{real}\n",
+                "getattr": f"import {module}\n{given or real} = getattr({module}, '{real}')\n",
+            }[language]
+            return language, {"plain.py": load + body}, "python plain.py"
+        case "star" if " as " not in imports:
+            return language, {"plain.py": f"from {module} import *\n{body}"}, "python plain.py"
         case "loaded by path":
             name = imports.split(" import ")[1].strip()
             real, _, given = name.partition(" as ")

@@ -50,7 +50,7 @@ def test_a_file_that_somebody_changed_meanwhile_is_left_and_named(
     out, err = capsys.readouterr()
     assert err == "mfsdp-lint: error: b.yaml: not written: changed by somebody else since it was read\n"
     assert " --> b.yaml:5:16\n" in out
-    assert "2 files, 2 recipes: 1 finding (1 error); 1 fixed; " in out
+    assert "2 files, 2 recipes: 1 finding (1 error); 1 fixed (1 of a run that could not start); " in out
     assert (here / "a.yaml").read_text() == GOOD
     assert (here / "b.yaml").read_text() == mine
 
@@ -119,7 +119,7 @@ def test_a_figure_is_the_same_in_every_format_and_what_fix_then_does(
     assert len(set(said)) == 1
     assert "2 findings (2 errors); 2 fixable with --fix; " in said[0]
     assert main(["--fix"]) == 0
-    assert "0 findings; 2 fixed; " in capfd.readouterr().out
+    assert "0 findings; 2 fixed (2 of a run that could not start); " in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["--output-format", "concise"], ["--no-show-fixes"]])
@@ -185,7 +185,9 @@ def test_fix_only_ends_with_1_where_a_file_was_not_written_or_not_read(
 def test_show_fixes_lists_place_rule_safety_and_settings(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["a.yaml", "--fix", "--show-fixes"]) == 0
     made = 'a.yaml:5: fixed MFSDP101 (safe): checkpoint.ckpt_format = "fsdp_dtensor"\n'
-    assert capsys.readouterr().out.startswith(f"{made}1 file, 1 recipe: 0 findings; 1 fixed; ")
+    assert capsys.readouterr().out.startswith(
+        f"{made}1 file, 1 recipe: 0 findings; 1 fixed (1 of a run that could not start); "
+    )
     assert main(["b.yaml", "--diff", "--show-fixes"]) == 1
     assert capsys.readouterr().err.startswith(made.replace("a.yaml", "b.yaml").replace("fixed", "would fix"))
 

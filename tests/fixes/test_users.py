@@ -232,3 +232,105 @@ def test_an_assignment_does_not_stand_in_a_loop_that_it_does_not_depend_on(fixed
     line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n'
     changed = fixed({"train.py": f"{recipe}    return cfg\n"}, "train.py")["train.py"]
     assert changed.replace("'fsdp_dtensor'", '"fsdp_dtensor"').startswith(f"{recipe}{line}")
+
+
+SOURCING_BY_PATTERN = {
+    "a loop over files": 'for each in lib/*.sh; do source "$each"; done',
+    "an argument": 'source "lib/$1.sh"',
+    "a default": '. lib/"${SITE:-env}".sh',
+    "an argument of a function": 'load() { source "lib/$1.sh"; }\nload env',
+}
+
+
+@pytest.mark.parametrize("line", SOURCING_BY_PATTERN.values(), ids=SOURCING_BY_PATTERN)
+def test_a_variable_stays_where_somebody_sources_files_by_a_pattern(fixed: Fixed, line: str) -> None:
+    files = {"lib/env.sh": EXPORT, "a.sh": f"source lib/env.sh\n{GOOD}\n", "b.sh": f"{line}\npython eval.py\n"}
+    assert fixed(files, "a.sh", "lib/env.sh").keys() == {"a.sh"}
+
+
+def test_another_pattern_holds_nothing_back(fixed: Fixed) -> None:
+    files = {"lib/env.sh": EXPORT, "a.sh": f"source lib/env.sh\n{GOOD}\n", "b.sh": "source lib/site_$1.sh\nrun\n"}
+    assert fixed(files, "a.sh", "lib/env.sh").keys() == {"lib/env.sh"}
+
+
+JOB = f'resources: {{accelerators: H100:8}}\nenvs:\n  {NAME}: "1"\nrun: |\n'
+
+
+@pytest.mark.parametrize("other", ["python eval.py", f"echo ${NAME}", "bash plain.sh"])
+def test_a_variable_of_a_job_stays_for_its_other_commands(fixed: Fixed, other: str) -> None:
+    changed = fixed({"job.yaml": f"{JOB}  {other}\n  {GOOD}\n"}, "job.yaml")
+    assert changed["job.yaml"] == f"{JOB}  {other}\n  env -u {NAME} {GOOD}\n"
+
+
+def test_a_variable_that_a_job_has_for_its_launch_alone_is_taken_out(fixed: Fixed) -> None:
+    assert NAME not in fixed({"job.yaml": f"{JOB}  cd work\n  {GOOD}\n"}, "job.yaml")["job.yaml"]
+
+
+def test_variables_that_services_share_stay(fixed: Fixed) -> None:
+    service = "    image: nemo\n    environment: *env\n    command: {}\n"
+    text = f'x-env: &env\n  {NAME}: "1"\nservices:\n  eval:\n{service.format("python eval.py")}  train:\n'
+    changed = fixed({"compose.yaml": text + service.format(GOOD)}, "compose.yaml")
+    assert changed["compose.yaml"] == text + service.format(f"env -u {NAME} {GOOD}")
+
+
+WORDS = 'COMMON = ["--ckpt-format", "torch_dist", "--save", "/c"]\n'
+STARTED = ", ".join(f'"{each}"' for each in REST.split())
+RUN = f'subprocess.run(["torchrun", "pretrain_gpt.py", *COMMON, {STARTED}, "--use-megatron-fsdp"])\n'
+LOCAL = RUN.replace('"--use-megatron-fsdp"', '"--use-megatron-fsdp", "--ckpt-format", "fsdp_dtensor"')
+
+
+@pytest.mark.parametrize("use", ["print(COMMON[:2])\n", "convert = 'torch_dist' in COMMON\n"])
+def test_words_of_a_launcher_stay_where_it_uses_them_itself(fixed: Fixed, use: str) -> None:
+    changed = fixed({"launch.py": f"import subprocess\n{WORDS}{RUN}{use}"}, "launch.py")
+    assert changed["launch.py"] == f"import subprocess\n{WORDS}{LOCAL}{use}"
+
+
+def test_words_that_only_a_launch_has_are_replaced(fixed: Fixed) -> None:
+    changed = fixed({"launch.py": f"import subprocess\n{WORDS}{RUN}"}, "launch.py")
+    assert changed["launch.py"] == f"import subprocess\n{WORDS.replace('torch_dist', 'fsdp_dtensor')}{RUN}"
+
+
+def test_words_of_another_module_stay_for_its_other_users(fixed: Fixed) -> None:
+    files = {
+        "words.py": WORDS,
+        "launch.py": f"import subprocess\nfrom words import COMMON\n{RUN}",
+        "plain.py": "from words import COMMON\nprint(COMMON)\n",
+    }
+    changed = fixed(files, "launch.py", "words.py")
+    assert changed == {"launch.py": f"import subprocess\nfrom words import COMMON\n{LOCAL}"}
+
+
+RECIPE = """from megatron.bridge.recipes.llama import llama3_8b_pretrain_config as upstream
+
+
+def train():
+    cfg = upstream()
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.checkpoint.ckpt_format = "torch_dist"
+    return cfg
+
+
+def other():
+    return 1
+"""
+
+
+def test_who_holds_a_fix_back_is_told(fixed: Fixed, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {"ckpt.py": RECIPE, "plain": "#!/usr/bin/env python3\nfrom ckpt import train\n"}
+    assert not fixed(files, "ckpt.py")
+    main(["--no-cache", "--target-bridge", "0.3.1", "--fix", "ckpt.py"])
+    assert "help: the fix is held back: plain uses ckpt\n" in capsys.readouterr().out
+
+
+def test_who_imports_another_function_holds_nothing_back(fixed: Fixed) -> None:
+    files = {"ckpt.py": RECIPE, "plain": "#!/usr/bin/env python3\nfrom ckpt import other\n"}
+    assert fixed(files, "ckpt.py").keys() == {"ckpt.py"}
+
+
+def test_the_summary_says_which_fixes_repair_a_run_that_could_not_start(
+    fixed: Fixed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fixed({})
+    (tmp_path / "ckpt.py").write_text(RECIPE)
+    main(["--no-cache", "--target-bridge", "0.3.1", "--fix", "ckpt.py"])
+    assert "2 fixed (1 of a run that could not start)" in capsys.readouterr().out

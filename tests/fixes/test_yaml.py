@@ -173,10 +173,17 @@ def test_settings_of_one_new_section_stand_together() -> None:
     )
 
 
+def test_a_section_that_is_an_alias_takes_the_other_entries_and_one_of_its_own() -> None:
+    file, origin = read("b: &b {x: 1}\nddp: {«use_megatron_fsdp: true»}\ncheckpoint: *b\n")
+    text = after(file, file.assign_after(origin, SWITCH, [(FORMAT, "fsdp_dtensor")]))
+    assert text is not None
+    assert text.endswith("checkpoint:\n  <<: *b\n  ckpt_format: fsdp_dtensor\n")
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "b: &b {x: 1}\nddp: {«use_megatron_fsdp: true»}\ncheckpoint: *b\n",
+        "b: &b [1]\nddp: {«use_megatron_fsdp: true»}\ncheckpoint: *b\n",
         "ddp: {«use_megatron_fsdp: true»}\ncheckpoint: text\n",
         "ddp: {«use_megatron_fsdp: true»}\ncheckpoint: {ckpt_format: x}\n",
     ],

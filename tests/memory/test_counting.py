@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import UNKNOWN, Known, OneOf, Plain
 from mfsdp_lint.megatron.versions import resolve_target
-from mfsdp_lint.memory.counting import Count, count_parameters
+from mfsdp_lint.memory.counting import Count, count_parameters, model_of
 from mfsdp_lint.memory.estimate import memory
 from mfsdp_lint.memory.facts import NotModelled, SettingFacts, layout_of
 from tests.memory.test_estimate import BF16, MILLION, recipe
@@ -84,7 +84,7 @@ def count(*changes: dict[str, Any]) -> Count:
         values |= each
     known = WrittenSettings.of({path: Known(value) for path, value in values.items()})
     facts = SettingFacts(known)
-    return count_parameters(facts, known, layout_of(facts), resolve_target("0.3.1"))
+    return count_parameters(model_of(facts, known, layout_of(facts), resolve_target("0.3.1")), layout_of(facts))
 
 
 def test_published_models_have_as_many_parameters_as_is_published() -> None:
@@ -171,3 +171,121 @@ def test_no_settings_break_it(odd: dict[str, Any], is_counted: bool) -> None:
     for footprint in found.footprints:
         for _, amount in footprint.amounts:
             assert (amount.bytes is None) == bool(amount.why)
+
+
+def layers_of(function: str) -> dict[str, Any]:
+    return {"model.transformer_layer_spec": f"<function megatron.bridge.models.{function}>"}
+
+
+HEAD = 4
+"""The width of a head: 8 ÷ 2."""
+
+
+@pytest.mark.parametrize(
+    ("function", "more"),
+    [
+        ("gpt_provider.default_layer_spec", 0),
+        ("gemma.gemma2_provider.gemma2_layer_spec", 2 * 8),
+        ("gemma.gemma3_provider.gemma3_layer_spec", 2 * 8 + 2 * HEAD),
+        ("olmoe.olmoe_provider.olmoe_layer_spec", 2 * 8),
+    ],
+)
+def test_families_have_norms_of_their_own(function: str, more: int) -> None:
+    assert count(SMALL, layers_of(function)).total == count(SMALL).total + 6 * more
+
+
+EVERY = "megatron.core.models.gpt.experimental_attention_variant_module_specs"
+VARIANTS = f"{EVERY}.get_transformer_block_with_experimental_attention_variant_spec"
+DELTA = {
+    "model.transformer_layer_spec": f"<function {VARIANTS}>",
+    "model.experimental_attention_variant": "gated_delta_net",
+    "model.linear_attention_freq": 3,
+    "model.linear_conv_kernel_dim": 4,
+    "model.linear_key_head_dim": 2,
+    "model.linear_value_head_dim": 2,
+    "model.linear_num_key_heads": 2,
+    "model.linear_num_value_heads": 3,
+}
+
+
+def test_layers_of_linear_attention_are_counted_beside_the_usual_ones() -> None:
+    usual = 8 * 24 + 8 * 8
+    delta = 8 * (2 * 4 + 2 * 6 + 2 * 3) + 4 * (2 * 4 + 6) + 2 * 3 + 2 + 6 * 8
+    assert count(SMALL, DELTA).total == count(SMALL).total + 4 * (delta - usual)
+
+
+HYBRID = {
+    "model.__class__": "megatron.bridge.models.mamba.mamba_provider.MambaModelProvider",
+    "model.transformer_layer_spec": None,
+    "model.hybrid_override_pattern": "M-M*",
+    "model.mamba_head_dim": 4,
+    "model.mamba_num_heads": 2,
+    "model.mamba_state_dim": 5,
+    "model.mamba_num_groups": 2,
+    "model.position_embedding_type": "none",
+}
+MAMBA = 8 * (2 * 8 + 2 * 10 + 2) + (8 + 2 * 10) * 5 + 3 * 2 + 8 + 8 * 8 + 8
+"""Its input, convolution, heads, norm, output, and the norm before it."""
+
+
+def test_a_pattern_names_the_layers_of_a_hybrid_model() -> None:
+    attention, mlp = 8 * 24 + 8 * 8 + 8, 3 * 8 * 16 + 8
+    assert count(SMALL, HYBRID).total == 2 * MAMBA + attention + mlp + 2 * 800 + 8
+    assert count(SMALL, HYBRID, {"model.hybrid_override_pattern": "MM"}).total == 2 * MAMBA + 2 * 800 + 8
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"model.hybrid_override_pattern": None}, "no pattern names the layers"),
+        ({"model.hybrid_override_pattern": "M?"}, "layers '?' of the hybrid model are not modelled"),
+        ({"model.hybrid_override_pattern": "MM/M"}, "predicts further tokens is not modelled"),
+        ({"model.hybrid_override_pattern": ""}, "0 layers"),
+    ],
+)
+def test_what_is_not_understood_of_a_hybrid_model_is_named(changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(NotModelled, match=reason.replace("?", "[?]")):
+        count(SMALL, HYBRID, changes)
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "Ettttt|tL",
+        "E,t*5|tL",
+        "E(tt|)*2ttL|",
+        [["embedding", *["decoder"] * 5], ["decoder", "loss"]],
+        [["embedding", "decoder"], ["decoder"], ["decoder"] * 4, ["loss"]],
+    ],
+)
+def test_a_layout_divides_the_layers(layout: Any) -> None:
+    changes = {"model.pipeline_model_parallel_size": 2, "model.pipeline_model_parallel_layout": layout}
+    found = count(SMALL, changes)
+    assert found.total == count(SMALL).total
+    held = {"E(tt|)*2ttL|": 4 * LAYER + 2 * EMBEDDING + 8}.get(str(layout), 5 * LAYER + EMBEDDING)
+    assert found.dense == held
+
+
+@pytest.mark.parametrize("layout", ["Ettt|tL", "Ettttt|tX", "E(t|)*99999999", 7, [["embedding"], "loss"]])
+def test_a_layout_that_does_not_fit_is_named(layout: Any) -> None:
+    changes = {"model.pipeline_model_parallel_size": 2, "model.pipeline_model_parallel_layout": layout}
+    with pytest.raises(NotModelled, match="pipeline_model_parallel_layout"):
+        count(SMALL, changes)
+
+
+def test_layers_of_two_kinds_are_interleaved() -> None:
+    mixed = {"model.num_layers": 8, "model.num_moe_experts": 2, "model.moe_layer_freq": [0, 0, 1, 0, 0, 0, 0, 0]}
+    mixed |= {"model.moe_ffn_hidden_size": 16}
+    stages = {"model.pipeline_model_parallel_size": 2, "model.virtual_pipeline_model_parallel_size": 2}
+    found = count(SMALL, mixed, stages)
+    assert (found.experts, "stage 2 of 2" in found.formula[1]) == (count(SMALL, mixed).experts, True)
+
+
+def test_a_tokenizer_may_decide_the_vocabulary() -> None:
+    asked = {"model.vocab_size": None, "model.make_vocab_size_divisible_by": 64}
+    counting = {"tokenizer.tokenizer_type": "NullTokenizer", "tokenizer.vocab_size": 100}
+    assert count(SMALL, asked, counting).total == count(SMALL, {"model.vocab_size": 128}).total
+    known = {"tokenizer.tokenizer_type": "HuggingFaceTokenizer", "tokenizer.tokenizer_model": "Qwen/Qwen3-8B"}
+    found = count(SMALL, asked, known)
+    assert found.total == count(SMALL, {"model.vocab_size": 151936}).total
+    assert "151,936 words, as published for Qwen/Qwen3-8B" in found.formula

@@ -89,6 +89,8 @@ def test_what_starts_no_run_of_megatron_is_no_recipe(command: str) -> None:
             id="what is set in a cluster is not followed",
         ),
         pytest.param("export CUDA_DEVICE_MAX_CONNECTIONS=1\nenv -u CUDA_DEVICE_MAX_CONNECTIONS RUN", NONE, id="env -u"),
+        pytest.param("export CUDA_DEVICE_MAX_CONNECTIONS=1\nenv -i PATH=$PATH RUN", NONE, id="env -i"),
+        pytest.param("env - CUDA_DEVICE_MAX_CONNECTIONS=8 RUN", Known("8"), id="env - with a variable"),
         pytest.param(
             "export CUDA_DEVICE_MAX_CONNECTIONS=1\nunset CUDA_MAX_CONNECTIONS\nRUN", Known("1"), id="a misspelt unset"
         ),

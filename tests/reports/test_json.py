@@ -92,6 +92,7 @@ def test_the_whole_document() -> None:
             "fixable": 1,
             "held_back": 1,
             "fixed": 0,
+            "repaired": 0,
             "fixable_at_most": False,
             "held_back_at_most": False,
             "unfollowed": 0,

@@ -10,7 +10,7 @@ import pytest
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.code import ClassObject
 from mfsdp_lint.readers.python.values.objects import Function
 from mfsdp_lint.snapshots.making.bounds import ChangeBounds, touched
 from mfsdp_lint.snapshots.making.meaning import global_of

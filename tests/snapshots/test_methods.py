@@ -24,8 +24,7 @@ from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, Frame, Module
 from mfsdp_lint.readers.python.values.objects import Choice, External, Instance
 from mfsdp_lint.snapshots import MAGIC, Snapshot
 from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge, load_knowledge

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import shutil
 from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
@@ -19,13 +20,15 @@ from mfsdp_lint.commands.arguments import (
     tell_unfollowed,
     write,
 )
+from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.memory.counting import GivenParameters
-from mfsdp_lint.memory.estimate import MemoryOf
+from mfsdp_lint.memory.estimate import Memory, MemoryOf
+from mfsdp_lint.memory.fit import GIB, Limit
 from mfsdp_lint.reports.places import problems_in_files, recipes_in_files, unfollowed_in_files
 from mfsdp_lint.rules.about_files import UNREADABLE
 
@@ -38,7 +41,8 @@ EXAMPLES = (
     ("mfsdp-lint audit recipes/ --settings ddp", "one section of every recipe"),
     ("mfsdp-lint audit recipes/llama.py::pretrain --output-format json", "one recipe, for programs"),
     ("mfsdp-lint audit recipes/ --output-format html -o audit.html", "one page to explore"),
-    ("mfsdp-lint audit recipes/llama.py::pretrain --memory --world-size 64", "bytes of model state on each rank"),
+    ("mfsdp-lint audit recipes/llama.py::pretrain --memory --world-size 64", "bytes on each rank"),
+    ("mfsdp-lint audit recipes/ --memory --world-size 64 --gpu h100", "whether it fits, and what would make it fit"),
     (
         "mfsdp-lint audit recipes/ --memory --world-size 64 --parameters 8.03B",
         "with a model that its recipe does not size",
@@ -74,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     memory.add_argument(
         "--memory",
         action="store_true",
-        help="bytes of parameters, gradients, main parameters and optimizer states on each rank",
+        help="bytes of parameters, gradients, main parameters, optimizer states and activations on each rank",
     )
     memory.add_argument("--world-size", type=_ranks, metavar="N", help="the number of ranks, with --memory")
     memory.add_argument(
@@ -83,6 +87,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N[,EXPERTS]",
         help="the number of parameters of the model (8.03B), and of its experts; default: computed from the settings",
     )
+    memory.add_argument(
+        "--gpu", type=_gpu, metavar="NAME", help="tell whether a recipe fits this GPU, with --memory (h100, b200, …)"
+    )
+    memory.add_argument(
+        "--memory-limit", type=_limit, metavar="SIZE", help="tell whether a recipe fits this memory (80GiB, 64GB)"
+    )
     add_what_is_read(parser.add_argument_group("what is read"))
     output = add_output(parser, FORMATS)
     output.add_argument("-o", "--output-file", metavar="FILE", help="write the report to this file instead of stdout")
@@ -90,8 +100,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Print the table or document. Exit code 0, 1 where a file cannot be read, 2 where one is not there."""
-    if not arguments.memory and (arguments.world_size or arguments.parameters):
-        raise UsageError("--world-size and --parameters are about --memory")
+    if not arguments.memory and (
+        arguments.world_size or arguments.parameters or arguments.gpu or arguments.memory_limit
+    ):
+        raise UsageError("--world-size, --parameters, --gpu and --memory-limit are about --memory")
+    if arguments.gpu and arguments.memory_limit:
+        raise UsageError("--gpu and --memory-limit both say the memory of a GPU")
     if arguments.output_format == "html":
         return _write_page(arguments)
     if arguments.since is not None:
@@ -143,8 +157,54 @@ def main(arguments: argparse.Namespace) -> int:
 def _memory_with(target: Target, arguments: argparse.Namespace) -> MemoryOf:
     """Return a function that estimates the memory of a recipe, with the sizes in the arguments."""
     from mfsdp_lint.memory.estimate import memory
+    from mfsdp_lint.memory.fit import answer
 
-    return lambda recipe: memory(recipe, target, arguments.world_size, arguments.parameters)
+    def plain(recipe: Recipe) -> Memory:
+        return memory(recipe, target, arguments.world_size, arguments.parameters)
+
+    limit = arguments.gpu or arguments.memory_limit
+    if limit is None:
+        return plain
+
+    def asked(recipe: Recipe) -> Memory:
+        found = plain(recipe)
+        return replace(found, fit=answer(recipe, found, limit, plain, lambda each: _refused_by(each, target)))
+
+    return asked
+
+
+def _refused_by(recipe: Recipe, target: Target) -> frozenset[str]:
+    """Return the codes of the rules by which start-up, or building the model, refuses a recipe."""
+    from mfsdp_lint.rules.judging import bench
+
+    judge = bench(target, recipe.front_end)
+    findings = (each for variant in recipe.variants for each in judge(variant).findings)
+    return frozenset(
+        each.code for each in findings if each.severity == "error" and each.stage in ("startup", "wrap", "first-step")
+    )
+
+
+def _gpu(text: str) -> Limit:
+    """Read a kind of GPU, of which the memory is known."""
+    from mfsdp_lint.megatron.gpus import GPU_MEMORY
+
+    kind = text.strip().lower()
+    if kind not in GPU_MEMORY:
+        known = ", ".join(GPU_MEMORY)
+        raise argparse.ArgumentTypeError(f"the memory of {text!r} is not known (known: {known}); see --memory-limit")
+    return Limit(GPU_MEMORY[kind] * GIB, f"{kind} ({GPU_MEMORY[kind]} GiB)")
+
+
+_UNITS = {"GIB": 2**30, "GB": 10**9, "MIB": 2**20, "MB": 10**6, "TIB": 2**40, "TB": 10**12}
+
+
+def _limit(text: str) -> Limit:
+    """Parse `80GiB`, `64GB`."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([GMT]i?B)", text.strip(), re.IGNORECASE)
+    number = float(found[1]) * _UNITS[found[2].upper()] if found else math.nan
+    if not 1 <= number < _MOST:
+        raise argparse.ArgumentTypeError(f"expected an amount of memory such as 80GiB, not {text!r}")
+    return Limit(round(number), text.strip())
 
 
 _MULTIPLES = {"M": 10**6, "B": 10**9, "T": 10**12}

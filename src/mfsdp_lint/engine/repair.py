@@ -132,7 +132,8 @@ class Repair:
                 mistake = _mistake(cause.violations[0])
                 assert cause.safety is not None
                 unread = finding.severity == "error" and cause.violations[0].rule.is_about_reading
-                yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs, unread)
+                stops = finding.severity == "error" and finding.stage == "startup"
+                yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs, unread, stops)
 
 
 _MOST_KEPT = 8

@@ -99,6 +99,7 @@ def _outcome(judgement: Judgement, problems: Sequence[Problem], this: _Run, done
             files=len(judge.question.every_file),
             recipes=judgement.distinct_recipes,
             fixed=done.number,
+            repaired=done.repaired,
             unsafe_fixes=options.unsafe_fixes,
             unfollowed=len(judgement.unfollowed),
             already=already,
@@ -223,11 +224,13 @@ def _remaining(judgement: Judgement, this: _Run, tried: TriedFixes, faults: Faul
 class _Done:
     """The result of fixing: the fixes, how many of the first findings they were for, and the unwritten files.
 
-    `patch` is there instead of written files where nothing was to be written. `tried` are the fixes that were tried.
+    `repaired` of these findings stopped their runs at start-up. `patch` is there instead of written files where nothing
+    was to be written. `tried` are the fixes that were tried.
     """
 
     fixes: tuple[Applied, ...] = ()
     number: int = 0
+    repaired: int = 0
     left: tuple[str, ...] = ()
     patch: bytes = b""
     tried: TriedFixes = NOTHING_TRIED
@@ -269,6 +272,7 @@ def _fixed(judgement: Judgement, this: _Run, faults: Faults) -> tuple[Judgement,
     return judgement, _Done(
         (*map(applied, done.fixed), *taken_out),
         done.number + len(taken_out),
+        done.repaired,
         (*write.left(blocked), *done.left),
         tried=_tried(fixed),
     )

@@ -18,12 +18,14 @@ from mfsdp_lint.inputs.writing import CHANGED, NotWritten, check_writable, remov
 class Written:
     """The texts that are on disk now, the fixes that are in them, and which files were left, each with the reason.
 
-    `number` is how many of the findings that there were at first these fixes are for.
+    `number` is how many of the findings that there were at first these fixes are for, `repaired` how many of those
+    say that start-up refuses the run.
     """
 
     texts: Mapping[str, str]
     fixed: tuple[Proved, ...]
     number: int
+    repaired: int
     left: tuple[str, ...]
 
 
@@ -51,8 +53,8 @@ def write(fixed: Fixed, sources: Sources, faults: Faults | None = None) -> Writt
         left.append(_said(*failed))
         left += [_said(path, f"what it needs in {failed[0]} was not written") for path in group if path != failed[0]]
     on_disk = tuple(proved for proved in fixed.fixed if _paths(proved) <= texts.keys())
-    number = len({proved.request.key for proved in on_disk} & fixed.asked)
-    return Written(texts, on_disk, number, tuple(left))
+    removed = {proved.request.key: proved.request.stops for proved in on_disk if proved.request.key in fixed.asked}
+    return Written(texts, on_disk, len(removed), sum(removed.values()), tuple(left))
 
 
 def _groups(fixed: Fixed) -> list[list[str]]:

@@ -48,7 +48,7 @@ class FixRequest:
     """A finding that should be fixed: `key` tells it from all others, `code` is what is broken (see `Broken`).
 
     `unread`: the run surely ends before start-up looks at any setting. What is wrong with the settings was never told
-    then, so that the fix uncovers it, and does not bring it in.
+    then, so that the fix uncovers it, and does not bring it in. `stops`: start-up refuses the run as it is.
     """
 
     key: str
@@ -57,6 +57,7 @@ class FixRequest:
     safety: Safety
     needs: tuple[Need, ...]
     unread: bool = False
+    stops: bool = False
 
 
 Way = tuple[str, str, tuple[str, ...], int]

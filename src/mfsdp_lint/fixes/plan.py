@@ -329,6 +329,18 @@ class _Planner:
         removed = self._removals(request)
         if removed is None:
             return
+        dropped = [
+            edit
+            for need in request.needs
+            for path in need.drop
+            if (origin := need.variant.origin(path)) is not None
+            for edit in self._places.dropped(request, path, origin)
+        ]
+        # A setting that becomes dead may stay where somebody else has it.
+        for more in (dropped, []) if dropped else ([],):
+            yield from self._with_assignments(request, [*removed, *more])
+
+    def _with_assignments(self, request: FixRequest, removed: list[Edit]) -> Iterator[tuple[int, tuple[Edit, ...]]]:
         twice = any(_own_variable(need.variant, path) for need in request.needs for path in need.unset)
         without_pieces = replace(request, needs=tuple(need for need in request.needs if not need.piece))
         for asked in (request, without_pieces) if 0 < len(without_pieces.needs) < len(request.needs) else (request,):
@@ -354,9 +366,6 @@ class _Planner:
                 if renamed is None:
                     return None
                 edits += renamed
-            for path in need.drop:
-                if origin := need.variant.origin(path):
-                    edits += self._places.dropped(request, path, origin)
         return edits
 
     def _assignments(self, request: FixRequest, strategy: Strategy, recipe_too: bool) -> list[Edit] | None:

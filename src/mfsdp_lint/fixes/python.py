@@ -108,7 +108,28 @@ class PythonEdits(Editable):
         return None if changes is None else [self.file.document.edit(*change) for change in changes]
 
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
+        if self.file.document.text.startswith("--", self.file.document.range(anchor.span)[0]):
+            return self._words_after(anchor, new)
         return assign_after(self.file, anchor, setting, new)
+
+    def _words_after(self, anchor: Origin, new: Assignments) -> list[Edit] | None:
+        """Add words of a command behind one that is a literal: to the list that it is an element of, or to its text."""
+        from mfsdp_lint.fixes.shell import flags_for
+
+        flags = [None if value is ABSENT else next(flags_for(path, value), None) for path, value in new]
+        if None in flags:
+            return None
+        words = " ".join(dict.fromkeys(filter(None, flags)))
+        document = self.file.document
+        start, end = document.range(anchor.span)
+        text, quote = document.text, document.text[start - 1]
+        if quote not in "\"'" or not text.startswith(quote, end):
+            return [document.edit(end, end, f" {words}")]
+        first, last = document.line_start(start), document.line_end(end)
+        alone = not text[first : start - 1].strip() and text[end + 1 : last].strip() in ("", ",")
+        between = f",\n{text[first : start - 1]}" if alone else ", "
+        added = ", ".join(f"{quote}{word}{quote}" for word in words.split())
+        return [document.edit(end + 1, end + 1, between + added)]
 
     def assign_after_where(
         self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old

@@ -169,8 +169,13 @@ class ShellEdits(Editable):
             return None  # without an assignment it would print every variable
         if not alone:
             behind = re.compile(r"[ \t]*").match(self.document.text, end)
+            if _ENDED.match(self.document.text, end):
+                start -= len(self.document.text[:start]) - len(self.document.text[:start].rstrip(" \t"))
             return [self.document.edit(start, behind.end() if behind else end, "")]
-        if declared.parent is None or (declared.parent.type != "program" and declared.parent.named_child_count < 3):
+        block = declared.parent
+        # A condition, or the pattern of a case, is a child as well.
+        least = 2 if block is not None and block.type in ("do_group", "compound_statement", "else_clause") else 3
+        if block is None or (block.type != "program" and block.named_child_count < least):
             return None  # nothing may be left of the block
         return [self.document.edit(*self._with_line(*self.script.bounds(declared)), "")]
 

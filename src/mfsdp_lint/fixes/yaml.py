@@ -1,13 +1,13 @@
 """Edits of YAML files: replace a scalar, add an entry or a section, take an entry out.
 
 Places are those of the reader's nodes; nothing but the touched tokens changes. Like its Python twin, every function
-gives None where it is not certain.
+gives None where it is not certain. A script that the file holds is edited as scripts are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import yaml
 
@@ -17,8 +17,11 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes.editor import ABSENT, Assignments, Editable, Old
 from mfsdp_lint.fixes.edits import Change, FileText, Items, append_items, remove_item
-from mfsdp_lint.inputs.sources import Unreadable
+from mfsdp_lint.fixes.shell import ShellEdits, open_shell
+from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.front_ends import Naming, Unwritable, at_the_end_of, by_path, places_of
+from mfsdp_lint.readers.embedding_formats.formats import script_alone, yaml_scripts
+from mfsdp_lint.readers.shell.script import Piece, Text
 from mfsdp_lint.readers.yaml.nodes import AliasNode, MappingNode, Node, ScalarNode, SequenceNode, compose_documents
 from mfsdp_lint.readers.yaml.read import MODEL_ARGS
 
@@ -78,6 +81,33 @@ class YamlFile(Editable):
 
     document: FileText
     roots: tuple[Node, ...]
+    scripts: tuple[Text, ...] = ()
+
+    def _in_script(self, place: Span, edit: Callable[[ShellEdits], list[Edit] | None]) -> list[Edit] | None:
+        """Return the edits of the script that is written at a place; None where there is none, or one leaves it.
+
+        A line can be added to, or taken out of, a script alone that is written line by line.
+        """
+        start, end = (
+            self.document.line_start(self.document.range(place)[0]),
+            self.document.line_end(self.document.range(place)[0]),
+        )
+        for script in self.scripts:
+            pieces = [piece for piece in script if piece.path == self.document.path and piece.end > piece.start]
+            if not any(piece.start < end and start < piece.end for piece in pieces):
+                continue
+            opened = open_shell(self.document.path, script_alone(self.document.path, self.document.text, script))
+            edits = None if opened is None else edit(opened)
+            if edits is None:
+                continue
+            by_lines = all(piece.text.endswith("\n") for piece in pieces[:-1]) and len(pieces) > 1
+            if by_lines or all(self._within_a_line(each, pieces) for each in edits):
+                return edits
+        return None
+
+    def _within_a_line(self, edit: Edit, pieces: Sequence[Piece]) -> bool:
+        first, last = self.document.range(edit.span)
+        return "\n" not in edit.text and any(piece.start <= first and last <= piece.end for piece in pieces)
 
     def entries(self, root: Node) -> list[MappingEntry]:
         """Return every entry of a document with a plain key, the outer ones first."""
@@ -104,7 +134,7 @@ class YamlFile(Editable):
         entry = _entry(self, origin, path)
         text = self.document.text
         if entry is None:
-            return None
+            return self._in_script(origin.span, lambda script: script.replace_value(origin, path, value, old))
         try:
             value = next((key.word(value) for _, key in at_the_end_of(entry.words, path)), value)
         except Unwritable:
@@ -123,15 +153,24 @@ class YamlFile(Editable):
         self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
     ) -> list[Edit] | None:
         """Write another value in the place of a source."""
-        return self.replace_value(Origin(source.span, "assigned"), path, value, old)
+        origin = Origin(source.span, "assigned")
+        if _entry(self, origin, path) is None:
+            return self._in_script(source.span, lambda script: script.replace_source(source, path, value, old, uses))
+        return self.replace_value(origin, path, value, old)
 
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
         """Assign in the same document, beside the other settings of their sections."""
-        return self._assign(anchor, setting, new)
+        within = self._in_script(anchor.span, lambda script: script.assign_after(anchor, setting, new))
+        return self._assign(anchor, setting, new) if within is None else within
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """Assign in the only document."""
-        return self._assign(None, None, new)
+        within = self._in_script(scope.span, lambda script: script.assign_at_end(scope, new))
+        return self._assign(None, None, new) if within is None else within
+
+    def assign_for_command(self, command: Origin, new: Assignments) -> list[Edit] | None:
+        """Put `env` with the variables in front of the program of a command in a script."""
+        return self._in_script(command.span, lambda script: script.assign_for_command(command, new))
 
     def _assign(self, origin: Origin | None, setting: str | None, new: Assignments) -> list[Edit] | None:
         """Add settings to the document that `origin` (of `setting`) lies in, beside those of their section.
@@ -204,7 +243,8 @@ class YamlFile(Editable):
         """Take out the entry that `origin` says set the setting; a section that is left empty becomes `{}`."""
         entry = _entry(self, origin, path)
         if entry is None:
-            return self._variable_out(origin, path)
+            within = self._in_script(origin.span, lambda script: script.delete_write(origin, path))
+            return self._variable_out(origin, path) if within is None else within
         document, parent = self.document, entry.parent
         if parent.flow:
             return [document.edit(*change) for change in remove_item(document, _flow(parent), entry.index)]
@@ -251,7 +291,10 @@ def _lists(node: Node) -> Iterator[SequenceNode]:
 def open_yaml(path: str, text: str) -> YamlFile | None:
     """Open a YAML file for editing; None if it does not parse."""
     try:
-        return YamlFile(FileText(path, text), tuple(compose_documents(path, text)))
+        scripts = yaml_scripts(path, text, Sources({path: text})) or ()
+        return YamlFile(
+            FileText(path, text), tuple(compose_documents(path, text)), tuple(each.text for each in scripts)
+        )
     except Unreadable:
         return None
 
@@ -295,7 +338,7 @@ def _section(
 ) -> tuple[int, MappingNode | MappingEntry | None]:
     """Find the innermost mapping that has a place for a setting, and count the words that lead there.
 
-    A section without a value gives its entry; an alias, or a section that is no mapping, gives None.
+    A section without a value, or with another one's by an alias, gives its entry; one that is no mapping gives None.
     """
     for depth in range(len(words) - 1, 0, -1):
         for entry in reversed(file.entries(root)):
@@ -304,15 +347,18 @@ def _section(
             if isinstance(entry.value, MappingNode):
                 return depth, entry.value
             empty = entry.value.start == entry.value.end
-            return depth, entry if empty and not entry.parent.flow else None
+            shared = isinstance(entry.value, AliasNode) and isinstance(entry.value.target, MappingNode)
+            return depth, entry if (empty or shared) and not entry.parent.flow else None
     return 0, root
 
 
 def _append(file: YamlFile, section: MappingNode | MappingEntry, tree: Tree) -> list[Change] | None:
     """Add entries to a mapping in its own style, or to a section that has none yet."""
     document = file.document
+    shared: AliasNode | None = None
     if isinstance(section, MappingEntry):
         first, end, step = section.key.start, file.colon(section) + 1, "  "
+        shared = section.value if isinstance(section.value, AliasNode) else None
     elif section.flow:
         quote = getattr(section.entries[0][0], "style", "") if section.entries else ""
         return append_items(document, _flow(section), _flow_lines(tree, quote))
@@ -325,6 +371,10 @@ def _append(file: YamlFile, section: MappingNode | MappingEntry, tree: Tree) -> 
     if indentation.strip():
         return None
     newline = document.newline(line_start)
+    if shared is not None:
+        merged = f"{indentation}{step}<<: {document.text[shared.start : shared.end]}"
+        lines = [merged, *_block_lines(tree, indentation + step)]
+        return [(end, shared.end, "".join(newline + line for line in lines))]
     return [
         (line_end, line_end, "".join(newline + line for line in _block_lines({key: value}, indentation + step)))
         for key, value in tree.items()

@@ -172,7 +172,7 @@ SKIPPED = frozenset(
 )
 """Directories whose content nobody wrote by hand; hidden ones (.git, .venv, .tox, …) are skipped as well."""
 
-CI = frozenset({".github", ".gitlab", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".buildkite", ".circleci"})
+CI = frozenset({".github", ".gitlab", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".buildkite", ".circleci", ".vscode"})
 """Hidden files and directories that people write, and that start programs."""
 
 

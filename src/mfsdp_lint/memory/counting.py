@@ -1,25 +1,24 @@
-"""Numbers of parameters: the weights of a GPT model of Megatron's, tensor by tensor, of the whole model and of the rank
-that has most of them.
+"""Numbers of parameters: the weights of a whole model of Megatron's, and of the rank that has most of them.
 
-Weights were read in megatron-core 0.16.1 (models/gpt/gpt_model.py, models/gpt/gpt_layer_specs.py,
-transformer/attention.py, transformer/multi_latent_attention.py, transformer/mlp.py, transformer/moe/,
-transformer/multi_token_prediction.py) with the layers of Transformer Engine; tests/dryrun/real counts those of models
-that are really built. The layers that a model provider builds follow from its class, as far as the snapshot of its
-release describes it; they are divided into pipeline stages, and into those with experts and without.
+The layers that a model provider builds follow from its class, as far as the snapshot of its release describes it, and
+from its settings; they are divided into pipeline stages. `layers` has the weights of each.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, Literal
+from typing import Any
 
 from mfsdp_lint.core.recipe import Settings
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import Known
+from mfsdp_lint.core.values import Known, Plain
+from mfsdp_lint.megatron.layers import BUILDERS, LAYER_FUNCTIONS, Layers
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.memory.facts import NotModelled, RankGroups, SettingFacts
+from mfsdp_lint.memory.layers import Layer, ModelShape, Part, Split, Tensor
 from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import shipped
 
@@ -37,215 +36,200 @@ class Count:
     """Number of parameters: in the whole model, and on the rank that has most of them.
 
     `dense` and `experts` are those of that rank before data parallelism shards them; `formula` explains the numbers.
+    `layer` is the largest layer of that rank, and `loose` what is in none; None where nobody counted them.
     """
 
     total: int
     dense: int
     experts: int
     formula: tuple[str, ...] = ()
+    layer: int | None = None
+    loose: int | None = None
 
-
-Split = Literal["whole", "tensor", "expert", "expert tensor"]
-"""Every rank has all of it, or its part by tensor parallelism; the same of the experts that a rank has."""
-
-Tensor = tuple[int, Split]
-"""How many numbers it has, and how it is split."""
 
 UNMODELLED = {
-    **dict.fromkeys(("model.experimental_attention_variant", "model.linear_attention_freq"), (None,)),
-    **dict.fromkeys(("model.heterogeneous_block_specs", "model.is_hybrid_model"), (False, None)),
+    "model.heterogeneous_block_specs": (False, None),
     "model.moe_latent_size": (None,),
     **dict.fromkeys(("model.restore_modelopt_state", "model.use_transformer_engine_full_layer_spec"), (False, None)),
-    **dict.fromkeys(("model.use_mup", "model.mtp_use_repeated_layer", "model.use_kitchen"), (False, None)),
+    **dict.fromkeys(("model.use_mup", "model.use_kitchen"), (False, None)),
     "model.enable_hyper_connections": (False, None),
 }
 """Settings that change which layers there are, with the values that are understood. A release need not have them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelShape:
-    """Parts of a model, with `latent` attention or the usual one. Every method raises NotModelled."""
-
-    facts: SettingFacts
-    latent: bool
-
-    @property
-    def hidden(self) -> int:
-        return self.facts.size("model.hidden_size")
-
-    def embedding(self) -> Iterator[Tensor]:
-        yield self.vocabulary() * self.hidden, "tensor"
-        kind = self.facts.get("model.position_embedding_type")
-        if kind == "learned_absolute":
-            yield self.facts.size("model.seq_length") * self.hidden, "whole"
-        elif kind not in ("rope", "yarn", "mrope", "none"):
-            raise NotModelled(f"model.position_embedding_type is {kind!r}, which is not modelled")
-
-    def output(self) -> Iterator[Tensor]:
-        """Yield the final norm and the output layer, which may be the embedding again."""
-        yield self.norm(self.hidden), "whole"
-        if not self.facts.on("model.share_embeddings_and_output_weights"):
-            yield self.vocabulary() * self.hidden, "tensor"
-
-    def vocabulary(self) -> int:
-        """Count the words, with the padding."""
-        if self.facts.get("model.vocab_size") is None:
-            raise NotModelled("model.vocab_size is None: the tokenizer says it")
-        words = self.facts.size("model.vocab_size")
-        if not self.facts.on("model.should_pad_vocab"):
-            return words
-        multiple = self.facts.size("model.make_vocab_size_divisible_by")
-        multiple *= self.facts.size("model.tensor_model_parallel_size")
-        return -(-words // multiple) * multiple
-
-    def layer(self, experts: bool) -> Iterator[Tensor]:
-        """Yield the tensors of a transformer layer, with `experts` or a plain MLP."""
-        yield self.norm(self.hidden), "whole"
-        yield from self._latent_attention() if self.latent else self._attention()
-        yield self.norm(self.hidden), "whole"
-        if experts:
-            yield from self._experts()
-            return
-        width, gates = self.feed_forward(), 2 if self.facts.on("model.gated_linear_unit") else 1
-        yield (gates + 1) * width * self.hidden, "tensor"
-        if self.facts.on("model.add_bias_linear"):
-            yield gates * width, "tensor"
-            yield self.hidden, "whole"
-
-    def prediction(self) -> Iterator[Tensor]:
-        """Yield the tensors of one more predicted token, beside its layer: two input norms, a projection, a norm."""
-        yield 3 * self.norm(self.hidden), "whole"
-        yield 2 * self.hidden * self.hidden, "tensor"
-
-    def norm(self, width: int) -> int:
-        kind = self.facts.get("model.normalization")
-        if kind not in ("LayerNorm", "RMSNorm"):
-            raise NotModelled(f"model.normalization is {kind!r}, which is not modelled")
-        return width if kind == "RMSNorm" else 2 * width
-
-    def feed_forward(self) -> int:
-        return self.facts.size("model.ffn_hidden_size", 4 * self.hidden)
-
-    def _attention(self) -> Iterator[Tensor]:
-        facts, hidden = self.facts, self.hidden
-        heads = facts.size("model.num_attention_heads")
-        channels = facts.size("model.kv_channels", hidden // heads)
-        groups = facts.size("model.num_query_groups", heads)
-        if groups < facts.size("model.tensor_model_parallel_size"):
-            raise NotModelled("fewer query groups than tensor parallel ranks: not modelled")
-        query = heads * channels
-        gate = query if facts.if_any("model.attention_output_gate") else 0
-        joined = query + gate + 2 * groups * channels
-        yield joined * hidden, "tensor"
-        if facts.on("model.add_bias_linear") or facts.on("model.add_qkv_bias"):
-            yield joined, "tensor"
-        yield query * hidden, "tensor"
-        if facts.on("model.add_bias_linear"):
-            yield hidden, "whole"
-        if facts.on("model.qk_layernorm") and not facts.if_any("model.qk_l2_norm"):
-            yield 2 * self.norm(channels), "whole"
-        softmax = facts.if_any("model.softmax_type")
-        if softmax == "learnable":
-            yield heads, "tensor"
-        elif softmax not in (None, "vanilla", "off-by-one"):
-            raise NotModelled(f"model.softmax_type is {softmax!r}, which is not modelled")
-
-    def _latent_attention(self) -> Iterator[Tensor]:
-        facts, hidden = self.facts, self.hidden
-        heads = facts.size("model.num_attention_heads")
-        rank, position = facts.size("model.kv_lora_rank"), facts.number("model.qk_pos_emb_head_dim")
-        plain, value = facts.size("model.qk_head_dim"), facts.size("model.v_head_dim")
-        norms = facts.on("model.qk_layernorm")
-        if facts.get("model.q_lora_rank") is None:
-            yield hidden * heads * (plain + position), "tensor"
-        else:
-            down = facts.size("model.q_lora_rank")
-            yield hidden * down, "whole"
-            yield down * heads * (plain + position), "tensor"
-            yield self.norm(down) if norms else 0, "whole"
-        yield hidden * (rank + position), "whole"
-        yield rank * heads * (plain + value), "tensor"
-        yield self.norm(rank) if norms else 0, "whole"
-        yield heads * value * hidden, "tensor"
-        if facts.on("model.add_bias_linear"):
-            yield hidden, "whole"
-
-    def _experts(self) -> Iterator[Tensor]:
-        facts, hidden = self.facts, self.hidden
-        experts = facts.size("model.num_moe_experts")
-        gates = 2 if facts.on("model.gated_linear_unit") else 1
-        width = facts.size("model.moe_ffn_hidden_size", self.feed_forward())
-        biased = facts.on("model.add_bias_linear")
-        yield experts * hidden + (experts if biased else 0), "whole"  # the router
-        yield experts * (gates + 1) * width * hidden, "expert tensor"
-        if biased:
-            yield experts * gates * width, "expert tensor"
-            yield experts * hidden, "expert"
-        if (shared := facts.get("model.moe_shared_expert_intermediate_size")) is not None:
-            if biased:
-                raise NotModelled("model.add_bias_linear is on, which shared experts do not have")
-            shared = facts.size("model.moe_shared_expert_intermediate_size")
-            yield (gates + 1) * shared * hidden, "tensor"
-            if facts.if_any("model.moe_shared_expert_gate"):
-                yield hidden, "whole"
 
 
 _MOST_LAYERS = 10_000
 """More than any model has; counting more would take too long."""
 
 
-def _stages(shape: ModelShape, kinds: Sequence[bool], pipeline: int) -> list[list[Tensor]]:
-    """Return the tensors of every stage of a pipeline, those of equal layers as one; `kinds` tells which layers have
-    experts. Raises NotModelled.
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The part of a model on one rank of a pipeline, in one or several pieces: its layers, the number of layers that
+    predict further tokens, and whether the embedding and the output are in it.
     """
-    facts = shape.facts
-    if pipeline > 1 and len(set(kinds)) > 1 and facts.get("model.virtual_pipeline_model_parallel_size") is not None:
-        raise NotModelled("layers of two kinds are interleaved over pipeline stages: not modelled")
-    predictions = facts.number("model.mtp_num_layers") if facts.if_any("model.mtp_num_layers") is not None else 0
-    tied = facts.on("model.share_embeddings_and_output_weights")
-    numbers = _layers_of_stages(facts, len(kinds), pipeline)
+
+    layers: tuple[Layer, ...]
+    predictions: int
+    embedding: bool
+    output: bool
+
+
+def tensors_of(stage: Stage, shape: ModelShape, last: Layer, pipeline: int) -> list[Tensor]:
+    """Return the tensors of a stage, those of equal layers as one. `last` is the model's last layer, which those that
+    predict further tokens are like. Raises NotModelled.
+    """
+    held = Counter(stage.layers)
+    held[last] += stage.predictions
+    several = [(times, shape.layer(layer)) for layer, times in sorted(held.items()) if times]
+    if stage.predictions:
+        several.append((stage.predictions, shape.prediction()))
+    if stage.embedding:
+        several.append((1, shape.embedding()))
+    if stage.output:
+        several.append((1, shape.output()))
+    tied = stage.output and shape.facts.on("model.share_embeddings_and_output_weights")
+    if pipeline > 1 and not stage.embedding and (tied or stage.predictions):
+        # A copy of the embedding, which the output layer, or another prediction, needs.
+        several.append((1, iter([(shape.vocabulary() * shape.hidden, "tensor")])))
+    return [(times * numbers, split) for times, tensors in several for numbers, split in tensors]
+
+
+def _stages(facts: SettingFacts, layers: Sequence[Layer], pipeline: int, numbers: Sequence[int]) -> list[Stage]:
+    """Divide layers into stages, `numbers` of them in each. Raises NotModelled."""
+    predictions = _predictions(facts)
+    pieces = facts.get("model.virtual_pipeline_model_parallel_size") if pipeline > 1 else None
+    if isinstance(pieces, int) and pieces > 1 and len(set(layers)) > 1:
+        if len(set(numbers)) > 1 or numbers[0] % pieces:
+            raise NotModelled("layers of two kinds are interleaved over unequal pipeline stages: not modelled")
+        piece = numbers[0] // pieces
+        held = [
+            tuple(layer for nth in range(pieces) for layer in layers[(nth * pipeline + rank) * piece :][:piece])
+            for rank in range(pipeline)
+        ]
+    else:
+        held = [tuple(layers[start:end]) for start, end in pairwise(accumulate(numbers, initial=0))]
+    ends = range(pipeline)
+    return [
+        Stage(each, predictions if rank == ends[-1] else 0, rank == 0, rank == ends[-1])
+        for rank, each in zip(ends, held, strict=True)
+    ]
+
+
+def _predictions(facts: SettingFacts) -> int:
+    """Return the number of layers that predict further tokens. Raises NotModelled."""
+    path = "model.mtp_num_layers"
+    if not facts.has(path) or not any(facts.one_of(path)):
+        return 0
+    return facts.number(path)
+
+
+_LAYOUT_SIGNS = {"E": "embedding", "t": "decoder", "m": "mtp", "L": "loss"}
+
+
+def _stages_by_layout(layout: Plain, layers: Sequence[Layer], pipeline: int) -> list[Stage]:
+    """Divide layers as a layout says: a list of pieces, or their signs (megatron-core 0.16.1,
+    transformer/pipeline_parallel_layer_layout.py:30-80 and 200-241). Raises NotModelled.
+    """
+    if isinstance(layout, str):
+        text = layout.replace(",", "")
+        for repeated in (_REPEATED_PIECES, _REPEATED_SIGN):
+            if sum(int(times) for _, times in repeated.findall(text)) > _MOST_LAYERS:
+                raise NotModelled("model.pipeline_model_parallel_layout repeats too much")
+            text = repeated.sub(lambda found: found[1] * int(found[2]), text)
+        pieces = [[_LAYOUT_SIGNS.get(sign, sign) for sign in piece] for piece in text.split("|")]
+    elif isinstance(layout, list) and all(isinstance(piece, list) for piece in layout):
+        pieces = [[str(name).strip().lower() for name in piece] for piece in layout if isinstance(piece, list)]
+    else:
+        raise NotModelled(f"model.pipeline_model_parallel_layout is {layout!r}, which is not modelled")
+    names = [name for piece in pieces for name in piece]
+    if len(pieces) % pipeline or names.count("decoder") != len(layers) or set(names) - set(_LAYOUT_SIGNS.values()):
+        raise NotModelled("model.pipeline_model_parallel_layout does not fit the model")
+    left = iter(layers)
+    held: list[list[Layer]] = [[] for _ in range(pipeline)]
+    for number, piece in enumerate(pieces):
+        held[number % pipeline] += [next(left) for name in piece if name == "decoder"]
     stages = []
-    for number, (start, end) in enumerate(pairwise(accumulate(numbers, initial=0))):
-        last = number == pipeline - 1
-        layers = Counter(kinds[start:end])
-        layers[kinds[-1]] += predictions if last else 0
-        several = [(times, shape.layer(experts)) for experts, times in sorted(layers.items()) if times]
-        if last and predictions:
-            several.append((predictions, shape.prediction()))
-        if number == 0:
-            several.append((1, shape.embedding()))
-        if last:
-            several.append((1, shape.output()))
-        if last and pipeline > 1 and (tied or predictions):
-            # A copy of the embedding, which the output layer, or another prediction, needs.
-            several.append((1, iter([(shape.vocabulary() * shape.hidden, "tensor")])))
-        stages.append([(times * numbers, split) for times, tensors in several for numbers, split in tensors])
+    for rank, own in enumerate(held):
+        here = [name for piece in pieces[rank::pipeline] for name in piece]
+        stages.append(Stage(tuple(own), here.count("mtp"), "embedding" in here, "loss" in here))
     return stages
 
 
-def _kinds(facts: SettingFacts, by_layer: bool) -> list[bool]:
-    """Tell for each layer whether it has experts."""
+_REPEATED_PIECES = re.compile(r"\(([^)]+)\)\*(\d+)")
+_REPEATED_SIGN = re.compile(r"(.)\*(\d+)")
+
+
+def _gpt_layers(facts: SettingFacts, kind: Layers) -> list[Layer]:
+    """Return the layers of a GPT. Raises NotModelled."""
+    number = _number_of_layers(facts)
+    latent = facts.on("model.multi_latent_attention")
+    if latent and kind not in ("by layer", "by layer and attention"):
+        raise NotModelled("model.multi_latent_attention is on, which the layers of this provider do not follow")
+    usual: Part = "latent" if latent else "attention"
+    mixers: list[Part] = [usual] * number
+    variant = facts.if_any("model.experimental_attention_variant")
+    if kind == "by layer and attention" and variant == "gated_delta_net":
+        linear = _pattern(facts, "model.linear_attention_freq", number, lambda layer, every: (layer + 1) % every != 0)
+        mixers = ["delta" if each else usual for each in linear]
+    elif variant is not None:
+        raise NotModelled(f"model.experimental_attention_variant is {variant!r}, which is not modelled")
+    experts = [False] * number
+    if facts.get("model.num_moe_experts") is not None:
+        experts = [True] * number
+        if kind in ("by layer", "by layer and attention"):
+            experts = _pattern(facts, "model.moe_layer_freq", number, lambda layer, every: layer % every == 0)
+    return [(mixer, "experts" if each else "mlp") for mixer, each in zip(mixers, experts, strict=True)]
+
+
+def _number_of_layers(facts: SettingFacts) -> int:
     layers = facts.size("model.num_layers")
     if layers > _MOST_LAYERS:
         raise NotModelled(f"model.num_layers is {layers}, which is no number of layers")
-    if facts.get("model.num_moe_experts") is None:
-        return [False] * layers
-    if not by_layer:
-        return [True] * layers
-    frequency = facts.get("model.moe_layer_freq")
+    return layers
+
+
+def _pattern(facts: SettingFacts, path: str, layers: int, among: Callable[[int, int], bool]) -> list[bool]:
+    """Tell for each layer whether it is one of those that a setting names, by a frequency or by a list."""
+    frequency = facts.get(path)
     if isinstance(frequency, int) and not isinstance(frequency, bool) and frequency > 0:
-        return [layer % frequency == 0 for layer in range(layers)]
+        return [among(layer, frequency) for layer in range(layers)]
     if isinstance(frequency, list) and len(frequency) == layers and all(each in (0, 1) for each in frequency):
         return [each == 1 for each in frequency]
-    raise NotModelled(f"model.moe_layer_freq is {frequency!r}, which is not modelled")
+    raise NotModelled(f"{path} is {frequency!r}, which is not modelled")
+
+
+_HYBRID: dict[str, Layer] = {"M": ("mamba",), "*": ("attention",), "-": ("mlp",), "E": ("experts",)}
+"""Layers by their signs in a pattern (megatron-core 0.16.1, ssm/mamba_hybrid_layer_allocation.py:20, and
+models/mamba/mamba_layer_specs.py)."""
+_STAGE, _PREDICTION = "|", "/"
+"""Signs between stages, and before the layers of further predictions (core 0.17 and later)."""
+
+
+def _hybrid_layers(facts: SettingFacts, pipeline: int) -> tuple[list[Layer], Sequence[int]]:
+    """Return the layers of a hybrid model, and their numbers in each stage. Raises NotModelled."""
+    pattern = facts.if_any("model.hybrid_layer_pattern")
+    if pattern is None:
+        pattern = facts.if_any("model.hybrid_override_pattern")
+    if not isinstance(pattern, str):
+        raise NotModelled("no pattern names the layers of the hybrid model: not modelled")
+    if _PREDICTION in pattern or _predictions(facts):
+        raise NotModelled("a hybrid model that predicts further tokens is not modelled")
+    stages = pattern.split(_STAGE)
+    if strange := set("".join(stages)) - _HYBRID.keys():
+        raise NotModelled(f"layers {''.join(sorted(strange))!r} of the hybrid model are not modelled")
+    layers = [_HYBRID[sign] for sign in "".join(stages)]
+    if len(layers) > _MOST_LAYERS or not layers:
+        raise NotModelled(f"a hybrid model has {len(layers)} layers, which is no number of layers")
+    if len(stages) == 1:
+        return layers, _layers_of_stages(facts, len(layers), pipeline)
+    if len(stages) != pipeline:
+        raise NotModelled(f"the pattern of layers has {len(stages)} stages, the pipeline {pipeline}: not modelled")
+    return layers, [len(stage) for stage in stages]
 
 
 def _layers_of_stages(facts: SettingFacts, layers: int, pipeline: int) -> list[int]:
     """Count the layers of each stage (megatron-core 0.16.1, transformer_block.py:75, get_num_layers_to_build)."""
     if pipeline == 1:
         return [layers]
-    if facts.if_any("model.pipeline_model_parallel_layout") is not None:
-        raise NotModelled("model.pipeline_model_parallel_layout is set, which is not modelled")
     first, last = (
         None if facts.get(path) is None else facts.number(path)
         for path in (f"model.num_layers_in_{end}_pipeline_stage" for end in ("first", "last"))
@@ -261,35 +245,37 @@ def _layers_of_stages(facts: SettingFacts, layers: int, pipeline: int) -> list[i
     return [ends[0], *[each] * (pipeline - 2), ends[1]]
 
 
-_GPT = "megatron.bridge.models.gpt_provider"
-_SPEC = "transformer_layer_spec"
-
-ONE_LAYER = frozenset(f"{_GPT}.{name}" for name in ("default_layer_spec", "transformer_engine_layer_spec"))
-"""Functions that give one kind of layer for all, whatever model.moe_layer_freq and multi_latent_attention say."""
-BLOCK = frozenset({"megatron.core.models.gpt.gpt_layer_specs.get_gpt_decoder_block_spec"})
-"""Functions that give each layer its own kind."""
+_SPECS = ("transformer_layer_spec", "mamba_stack_spec", "hybrid_stack_spec")
 
 
-def is_by_layer(facts: SettingFacts, settings: Settings, target: Target) -> bool:
-    """Tell whether settings decide for each layer of the model. Raises NotModelled if its weights are not counted."""
+def kind_of_layers(facts: SettingFacts, settings: Settings, target: Target) -> Layers | None:
+    """Return the kind of layers that the model's provider builds; None for a hybrid model. Raises NotModelled."""
     name = facts.get("model.__class__")
     snapshot = shipped(target.data)
     if not isinstance(name, str) or snapshot is None:
         raise NotModelled("model.__class__ is not known")
     classes = list(_classes(snapshot, name))
-    builder = next((each for each, described in classes if "provide" in described.get("methods", {})), None)
-    if builder != f"{_GPT}.GPTModelProvider":
+    provider = next((each for each, described in classes if "provide" in described.get("methods", {})), "")
+    builder = BUILDERS.get(provider)
+    if builder is None:
         raise NotModelled(f"the layers of {name} are not modelled")
+    if builder == "hybrid":
+        for spec in _SPECS[1:]:
+            setting = settings.get(f"model.{spec}")
+            if setting is not None and (setting.origin is None or setting.origin.how != "default"):
+                raise NotModelled(f"the layers of {name} are not modelled (model.{spec} is its own)")
+        return None
     # The function that builds the layers is the recipe's, if it names one, else that of the class.
-    layers, setting = None, settings.get(f"model.{_SPEC}")
+    spec = _SPECS[0]
+    setting, function = settings.get(f"model.{spec}"), None
     if setting is not None and isinstance(setting.value, Known):
-        layers = str(setting.value.value).removeprefix("<function ").removesuffix(">")
+        function = str(setting.value.value).removeprefix("<function ").removesuffix(">")
     elif setting is not None and setting.origin is not None and setting.origin.how == "default":
         fields = (field for _, described in classes for field in described.get("fields", ()))
-        layers = next((_function(node) for field, node, *_ in fields if field == _SPEC), None)
-    if layers in ONE_LAYER or layers in BLOCK:
-        return layers in BLOCK
-    raise NotModelled(f"the layers of {name} are not modelled ({layers or f'model.{_SPEC} is its own'})")
+        function = next((_function(node) for field, node, *_ in fields if field == spec), None)
+    if (layers := LAYER_FUNCTIONS.get(function or "")) is None:
+        raise NotModelled(f"the layers of {name} are not modelled ({function or f'model.{spec} is its own'})")
+    return layers
 
 
 def _function(node: Any) -> str | None:
@@ -337,20 +323,39 @@ def split_evenly(parameters: GivenParameters, facts: SettingFacts, layout: RankG
     return Count(parameters.total, -(-dense // by), -(-experts // among), tuple(said))
 
 
-def count_parameters(facts: SettingFacts, settings: Settings, layout: RankGroups, target: Target) -> Count:
-    """Count parameters by the model's settings. Raises NotModelled."""
-    by_layer = is_by_layer(facts, settings, target)
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model as its settings describe it: the shape of its parts, its layers, and the stages that they are divided
+    into.
+    """
+
+    shape: ModelShape
+    layers: Sequence[Layer]
+    stages: Sequence[Stage]
+
+
+def model_of(facts: SettingFacts, settings: Settings, layout: RankGroups, target: Target) -> Model:
+    """Describe the model. Raises NotModelled."""
+    kind = kind_of_layers(facts, settings, target)
     for path, understood in UNMODELLED.items():
         if (value := facts.if_any(path)) not in understood:
             raise NotModelled(f"{path} is {value!r}, which is not modelled")
-    latent = facts.on("model.multi_latent_attention")
-    if latent and not by_layer:
-        raise NotModelled("model.multi_latent_attention is on, which the layers of this provider do not follow")
-    shape, kinds = ModelShape(facts, latent), _kinds(facts, by_layer)
-    total = sum(numbers for numbers, _ in _stages(shape, kinds, 1)[0])
-    held = [_held(stage, layout) for stage in _stages(shape, kinds, layout.pipeline)]
+    layers, stages = _divided(facts, kind, layout.pipeline)
+    if _predictions(facts) and facts.if_any("model.mtp_use_repeated_layer"):
+        raise NotModelled("model.mtp_use_repeated_layer is on, which is not modelled")
+    return Model(ModelShape(facts, kind, target.core), layers, stages)
+
+
+def count_parameters(model: Model, layout: RankGroups) -> Count:
+    """Count parameters by the model's settings. Raises NotModelled."""
+    shape, layers, stages = model.shape, model.layers, model.stages
+    whole = Stage(tuple(layers), sum(stage.predictions for stage in stages), embedding=True, output=True)
+    total = sum(size for size, _ in tensors_of(whole, shape, layers[-1], 1))
+    held = [_held(tensors_of(stage, shape, layers[-1], layout.pipeline), layout) for stage in stages]
     fullest = max(range(len(held)), key=lambda stage: sum(held[stage]))
     told = [f"{total:,} parameters, by the model's settings"]
+    if (words := shape.published_words()) is not None:
+        told.append(f"{words:,} words, as published for {shape.facts.known('tokenizer.tokenizer_model')}")
     rank, experts = sum(held[fullest]), held[fullest][1]
     if rank != total:
         splits = {"TP": layout.tensor, "PP": layout.pipeline}
@@ -359,7 +364,22 @@ def count_parameters(facts: SettingFacts, settings: Settings, layout: RankGroups
         split = " × ".join(f"{name} {size}" for name, size in splits.items() if size > 1)
         of = f" of pipeline stage {fullest + 1} of {layout.pipeline}, the fullest" if layout.pipeline > 1 else ""
         told.append(f"{rank:,} on a rank{of}{f', {experts:,} of them in experts' if experts else ''} ({split})")
-    return Count(total, *held[fullest], tuple(told))
+    sizes = {layer: sum(_held(list(shape.layer(layer)), layout)) for layer in set(stages[fullest].layers)}
+    loose = rank - sum(sizes[layer] for layer in stages[fullest].layers)
+    return Count(total, *held[fullest], tuple(told), max(sizes.values(), default=0), loose)
+
+
+def _divided(facts: SettingFacts, kind: Layers | None, pipeline: int) -> tuple[Sequence[Layer], list[Stage]]:
+    """Return the layers, and the stages that they are divided into. Raises NotModelled."""
+    layers: Sequence[Layer]
+    if kind is None:
+        layers, numbers = _hybrid_layers(facts, pipeline)
+        return layers, _stages(facts, layers, pipeline, numbers)
+    layers = _gpt_layers(facts, kind)
+    layout = facts.if_any("model.pipeline_model_parallel_layout") if pipeline > 1 else None
+    if layout is not None:
+        return layers, _stages_by_layout(layout, layers, pipeline)
+    return layers, _stages(facts, layers, pipeline, _layers_of_stages(facts, len(layers), pipeline))
 
 
 def _held(stage: Sequence[Tensor], layout: RankGroups) -> tuple[int, int]:

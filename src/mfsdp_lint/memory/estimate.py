@@ -1,4 +1,4 @@
-"""A recipe → the cost of its model state on each rank, however it is wrapped; plain data, for reports.
+"""A recipe → its cost on each rank, however it is wrapped; plain data, for reports.
 
 Bytes on a rank for each part of model state: bytes for each parameter × parameters ÷ the ranks that share them. Sources
 of the formulas are lines of megatron-core, as each supported Megatron-Bridge release pins it.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Variant
@@ -15,22 +16,27 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, resolve
 from mfsdp_lint.megatron.versions import Target, parse_range
-from mfsdp_lint.memory.counting import Count, GivenParameters, count_parameters, split_evenly
+from mfsdp_lint.memory.activations import activations
+from mfsdp_lint.memory.counting import Count, GivenParameters, Model, count_parameters, model_of, split_evenly
 from mfsdp_lint.memory.facts import (
     DISTRIBUTED,
     MEGATRON,
     TORCH,
+    Changed,
     NotModelled,
     Precision,
     RankGroups,
     SettingFacts,
-    Wrapped,
     Wrapping,
     layout_of,
     need_first_version,
     wrapping_of,
     wrappings,
 )
+from mfsdp_lint.memory.gathered import gathered
+
+if TYPE_CHECKING:
+    from mfsdp_lint.memory.fit import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +51,24 @@ class Amount:
     why: str = ""
 
 
+UNKNOWN_AMOUNT = Amount(None)
+
+
 @dataclass(frozen=True, slots=True)
 class Footprint:
     """The four parts of model state on a rank, with the model wrapped in one way.
 
     `key` names the wrapping for programs, `label` for people. `runs` marks the one that the recipe itself has.
     `amounts` are the parts by name, in the order in which they are shown. "main parameters" are the copy that the
-    optimizer steps, in more bits than the model computes with.
+    optimizer steps, in more bits than the model computes with. `gathered` is what FSDP gathers for a while.
     """
 
     key: str
     label: str
     runs: bool
     amounts: tuple[tuple[str, Amount], ...]
+    gathered: Amount = UNKNOWN_AMOUNT
+    activations: Amount = UNKNOWN_AMOUNT
 
     @property
     def total(self) -> Amount:
@@ -67,6 +78,15 @@ class Footprint:
         if len(known) == len(parts):
             return Amount(sum(known))
         return Amount(None, why="; ".join(dict.fromkeys(amount.why for _, amount in self.amounts if amount.why)))
+
+    @property
+    def needed(self) -> Amount:
+        """Model state, what is gathered, and activations; not known where one of them is not."""
+        parts = (self.total, self.gathered, self.activations)
+        known = [each.bytes for each in parts if each.bytes is not None]
+        if len(known) == len(parts):
+            return Amount(sum(known))
+        return Amount(None, why="; ".join(dict.fromkeys(each.why for each in parts if each.why)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +105,8 @@ class Memory:
     `ranks` is the number of ranks, None where nobody said it. `shards` and `expert_shards` are how many ranks share
     what is sharded. `count` is None where the parameters are not known, and `why` then says what they depend on.
     `own_why` says why no footprint is the recipe's own, where none is.
-    `left_out` is what else takes memory and is not estimated.
+    `left_out` is what else takes memory and is not estimated. `fit` says whether the recipe fits a GPU, if that was
+    asked.
     """
 
     ranks: int | None
@@ -97,6 +118,7 @@ class Memory:
     sources: tuple[FormulaSource, ...]
     left_out: tuple[str, ...]
     own_why: str = ""
+    fit: Answer | None = None
 
     @property
     def own(self) -> Footprint | None:
@@ -136,12 +158,19 @@ def _of(
     if ranks is None and isinstance(said, Known) and isinstance(said.value, int):
         ranks = said.value
     sources = sources_of(target)
-    why = "{}"
+    why, model, unmodelled = "{}", None, ""
     try:
         layout = layout_of(facts)
         why = "parameters: {}" if parameters else "parameters: {} (--parameters)"
+        try:
+            model = model_of(facts, settings, layout, target)
+        except NotModelled as reason:
+            if parameters is None:
+                raise
+            unmodelled = str(reason)
         given = split_evenly(parameters, facts, layout) if parameters else None
-        count = given or count_parameters(facts, settings, layout, target)
+        count = given or count_parameters(model, layout) if model else given
+        assert count is not None
     except NotModelled as reason:
         return Memory(ranks, None, None, None, why.format(reason), (), sources, LEFT_OUT)
     own, own_why = None, ""
@@ -152,15 +181,30 @@ def _of(
     footprints = []
     for wrapping in wrappings(own.instances if own and own.instances > 1 else _HYBRID):
         # Start-up is resolved with each way of wrapping, since other settings depend on it.
-        wrapped = replace(variant, settings=Wrapped(variant.settings, wrapping))
-        run = resolve(wrapped, target, ranks, front_end=front_end).run
-        precision = Precision(SettingFacts(run.settings), wrapping.kind, target.core)
-        footprints.append(WrappedModel(wrapping, count, layout, ranks, precision).footprint(wrapping == own))
+        wrapped = replace(variant, settings=Changed(variant.settings, wrapping.settings()))
+        run = SettingFacts(resolve(wrapped, target, ranks, front_end=front_end).run.settings)
+        precision = Precision(run, wrapping.kind, target.core)
+        footprint = WrappedModel(wrapping, count, layout, ranks, precision).footprint(wrapping == own)
+        kept = (
+            Amount(None, why=f"activations: {unmodelled}") if model is None else _activations(run, model, layout, ranks)
+        )
+        footprints.append(replace(footprint, activations=kept))
     dense: int | None = None
     experts: int | None = None
     with suppress(NotModelled):
         dense, experts = layout.shards(ranks), layout.expert_shards(ranks)
     return Memory(ranks, dense, experts, count, "", tuple(footprints), sources, LEFT_OUT, own_why)
+
+
+def _activations(facts: SettingFacts, model: Model, layout: RankGroups, ranks: int | None) -> Amount:
+    """Estimate activations by the settings that will run, or say why that is not possible."""
+    try:
+        found = activations(facts, model.shape, model.layers, layout, ranks)
+    except NotModelled as reason:
+        return Amount(None, why=f"activations: {reason}")
+    except OverflowError:
+        return Amount(None, why="activations: the sizes make no sense")
+    return Amount(found.bytes, found.formula)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +226,13 @@ class WrappedModel:
             ("main parameters", self._part("optimizer", lambda: tuple(filter(None, (read.main_parameters(),))))),
             ("optimizer states", self._part("optimizer", read.states, read.on_the_device)),
         )
-        return Footprint(self.wrapping.key, self.wrapping.label, runs, amounts)
+        return Footprint(self.wrapping.key, self.wrapping.label, runs, amounts, self._gathered())
+
+    def _gathered(self) -> Amount:
+        try:
+            return Amount(*gathered(self.wrapping, self.count, self.precision))
+        except NotModelled as reason:
+            return Amount(None, why=f"what is gathered: {reason}")
 
     def _part(
         self, part: str, bytes_of: Callable[[], tuple[int, ...]], share: Callable[[], float] = lambda: 1.0
@@ -255,7 +305,11 @@ def _same(row: tuple[Footprint, ...]) -> Footprint:
     """Keep the amounts of a footprint that are the same on every path."""
     columns = zip(*(each.amounts for each in row), strict=True)
     agreed = (each[0] if len(set(each)) == 1 else (each[0][0], Amount(None, why=_DIFFERS)) for each in columns)
-    return Footprint(row[0].key, row[0].label, all(each.runs for each in row), tuple(agreed))
+    besides = (
+        part[0] if len(set(part)) == 1 else Amount(None, why=_DIFFERS)
+        for part in ([each.gathered for each in row], [each.activations for each in row])
+    )
+    return Footprint(row[0].key, row[0].label, all(each.runs for each in row), tuple(agreed), *besides)
 
 
 _RELEASES = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
@@ -306,8 +360,8 @@ _READ = (
 """Facts that lines of core state: in words, the file, and the line in each of _RELEASES, 0 if a release has none."""
 
 LEFT_OUT = (
-    "activations",
-    "weights and gradients that are gathered for a while (the units of FSDP at work, twice with fsdp_double_buffer)",
+    "of activations: the gates of MLPs, layers that predict further tokens, fp8, what is offloaded in fine grains",
+    "what FSDP gathers beyond the layer at work and the next one, and buckets of gradients where weights are whole",
     "gradients that the optimizer's step copies to fp32 where they are added up in 16 bits",
     "what pads buffers so that they divide among ranks",
     "communication buffers, workspaces, CUDA's own, the loss of fragmentation",

@@ -8,7 +8,7 @@ distributed/fsdp/src/megatron_fsdp/param_and_grad_buffer.py:1845-1864. `estimate
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from mfsdp_lint.core.recipe import Setting, Settings
 from mfsdp_lint.core.records import dataclass
@@ -45,6 +45,16 @@ class SettingFacts:
     def if_any(self, path: str) -> Plain:
         """Return the value of a setting that not every release has; None if it is not there."""
         return self.get(path) if self.has(path) else None
+
+    def known(self, path: str) -> Plain:
+        """Return the value of a setting; None if it is not known."""
+        value = self._settings.value(path)
+        return value.value if isinstance(value, Known) else None
+
+    def one_of(self, path: str) -> tuple[Plain, ...]:
+        """Return the values that a setting may have. Raises NotModelled if they are not known."""
+        value = self._settings.value(path)
+        return tuple(value.values) if isinstance(value, OneOf) else (self.get(path),)
 
     def on(self, path: str) -> bool:
         """Tell whether a switch is on."""
@@ -212,14 +222,14 @@ def need_first_version(facts: SettingFacts) -> None:
         raise NotModelled(f"ddp.megatron_fsdp_version is {version}, which is not modelled")
 
 
-class Wrapped(Layer):
-    """Settings with those of a wrapping on top."""
+class Changed(Layer):
+    """Settings with others on top: those of a wrapping, or of a proposal."""
 
     __slots__ = ("_values",)
 
-    def __init__(self, below: Settings, wrapping: Wrapping) -> None:
+    def __init__(self, below: Settings, values: Mapping[str, Plain]) -> None:
         super().__init__(below)
-        self._values = {path: Known(value) for path, value in wrapping.settings().items()}
+        self._values = {path: Known(value) for path, value in values.items()}
 
     def get(self, path: str) -> Setting | None:
         known = self._values.get(path)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.read import ShellRead
 
 
-_STARTS = re.compile(r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+)\b")
+_STARTS = re.compile(
+    r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+)\b|\b(?:Bash|Docker|KubernetesPod)Operator\b|\bScript\("
+)
 
 _BETWEEN_FOLDERS = re.compile(r"[\"'] */ *[\"']")
 _BETWEEN_WORDS = re.compile(r"[\"',()\[\]]+")

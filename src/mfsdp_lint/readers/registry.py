@@ -5,10 +5,10 @@ from __future__ import annotations
 from mfsdp_lint.inputs.filetypes import FileTypes
 from mfsdp_lint.readers.python_files import NotebookFiles, PythonFiles
 from mfsdp_lint.readers.reader import Reader
-from mfsdp_lint.readers.shell_files import DockerFiles, ShellFiles
+from mfsdp_lint.readers.shell_files import HOLDERS, ShellFiles
 from mfsdp_lint.readers.yaml_files import YamlFiles
 
-READERS: tuple[Reader, ...] = (PythonFiles(), NotebookFiles(), YamlFiles(), ShellFiles(), DockerFiles())
+READERS: tuple[Reader, ...] = (PythonFiles(), NotebookFiles(), YamlFiles(), ShellFiles(), *HOLDERS)
 
 
 def file_types() -> FileTypes:

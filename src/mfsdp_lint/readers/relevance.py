@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.imports import Import, ModuleSearch, imports_in, relative_target
+from mfsdp_lint.inputs.imports import STDLIB, Import, ModuleSearch, imports_in, relative_target
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 
 Words = Callable[[str], bool]
@@ -45,6 +45,16 @@ def is_for_evaluation(text: str) -> bool:
     if speaks_of_training(text) or any(word in text for word in _LOADING):
         return True
     return "sys" in text and bool(_SYS.search(text) or _TAKEN_FROM_SYS.search(text))
+
+
+_STARTING = re.compile(r"subprocess|system|exec|spawn|popen|runpy|__import__|import_module")
+
+
+def trains_nothing(text: str) -> bool:
+    """Tell whether a program surely trains nothing: it has the standard library alone, and starts no other program."""
+    if not text.strip() or _STARTING.search(text):
+        return False
+    return all(not each.level and each.module.partition(".")[0] in STDLIB for each in imports_in(text))
 
 
 class Relevance:

@@ -1,4 +1,4 @@
-"""Shell scripts (`readers/shell`) and Dockerfiles (`readers/embedding_formats`): the training runs that they start.
+"""Shell scripts (`readers/shell`), and files that hold some (`readers/embedding_formats`): the runs that they start.
 
 Nothing is executed.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.addressed import Programs
     from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion
     from mfsdp_lint.readers.shell.read import ShellRead
+    from mfsdp_lint.readers.shell.state import Held, HeldCommand
 
 
 class ShellFiles:
@@ -191,29 +192,95 @@ class _ScriptReading:
 
 
 _RUNS = re.compile(r"^\s*(?:CMD|ENTRYPOINT)\b", re.MULTILINE | re.IGNORECASE)
-_COMMENT = re.compile(r"(?m:^)[ \t]*(?P<text>#.*)")
+_COMMENT = re.compile(r"(?m:^)[ \t]*(?://[ \t]*)?(?P<text>#.*)")
 
 
-class DockerFiles:
-    """Each file is read by itself, with the scripts that it names."""
+class HolderFiles:
+    """A kind of file that holds scripts, beside YAML. Each file is read by itself, with the scripts that it names.
 
-    type = FileType(
-        "docker", "a Dockerfile", suffixes=(".dockerfile", ".Dockerfile"), names=("Dockerfile", "Containerfile")
-    )
+    `starts` is in every file that may start something; `scripts_of` are the scripts in it.
+    """
+
+    def __init__(self, type: FileType, starts: re.Pattern[str], scripts_of: ScriptsOf) -> None:
+        self.type = type
+        self._starts = starts
+        self._scripts_of = scripts_of
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of every file that has some."""
 
+        unfollowed: list[Unfollowed] = []
+
         def read(path: str, text: str) -> list[Recipe]:
-            if not _RUNS.search(text) or not may_start(path, text, asked.relevance):
+            if not self._starts.search(text) or not may_start(path, text, asked.relevance):
                 return []
-            from mfsdp_lint.readers.embedding_formats.formats import dockerfile_scripts, recipes_of
+            from mfsdp_lint.readers.embedding_formats.formats import recipes_of
 
-            held = list(dockerfile_scripts(path, text))
-            return recipes_of(path, held, asked.target, asked.sources, programs_of(asked))
+            held = list(self._scripts_of(path, text, asked.sources))
+            return recipes_of(path, held, asked.target, asked.sources, programs_of(asked), unfollowed)
 
-        return read_each(asked, read, lambda path, text: may_start(path, text, asked.relevance))
+        found = read_each(asked, read, lambda path, text: may_start(path, text, asked.relevance))
+        return replace(found, unfollowed=tuple(unfollowed))
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment, which has a line of its own."""
         return comment_places(text, ((found.start("text"), found["text"]) for found in _COMMENT.finditer(text)))
+
+
+ScriptsOf = Callable[[str, str, Sources], "Iterable[Held | HeldCommand]"]
+"""The scripts of a file: its path, its text, and the other files."""
+
+
+def _docker(path: str, text: str, sources: Sources) -> Iterable[Held]:
+    from mfsdp_lint.readers.embedding_formats.formats import dockerfile_scripts
+
+    return dockerfile_scripts(path, text)
+
+
+def _make(path: str, text: str, sources: Sources) -> Iterable[Held]:
+    from mfsdp_lint.readers.embedding_formats.recipes_of_make import makefile_scripts
+
+    return makefile_scripts(path, text, sources)
+
+
+def _just(path: str, text: str, sources: Sources) -> Iterable[Held]:
+    from mfsdp_lint.readers.embedding_formats.recipes_of_make import justfile_scripts
+
+    return justfile_scripts(path, text, sources)
+
+
+def _vscode(path: str, text: str, sources: Sources) -> Iterable[Held | HeldCommand]:
+    from mfsdp_lint.readers.embedding_formats.vscode import vscode_scripts
+
+    return vscode_scripts(path, text, sources)
+
+
+HOLDERS = (
+    HolderFiles(
+        FileType(
+            "docker", "a Dockerfile", suffixes=(".dockerfile", ".Dockerfile"), names=("Dockerfile", "Containerfile")
+        ),
+        _RUNS,
+        _docker,
+    ),
+    HolderFiles(
+        FileType("make", "a Makefile", suffixes=(".mk",), names=("Makefile", "makefile", "GNUmakefile")),
+        re.compile(r"^\t|:[^=\n]*;", re.MULTILINE),
+        _make,
+    ),
+    HolderFiles(
+        FileType("just", "a justfile", suffixes=(".just",), names=("justfile", "Justfile")),
+        re.compile(r"^[ \t]+\S", re.MULTILINE),
+        _just,
+    ),
+    HolderFiles(
+        FileType(
+            "vscode",
+            "a file of Visual Studio Code",
+            names=("launch.json", "tasks.json"),
+            content=re.compile(r'"(?:configurations|tasks)"\s*:'),
+        ),
+        re.compile(r'"(?:program|module|command)"\s*:'),
+        _vscode,
+    ),
+)

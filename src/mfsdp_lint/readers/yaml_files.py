@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.readers.reader import Reading, ToRead, read_each
@@ -30,7 +31,7 @@ _TEMPLATE = re.compile(r"(?<!\$)\{\{(?![\w.-]+\}\})|\{%[- ]")
 only."""
 
 
-def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe] | None:
+def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed]) -> list[Recipe] | None:
     """Return the runs that scripts in a file start; None where it is no file that holds scripts.
 
     A file without the words of a run is not parsed for it.
@@ -39,7 +40,7 @@ def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe] | None:
         return None
     from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder
 
-    return read_yaml_holder(path, text, asked.target, asked.sources, programs_of(asked))
+    return read_yaml_holder(path, text, asked.target, asked.sources, programs_of(asked), unfollowed)
 
 
 class YamlFiles:
@@ -54,12 +55,14 @@ class YamlFiles:
 
         files = Files(asked.sources, lambda path, text: _evaluated(asked, path, text), asked.environment)
 
+        unfollowed: list[Unfollowed] = []
+
         def recipes_of(path: str, text: str) -> list[Recipe]:
             # A job may be called as a section of a configuration is.
-            found = _of_scripts(path, text, asked)
+            found = _of_scripts(path, text, asked, unfollowed)
             return read_yaml(path, text, asked.target, files, asked.front_end) if found is None else found
 
-        return read_each(asked, recipes_of, lambda _, text: may_be_one(text))
+        return replace(read_each(asked, recipes_of, lambda _, text: may_be_one(text)), unfollowed=tuple(unfollowed))
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment."""

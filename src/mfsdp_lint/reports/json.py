@@ -122,7 +122,7 @@ def render(
 
 _COUNTS = (
     *("files", "recipes", "findings", "errors", "warnings", "infos", "suppressed", "fixable", "held_back", "fixed"),
-    *("fixable_at_most", "held_back_at_most", "unfollowed", "undecided", "already"),
+    *("repaired", "fixable_at_most", "held_back_at_most", "unfollowed", "undecided", "already"),
 )
 
 

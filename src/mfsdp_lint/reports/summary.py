@@ -26,11 +26,11 @@ class Summary:
     """Suppressed findings count only under `suppressed`.
 
     `fixable` is what `--fix` would remove as the run was asked (unsafe fixes only where they were asked for),
-    `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed. Where they were
-    not all proved, `fixable_at_most` and `held_back_at_most` say so. `also` are the other versions of
-    a range, of which `target` is the newest. `unfollowed` counts code of which there is no recipe though there should
-    be, `already` findings that are not told as an earlier revision had them, `undecided` recipes of which a setting
-    could not be decided. Where that code is `listed`, nothing says how to see it.
+    `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed, `repaired` how many of those
+    stopped a run at start-up. Where they were not all proved, `fixable_at_most` and `held_back_at_most` say so. `also`
+    are the other versions of a range, of which `target` is the newest. `unfollowed` counts code of which there is no
+    recipe though there should be, `already` findings that are not told as an earlier revision had them, `undecided`
+    recipes of which a setting could not be decided. Where that code is `listed`, nothing says how to see it.
     """
 
     target: Target
@@ -43,6 +43,7 @@ class Summary:
     fixable: int = 0
     held_back: int = 0
     fixed: int = 0
+    repaired: int = 0
     fixable_at_most: bool = False
     held_back_at_most: bool = False
     also: tuple[Target, ...] = ()
@@ -64,6 +65,7 @@ def summarise(
     files: int,
     recipes: int,
     fixed: int = 0,
+    repaired: int = 0,
     unsafe_fixes: bool = False,
     unfollowed: int = 0,
     already: int = 0,
@@ -80,6 +82,7 @@ def summarise(
         fixable=fixable["safe"] + (fixable["unsafe"] if unsafe_fixes else 0),
         held_back=0 if unsafe_fixes else fixable["unsafe"],
         fixed=fixed,
+        repaired=repaired,
         fixable_at_most=not proved["safe"] or (unsafe_fixes and not proved["unsafe"]),
         held_back_at_most=not unsafe_fixes and not proved["unsafe"],
         unfollowed=unfollowed,
@@ -109,9 +112,10 @@ def summary_line(summary: Summary) -> str:
     found = [f"{number} {noun}" if noun == "info" else count(number, noun) for number, noun in severities if number]
     fixable = f"{'up to ' if summary.fixable_at_most else ''}{summary.fixable}"
     held_back = f"{'up to ' if summary.held_back_at_most else ''}{summary.held_back}"
+    repaired = f" ({summary.repaired} of a run that could not start)" if summary.repaired else ""
     hint = "" if summary.listed else " (--show-unfollowed)"
     results = (
-        (summary.fixed, f"{summary.fixed} fixed"),
+        (summary.fixed, f"{summary.fixed} fixed{repaired}"),
         (summary.fixable, f"{fixable} fixable with --fix"),
         (summary.held_back, f"{held_back} held back as unsafe (--unsafe-fixes)"),
         (summary.unfollowed, f"{count(summary.unfollowed, 'recipe')} could not be followed{hint}"),

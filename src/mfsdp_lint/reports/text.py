@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from mfsdp_lint.core.finding import SEVERITIES, Applied, Finding, Fix, Severity
+from mfsdp_lint.core.finding import HELD_BACK, SEVERITIES, Applied, Finding, Fix, Safety, Severity
 from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.fixes.edits import apply_edits
@@ -50,12 +50,18 @@ def statistics(findings: Sequence[Finding], summary: Summary) -> str:
 
 
 def fix_lines(fixes: Sequence[Applied], *, done: bool = True) -> str:
-    """Describe each fix: `recipes/llama.py:14: fixed MFSDP101 (safe): checkpoint.ckpt_format = "fsdp_dtensor"`."""
+    """Describe each fix: `recipes/llama.py:14: fixed MFSDP101 (safe): checkpoint.ckpt_format = "fsdp_dtensor"`.
+
+    Findings that one change removes share a line.
+    """
     verb = "fixed" if done else "would fix"
+    codes: dict[tuple[Span, Safety, tuple[str, ...]], list[str]] = defaultdict(list)
+    for each in fixes:
+        codes[each.span, each.safety, each.changes].append(each.code)
     return "".join(
-        f"{printable(each.span.path)}:{each.span.line}: {verb} {each.code} ({each.safety}): "
-        f"{printable(', '.join(each.changes))}\n"
-        for each in fixes
+        f"{printable(span.path)}:{span.line}: {verb} {', '.join(dict.fromkeys(found))} ({safety}): "
+        f"{printable(', '.join(changes))}\n"
+        for (span, safety, changes), found in codes.items()
     )
 
 
@@ -197,6 +203,8 @@ class _Page:
             yield f"{self.paint('recipes', _BOLD)}: {shorten(finding.recipes)}"
         if finding.fixable is not None:
             yield from self.help()
+        elif finding.no_fix.startswith(HELD_BACK):
+            yield f"{self.paint('help', _HELP)}: the fix is {printable(finding.no_fix)}"
 
     def help(self) -> Iterator[str]:
         """Yield the remedy: in a sentence, or as a small diff if it takes several lines."""

@@ -16,10 +16,8 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, classes_of, qualified
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, FieldSpec, Frame, Module, classes_of, qualified
 from mfsdp_lint.readers.python.values.markers import EITHER, IDENTITY, MAY_HAVE_CHANGED, UNKNOWN_KEYS
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -308,13 +306,13 @@ class Builder:
 def apply(knowledge: SnapshotKnowledge, interp: Interpreter, function: Function, described: Any, call: Call) -> Object:
     """Call a function by its summary. Raises Raised if the arguments do not fit its parameters."""
     inner = Frame(function.module, function.name, None, call.frame, call.node, interp.tick())
-    bind(interp, function, call.arguments, call.keywords, inner)
+    bind(interp, function, call, inner)
     found = _arguments(described, function, inner) if "outcome" in described else None
     builder = Builder(knowledge, interp, function.module, inner, found or Arguments(inner.fields))
     if found is None or not found.given.isdisjoint(described.get("broken", ())):
         names, contents, result = described.get("bound", (None, None, None))
         # Not where the arguments may bring code of their own.
-        if names is not None and forget_names(interp, [*call.arguments, *call.keywords.values()], names, contents):
+        if names is not None and forget_names(interp, call.values, names, contents):
             interp.doubts += 1
             if (built := builder.build(result)) is not MISSING:
                 return built

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mfsdp_lint.core.recipe import Origin, Span, Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Plain, Value
+from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.megatron.startup import Phase
 from mfsdp_lint.megatron.startup.resolve import Change, changes_of
 from mfsdp_lint.megatron.vocabulary import SETTINGS
@@ -30,14 +31,11 @@ from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
 from mfsdp_lint.readers.python.knowledge import ClassKnowledge
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import LIBRARY, Model, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import LIBRARY, Model
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject, Deferred, FieldSpec, classes_of
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Deferred, FieldSpec, Frame, Module, classes_of
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -189,7 +187,7 @@ def _start(
 
     What they may change is forgotten, and what is known of that is put back.
     """
-    match [interp.settle(value) for value in (*call.arguments, *call.keywords.values())]:
+    match [interp.settle(value) for value in call.values]:
         case [Instance() as container] if is_container(interp, container) and only_upstream(interp, [container]):
             pass
         case _:
@@ -300,8 +298,7 @@ def _declares(interp: Interpreter, instance: Object, name: str) -> bool | None:
     at_hand = [cls for cls in classes if isinstance(cls, ClassObject)]
     if len(at_hand) < len(classes):
         return None
-    answers = {any(spec.name == name for spec in fields_of(interp, cls)) for cls in at_hand}
-    return answers.pop() if len(answers) == 1 else None
+    return agreed([any(spec.name == name for spec in fields_of(interp, cls)) for cls in at_hand])
 
 
 class ClassData(ClassKnowledge):
@@ -326,7 +323,14 @@ class ClassData(ClassKnowledge):
         for name, node in described.get("attributes", {}).items():
             cls.fields[name] = builder.build(node)
         for name, summary in described.get("methods", {}).items():
-            cls.fields[name] = self._method(interp, cls, name, summary)
+            kind = self.described.get("kinds", {}).get(name)
+            if cls.name == "AutoBridge" and name in HUGGINGFACE:
+                function = Function(
+                    definition(name, [["self", "a", REQUIRED], ["kwargs", "**", REQUIRED]]), cls.module, None, name, cls
+                )
+            else:
+                function = upstream_function(self.knowledge, interp, cls.module, name, summary, cls)
+            cls.fields[name] = Descriptor(kind, function) if kind else function
         for name, summary in described.get("properties", {}).items():
             setters, setter = described.get("setters", {}), None  # without one, assigning is an error
             getter = self._accessor(interp, cls, name, summary, partial(_unknown_property, cls, name))
@@ -364,16 +368,6 @@ class ClassData(ClassKnowledge):
             return Builder(self.knowledge, interp, cls.module, call.frame, site=call.node).build(node)
 
         return FieldSpec(name, factory=Native(f"{cls.name}.{name}", make), init=init, keyword_only=keyword_only)
-
-    def _method(self, interp: Interpreter, cls: ClassObject, name: str, summary: Any) -> Object:
-        kind = self.described.get("kinds", {}).get(name)
-        if cls.name == "AutoBridge" and name in HUGGINGFACE:
-            function = Function(
-                definition(name, [["self", "a", REQUIRED], ["kwargs", "**", REQUIRED]]), cls.module, None, name, cls
-            )
-        else:
-            function = upstream_function(self.knowledge, interp, cls.module, name, summary, cls)
-        return Descriptor(kind, function) if kind else function
 
     def _accessor(self, interp: Interpreter, cls: ClassObject, name: str, summary: Any, otherwise: Model) -> Function:
         """Make the getter or setter of a property; `otherwise` is run where nothing is known of it."""

@@ -12,7 +12,7 @@ from benchmarks import memory as benchmark
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.versions import resolve_target
-from mfsdp_lint.memory.counting import count_parameters
+from mfsdp_lint.memory.counting import count_parameters, model_of
 from mfsdp_lint.memory.facts import SettingFacts, layout_of, wrappings
 from tests.dryrun.real.running import PYTHON, ROOT
 
@@ -125,7 +125,8 @@ def estimated(shape: dict[str, Any]) -> list[int]:
     }
     settings = WrittenSettings.of({path: Known(value) for path, value in {**shape, **block}.items()})
     facts = SettingFacts(settings)
-    count = count_parameters(facts, settings, layout_of(facts), resolve_target("0.3.1"))
+    layout = layout_of(facts)
+    count = count_parameters(model_of(facts, settings, layout, resolve_target("0.3.1")), layout)
     return [count.total, count.experts]
 
 

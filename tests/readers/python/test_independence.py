@@ -11,7 +11,12 @@ import pytest
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import resolve_target
+from mfsdp_lint.readers.python.entries.entries import functions
+from mfsdp_lint.readers.python.entries.running import evaluate
+from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.read import read_python
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.snapshots.knowledge import load_knowledge
 from tests.readers.python.independence import answers, differences
 from tests.readers.python.patching_packages import package
@@ -239,3 +244,87 @@ def test_the_idioms_in_random_subsets_and_orders() -> None:
         found = answers(subset, Sources())
         for path in subset:
             assert not list(differences(found[path], whole[path])), path
+
+
+ASKING = """
+import os
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+{top}
+
+def first():
+    cfg = llama3_8b_pretrain_config()
+    cfg.train.global_batch_size = 8 * {nodes}
+    return cfg
+
+
+def second():
+    cfg = llama3_8b_pretrain_config()
+    cfg.train.global_batch_size = 8 * {nodes}
+    return cfg
+"""
+
+
+@pytest.mark.parametrize(
+    ("top", "nodes"),
+    [
+        ('def nodes():\n    return os.environ.get("NODES_OF_MINE")\n', "nodes()"),
+        ('NODES = os.environ.get("NODES_OF_MINE")\n', "NODES"),
+    ],
+    ids=["by a function", "by a module"],
+)
+def test_every_recipe_is_given_the_variable_that_it_cannot_do_without(tmp_path: Path, top: str, nodes: str) -> None:
+    """Whoever was first to ask for it: the others find what was remembered, or what the module holds."""
+    assert set(known(tmp_path, "run", run=ASKING.format(top=top, nodes=nodes))) == {"run.first", "run.second"}
+
+
+DEPENDING = """
+import os
+import yaml
+from pathlib import Path
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+def length():
+    return int(os.environ.get("LENGTH_OF_MINE", "4096"))
+
+
+def sizes():
+    return yaml.safe_load((Path(__file__).parent / "sizes.yaml").read_text())
+
+
+def helper():
+    return length() * sizes()["factor"]
+
+
+def other():
+    cfg = llama3_8b_pretrain_config()
+    cfg.model.seq_length = helper()
+    return cfg
+
+
+def recipe():
+    cfg = llama3_8b_pretrain_config()
+    cfg.model.seq_length = helper()
+    return cfg
+"""
+
+
+@pytest.mark.parametrize("before", [(), ("other",), ("other", "recipe")], ids=["alone", "after another", "again"])
+def test_an_answer_names_what_it_depends_on_whatever_was_evaluated_before(
+    tmp_path: Path, before: tuple[str, ...]
+) -> None:
+    (tmp_path / "sizes.yaml").write_text("factor: 2\n")
+    path = tmp_path / "recipes.py"
+    path.write_text(DEPENDING)
+    interp = Interpreter(ModuleFinder(Sources(), ()), load_knowledge(resolve_target("0.3.1")))
+    module = interp.finder.load(str(path))
+    assert module is not None
+    entries = {each.name: each for each in functions(interp, module)}
+    for name in before:
+        evaluate(interp, entries[name], Spans(interp))
+    found = evaluate(interp, entries["recipe"], Spans(interp))
+    own = {each.name for each in found.dependencies.functions if each.module is module}
+    assert own == {"recipe", "helper", "length", "sizes"}
+    assert found.dependencies.variables == {"LENGTH_OF_MINE"}
+    assert {Path(each).name for each in found.dependencies.data} == {"sizes.yaml"}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import PythonRead, read_python
-from mfsdp_lint.readers.python.state.models import LIBRARY
+from mfsdp_lint.readers.python.state.calling import LIBRARY
 from mfsdp_lint.readers.python.state.paths import PATIENCE, STEP_LIMIT
 from tests.readers.python.programs import write
 from tests.readers.python.samples import FRAME, counted

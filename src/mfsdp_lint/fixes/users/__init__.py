@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.finding import HELD_BACK, Edit
 from mfsdp_lint.core.recipe import Recipe, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.fixes.judged import FixRequest, Judged, Search
@@ -33,7 +33,7 @@ def _allowed(plan: Plan, users: EditUsers) -> Plan:
         return plan
     kept = [index for index, user in enumerate(held) if not user]
     manners = {manner: kept.index(index) for manner, index in plan.manners.items() if index in kept}
-    reason = "" if kept else f"held back: {held[0]}"
+    reason = "" if kept else f"{HELD_BACK}{held[0]}"
     return replace(plan, candidates=tuple(plan.candidates[index] for index in kept), manners=manners, held_back=reason)
 
 

@@ -54,7 +54,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
         )
         if found:
             return found
-    if variables:
+    if variables and not place.around:
         return ""
     at_fault = {need.recipe.name for need in request.needs if need.recipe.path == path}
     if at_fault.intersection(place.around) or (not place.around and at_fault and not place.names):
@@ -62,6 +62,10 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
         return next((user for name in place.around[:1] for user in _unread(users, path, module, name)), "")
     if _CHOICE.fullmatch(edit.text) and old and edit.text.endswith(f"else {old}"):
         return ""  # whoever does not turn it on keeps the old value
+    # Of the words of a launch the evaluator does not know who else in the file takes them.
+    of_a_launch = any(need.recipe.kind == "arguments" for need in request.needs)
+    if of_a_launch and not place.around and (found := accounted.outside(path, text, place.names, edit)):
+        return found
     return next(filter(None, (_user_in_others(users, accounted, path, module, name) for name in place.names)), "")
 
 
@@ -70,7 +74,9 @@ class _Compared:
 
     def __init__(self, users: EditUsers, settings: Collection[str]) -> None:
         self._made = {(recipe.path, recipe.name) for recipe in users.recipes}
-        self._scripts = {recipe.path for recipe in users.recipes}
+        # Of a script that starts other programs only the starts are compared.
+        self._scripts = {recipe.path for recipe in users.recipes if recipe.kind != "arguments"}
+        self._starts = {(recipe.path, recipe.line) for recipe in users.recipes if recipe.kind == "arguments"}
         self._lines: dict[str, set[int]] = {}
         for _, spans in users.writes(settings):
             for span in spans:
@@ -94,7 +100,10 @@ class _Compared:
         around = _around(tree, line)
         if around:
             return any((path, name) in self._made for name in around)
-        return path in self._scripts and not any((path, each) in self._made for each in _functions(tree))
+        if path in self._scripts:
+            return not any((path, each) in self._made for each in _functions(tree))
+        statement = _statement(tree, line)
+        return statement is not None and any((path, each) in self._starts for each in _lines(statement))
 
 
 def _user_in_others(users: EditUsers, compared: _Compared, path: str, module: str, name: str) -> str:
@@ -126,7 +135,7 @@ def _unread(users: EditUsers, path: str, module: str, name: str) -> Iterator[str
     """Yield the users of a recipe that cannot be read: code in a notebook, a template, a string of shell."""
     for other, text in users.search(path, {name, module}).items():
         readable = kind_of(other) == "python" and parses(text)
-        if not readable and not users.is_read(other) and _is_imported(text, module):
+        if not readable and not users.is_read(other) and _is_imported(text, module) and _takes(text, module, name):
             yield f"{other} uses {module}"
 
 
@@ -140,6 +149,17 @@ def _is_named(text: str, module: str, name: str) -> bool:
 def _is_imported(text: str, module: str) -> bool:
     named = rf"\bfrom\s+[\w.]*\b{re.escape(module)}\s+import\b|\bimport\s+[\w., ]*\b{re.escape(module)}\b"
     return bool(re.search(named, uncommented(text))) or _imports(text, module)
+
+
+def _takes(text: str, module: str, name: str) -> bool:
+    """Tell whether what a text imports from a module may be, or lead to, a name of it."""
+    said = uncommented(text)
+    from_it = rf"\bfrom\s+[\w.]*\b{re.escape(module)}\s+import\s+(\([^)]*\)|[\w., ]+)"
+    taken = [set(re.findall(r"\w+|\*", found[1])) for found in re.finditer(from_it, said)]
+    if not taken or re.search(rf"\bfrom\s+[\w.]*\b{re.escape(module)}\s+import\s*\*", said):
+        return True
+    rest = re.sub(from_it, "", said)
+    return any(name in names for names in taken) or bool(re.search(rf"(?<!\w){re.escape(module)}(?!\w)", rest))
 
 
 def _imports(text: str, module: str) -> bool:
@@ -162,8 +182,15 @@ def _place(tree: ast.Module, edit: Edit) -> _Place:
     around = _around(tree, line)
     if around:
         return _Place(around, around[:1])
-    statement = next((each for each in tree.body if each.lineno <= line <= (each.end_lineno or each.lineno)), None)
-    return _Place((), tuple(_bound(statement)))
+    return _Place((), tuple(_bound(_statement(tree, line))))
+
+
+def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
+    return next((each for each in tree.body if line in _lines(each)), None)
+
+
+def _lines(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def _bound(statement: ast.stmt | None) -> Iterator[str]:

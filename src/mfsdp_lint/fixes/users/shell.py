@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 from collections.abc import Collection, Iterator
@@ -28,6 +29,10 @@ _CODE = re.compile(r"(?:.*/)?(?:python[\d.]*|bash|sh|zsh|make|printenv|env)|.*\.
 _PROGRAM = r"(?:^|(?<=[\s\"'`/(\[]))(?:bash|sh|zsh|sbatch|qsub|exec|nohup)[\"']?[\s,]+(?:-\w+[\"']?[\s,]+)*"
 _START = re.compile(rf"(?:^[ \t@-]*|[;&|(][ \t]*|{_PROGRAM})[\"']?[\w./${{}}-]*\Z", re.MULTILINE)
 """The text in front of a script's name where it is run as a process of its own."""
+_SOURCING = re.compile(
+    r"(?:\bsource|(?:^|(?<=[\s;&|(\"'{]))\.)[ \t]+(?P<word>(?:\"[^\"\n]*\"|[^\s;&|)\"])+)", re.MULTILINE
+)
+_EXPANSION = re.compile(r"\$?\$\{[^}]*\}|\$?\$\([^)]*\)|\$?\$[\w@*#?]+|`[^`]*`")
 _SOURCED = re.compile(r"(?:\bsource|(?:^|[\s;&|(\"'])\.)\s+[\"']?\S*\Z")
 
 
@@ -43,27 +48,61 @@ class _Changed:
     function: str = ""
 
 
-def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
-    """Return another user of what an edit of a script changes; "" where there is none."""
-    path, text = edit.span.path, users.texts(edit.span.path)
+def user_of(
+    users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str], alone: str | None = None
+) -> str:
+    """Return another user of what an edit of a script changes; "" where there is none.
+
+    Of a script in another kind of file `alone` is the text, with blanks for the rest of the file.
+    """
+    path = edit.span.path
+    text = users.texts(path) if alone is None else alone
     changed = _changed(path, text, edit)
     if changed is None:
         return ""
     compared = _Compared(users, settings, request)
     if changed.variable:
         for here in sorted(compared.paths | {path}):
-            if kind_of(here) == "shell":
-                found = _reader(changed, here, users.texts(here), compared)
+            if kind_of(here) == "shell" or here == path:
+                found = _reader(changed, here, text if here == path else users.texts(here), compared)
                 if found:
                     return found
     name = os.path.basename(path)
-    for other, said in users.search(path, {name}).items():
-        if other in compared.paths or _only_starts(said, name) or name.startswith("."):
+    launches = path in {need.recipe.path for need in request.needs}
+    for other, said in users.search(path, ()).items():
+        if other in compared.paths or name.startswith("."):
+            continue
+        named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) and not _only_starts(said, name)
+        if not named and not _sources_by_pattern(said, name, launches=launches):
             continue
         if changed.function and not re.search(rf"(?<!\w){re.escape(changed.function)}(?!\w)", said):
             continue
         return f"{other} uses {name}"
     return ""
+
+
+def reader_of(
+    users: EditUsers, request: FixRequest, settings: Collection[str], path: str, text: str, variable: str
+) -> str:
+    """Return the reader of a variable that a whole script has from elsewhere, but for what the proof compares."""
+    return _reader(_Changed(path, -1, -1, variable, inherited=True), path, text, _Compared(users, settings, request))
+
+
+def _sources_by_pattern(text: str, name: str, *, launches: bool) -> bool:
+    """Tell whether a text may source a file of this name by a pattern, or by a name that is put together.
+
+    A script that `launches` is not what a wholly unknown name means.
+    """
+    if "source" not in text and ". " not in text:
+        return False
+    said = uncommented(text)
+    for found in _SOURCING.finditer(said):
+        last = re.sub(r"[\"']", "", _EXPANSION.sub("*", found["word"])).rpartition("/")[2]
+        if "*" not in last or not fnmatch.fnmatchcase(name, last):
+            continue
+        if last.strip("*") or not launches:
+            return True
+    return False
 
 
 class _Compared:

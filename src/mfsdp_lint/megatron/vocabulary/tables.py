@@ -310,6 +310,11 @@ class Table:
         """Return an environment variable; None if it is not in the vocabulary."""
         return self.entries.get(ENVIRONMENT + name)
 
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """The names of all environment variables."""
+        return frozenset(path.removeprefix(ENVIRONMENT) for path in self.entries if path.startswith(ENVIRONMENT))
+
     def by_removed_name(self, name: str) -> tuple[SettingEntry, ...]:
         """Return the settings that once had this name, which may be written as a flag."""
         wanted = name.lstrip("-").replace("-", "_")

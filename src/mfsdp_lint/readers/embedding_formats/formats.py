@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.read import read_shell
 from mfsdp_lint.readers.shell.script import Piece, Text, plain
-from mfsdp_lint.readers.shell.state import Held, Variable
+from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose_documents
@@ -78,7 +78,7 @@ def text_of(document: YamlDocument, node: Node | None) -> Text:
     if not isinstance(target, ScalarNode) or target.tag == "null":
         return ()
     whole = list(_lines_of(document, target)) if target.style == "|" else [_line_of(document, target)]
-    return tuple(part for piece in whole for part in _with_holes(piece) if part.text) or tuple(whole)
+    return tuple(part for piece in whole for part in with_holes(piece) if part.text) or tuple(whole)
 
 
 def _line_of(document: YamlDocument, scalar: ScalarNode) -> Piece:
@@ -105,7 +105,8 @@ def _lines_of(document: YamlDocument, scalar: ScalarNode) -> Iterator[Piece]:
         at = source.find("\n", found + len(bare)) + 1 or scalar.end
 
 
-def _with_holes(piece: Piece) -> Iterator[Piece]:
+def with_holes(piece: Piece) -> Iterator[Piece]:
+    """Yield a piece with a HOLE for everything that is filled in before a shell sees it."""
     start = 0
     for found in _FILLED_IN.finditer(piece.text):
         yield piece.cut(start, found.start())
@@ -524,12 +525,23 @@ _FORMATS: Sequence[
 
 
 def read_yaml_holder(
-    path: str, text: str, versions: Versions, sources: Sources, programs: Programs | None = None
+    path: str,
+    text: str,
+    versions: Versions,
+    sources: Sources,
+    programs: Programs | None = None,
+    unfollowed: list[Unfollowed] | None = None,
 ) -> list[Recipe] | None:
     """Return the runs that scripts of a YAML file start; None where it is no file that holds scripts.
 
     With `programs`, those of the tree are followed. Raises Unreadable.
     """
+    scripts = yaml_scripts(path, text, sources)
+    return None if scripts is None else recipes_of(path, scripts, versions, sources, programs, unfollowed)
+
+
+def yaml_scripts(path: str, text: str, sources: Sources) -> list[Held] | None:
+    """Return the scripts in a YAML file; None where it is no file that holds scripts. Raises Unreadable."""
     scripts: list[Held] = []
     holds = False
     document = YamlDocument(path, Lines(text))
@@ -540,20 +552,38 @@ def read_yaml_holder(
             if is_one(document, root):
                 holds = True
                 scripts += scripts_of(document, root, sources)
-    return recipes_of(path, scripts, versions, sources, programs) if holds else None
+    return scripts if holds else None
+
+
+def script_alone(path: str, text: str, script: Text) -> str:
+    """Return a file's text with blanks for all that is not of one script in it: each place stays where it is."""
+    kept = list(re.sub(r"[^\n]", " ", text))
+    for piece in script:
+        if piece.path == path and piece.end - piece.start == len(piece.text):
+            kept[piece.start : piece.end] = piece.text
+        elif piece.path == path and piece.text == HOLE:
+            kept[piece.start : piece.end] = re.sub(r"[^\n]", "_", text[piece.start : piece.end])
+    return "".join(kept)
 
 
 def recipes_of(
-    path: str, scripts: Sequence[Held], versions: Versions, sources: Sources, programs: Programs | None = None
+    path: str,
+    scripts: Sequence[Held | HeldCommand],
+    versions: Versions,
+    sources: Sources,
+    programs: Programs | None = None,
+    unfollowed: list[Unfollowed] | None = None,
 ) -> list[Recipe]:
-    """Return the runs that scripts start, numbered through the file."""
+    """Return the runs that scripts start, numbered through the file; `unfollowed` receives launches that give none."""
     relevance = Relevance(sources) if programs is None else programs.asked.relevance
-    found = [
-        recipe
-        for script in scripts
-        if may_start(path, plain(script.text), relevance)
-        for recipe in read_shell(path, script, versions, sources, programs).recipes
-    ]
+    found: list[Recipe] = []
+    for script in scripts:
+        if may_start(path, _said_by(script), relevance):
+            one = [script] if isinstance(script, HeldCommand) else script
+            read = read_shell(path, one, versions, sources, programs)
+            found += read.recipes
+            if unfollowed is not None:
+                unfollowed += read.unfollowed
     if len(found) < 2:
         return found
     name = posixpath.basename(path)
@@ -561,3 +591,7 @@ def recipes_of(
         replace(each, name=f"{name}[{number}]", qualified_name=f"{path}[{number}]")
         for number, each in enumerate(found, 1)
     ]
+
+
+def _said_by(script: Held | HeldCommand) -> str:
+    return plain(script.text) if isinstance(script, Held) else " ".join(map(plain, script.words))

@@ -9,17 +9,19 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeGuard
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
+from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import without_collection
+from mfsdp_lint.readers.embedding_formats.formats import with_holes
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import Programs
-from mfsdp_lint.readers.python.state.folders import folder_of, spelled
+from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.paths import (
@@ -31,7 +33,8 @@ from mfsdp_lint.readers.python.state.paths import (
     Said,
     with_room,
 )
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Module
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
 from mfsdp_lint.readers.shell.script import Piece, Text
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
@@ -60,9 +63,10 @@ class _Watching(Interpreter):
 
 def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held | HeldCommand]:
     module = interp.finder.load(path)
-    entry = None if module is None else entries.script(interp, module)
-    if entry is None:
+    if module is None:
         return []
+    # What a file only makes, others may start: Airflow imports it.
+    entry = entries.script(interp, module) or entries.Entry(module.name.rpartition(".")[2], module, "script", 1)
     found: list[Held | HeldCommand] = []
     pending: list[tuple[bool, ...]] = [()]
     for _ in range(running.RUN_LIMIT):
@@ -78,7 +82,7 @@ def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held |
             held = _PlacedCommand(interp, command, path).held()
             found += [held] if held is not None and held not in found else []
     interp.finish()
-    programs.note(interp, entry)
+    programs.note(interp, entry, interp.dependencies)
     return found
 
 
@@ -100,11 +104,16 @@ class _PlacedCommand:
         if not known:
             return None
         if command.script is not None:
-            return Held(self._text(command.script), variables, folder, command.when)
-        words = tuple(map(self._text, command.words))
+            return Held(self._filled_in(command.script), variables, folder, command.when)
+        words = tuple(map(self._filled_in, command.words))
         if not words or words[0][0].text == HOLE:
             return None
         return HeldCommand(words, self.place.span, variables, folder, command.when)
+
+    def _filled_in(self, said: Said) -> Text:
+        """Return a word, or a line; what a template fills in is not known."""
+        text = self._text(said)
+        return tuple(part for piece in text for part in with_holes(piece)) if self.command.templated else text
 
     def _folder(self) -> tuple[bool, str | None]:
         """Tell whether the folder that a program is started in is known, and return that folder."""
@@ -116,8 +125,11 @@ class _PlacedCommand:
     def _variables(self) -> Iterator[tuple[str, Variable]]:
         """Yield the variables of the environment; an unknown value may be anything."""
         environment = self.command.environment
+        if not environment.writes.get(MAY_HAVE_CHANGED):
+            for name in table().variables.difference(filter(_is_name, environment.fields)):
+                yield name, Variable(None, exported=True, unset=True, written=self.place)
         for name, value in environment.fields.items():
-            if not isinstance(name, str) or not name.isidentifier():
+            if not _is_name(name):
                 continue
             write = environment.writes.get(name)
             written = self._written(write)
@@ -181,6 +193,10 @@ class _PlacedCommand:
             return Piece(text, path, lines, 0, 0)
         start, end = lines.offset(span.line, span.column), lines.offset(span.end_line, span.end_column)
         return Piece(text, path, lines, start, end)
+
+
+def _is_name(key: object) -> TypeGuard[str]:
+    return isinstance(key, str) and key.isidentifier()
 
 
 def _at(text: str, place: Piece) -> Piece:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from mfsdp_lint.readers.framework_configs import Nemo
     from mfsdp_lint.readers.python.state.interpreter import Interpreter
-    from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec
-    from mfsdp_lint.readers.python.values.modules import Module
+    from mfsdp_lint.readers.python.values.code import ClassObject, FieldSpec, Module
     from mfsdp_lint.readers.python.values.objects import Object
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 
 from mfsdp_lint.core.recipe import Recipe, Setting, Unfollowed
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -35,7 +36,7 @@ from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
 from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE, OutOfSteps, Raised, with_room
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Module
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 NOT_KNOWN = "yields no configuration that can be known"
@@ -95,8 +96,8 @@ def read_python(
     with without_collection():
         if before is not None and not addresses:
             with suppress(Different):
-                return with_room(lambda: _read(interp, paths, (), before))
-        return with_room(lambda: _read(interp, paths, addresses, None))
+                return with_room(_read, interp, paths, (), before)
+        return with_room(_read, interp, paths, addresses, None)
 
 
 def _read(
@@ -116,7 +117,7 @@ def _read(
     reading = _Reading(interpreters, modules, unchanged, faults)
     recipes = reading.recipes()
     users = together(*(interp.finder.users for interp in interpreters.all))
-    aside = frozenset(key_of(each) for interp in interpreters.all for each in interp.called_aside)
+    aside = frozenset(key_of(each) for interp in interpreters.all for each in interp.shared_dependencies.functions)
     if before is not None:
         users, aside = together(before.users, users), aside | before.called_aside
     for interp in interpreters.all:
@@ -139,8 +140,8 @@ def _add_addressed(interpreters: Interpreters, addresses: Sequence[Address], rea
                 entry = addressed(interp, address)
                 if not entry.arguments and (address.path, entry.name) in known:
                     continue
-                found = _in_other_calls(interp, entry, running.run(interp, entry, spans), spans)
-                found = with_variables(interp, entry, found, [each.module for each in interp.called])
+                evaluation = running.evaluate(interp, entry, spans)
+                found = with_variables(interp, evaluation, _in_other_calls(interp, evaluation, spans))
                 if not found:
                     raise NotThere(f"{address.function} {NOT_KNOWN}")
                 read.recipes.extend(each.recipe for each in found)
@@ -181,9 +182,9 @@ def _imported(finder: ModuleFinder, users: Mapping[str, set[str]], told: Collect
             yield error
 
 
-def _in_other_calls(interp: Interpreter, entry: Entry, found: list[running.Found], spans: Spans) -> list[running.Found]:
-    """Add to an entry point's recipes their variants in calls with other arguments."""
-    found = with_exposed(interp, entry, found, spans)
+def _in_other_calls(interp: Interpreter, evaluation: running.Evaluation, spans: Spans) -> list[running.Found]:
+    """Return an entry point's recipes with their variants in calls with other arguments."""
+    entry, found = evaluation.entry, with_exposed(interp, evaluation, spans)
     if entry.function is None:
         return found
     return [
@@ -233,8 +234,8 @@ class _Reading:
         """
         early = [each for tried in self.tried.values() for each in tried if not each.late]
         late = [each for tried in self.tried.values() for each in tried if each.late]
-        ran = [each for each in _told(early) if self._ran(each)]
-        ran += [each for each in _told(late) if self._stands_alone(each) and self._ran(each)]
+        every = chain(_told(early), _told(late))
+        ran = [each for each in every if (not each.late or self._stands_alone(each)) and self._ran(each)]
         found = {(each.path, each.line, each.name): each for each in distinct(ran)}
         order = {path: position for position, path in enumerate(self.tried)}
         return sorted(found.values(), key=lambda recipe: (order[recipe.path], recipe.line, recipe.name))
@@ -282,33 +283,26 @@ class _Reading:
     def _run(self, tried: Tried) -> None:
         interp, entry = self.interpreters.of(tried.path), tried.entry
         spans = self.spans[interp]
-        interp.called, interp.patience, interp.needed = set(), PATIENCE, False
-        endings: list[running.Ending] = []
-        out_of_sight, asked = interp.unfollowed, interp.asked_environment
-        found = running.run(interp, entry, spans, endings)
-        if not found and any(isinstance(each, OutOfSteps) for each in endings) and _may_come_to_one(interp, entry):
+        result = running.evaluate(interp, entry, spans)
+        if (
+            not result.found
+            and any(isinstance(each, OutOfSteps) for each in result.endings)
+            and _may_come_to_one(interp, entry)
+        ):
             # Its text says that there is something to come to.
-            interp.patience = LONG_PATIENCE
-            endings.clear()
-            found = running.run(interp, entry, spans, endings)
-            interp.patience = PATIENCE
-        asks = interp.asked_environment > asked or entries.option_files(interp, entry)
-        if not found and asks and all(isinstance(each, Raised) for each in endings):
+            result = running.evaluate(interp, entry, spans, patience=LONG_PATIENCE)
+        asks = result.dependencies.variables or interp.shared_dependencies.variables or result.switches(interp)
+        if not result.found and asks and all(isinstance(each, Raised) for each in result.endings):
             # A program that cannot run without an option or a variable that has no default is started with it.
-            interp.needed = True
-            endings.clear()
-            found = running.run(interp, entry, spans, endings)
-            interp.needed = False
+            result = running.evaluate(interp, entry, spans, needed=True)
         if not interp.finder.relevance.reaches(tried.path):
             # Any program changes settings of what it is given: `cfg.model.depth = 4`.
-            found = [each for each in found if not each.recipe.partial]
-        elif not found:
-            tried.lost = lost(interp, entry, endings, interp.unfollowed > out_of_sight, spans)
-        tried.called = frozenset(key_of(each) for each in interp.called if each is not entry.function)
-        if found:
-            modules = [each.module for each in interp.called]
-            others = _in_other_calls(interp, entry, found, spans)
-            tried.found = tuple(with_variables(interp, entry, others, modules))
+            result = replace(result, found=[each for each in result.found if not each.recipe.partial])
+        elif not result.found:
+            tried.lost = lost(interp, result, spans)
+        tried.called = frozenset(key_of(each) for each in result.dependencies.functions if each is not entry.function)
+        if result.found:
+            tried.found = tuple(with_variables(interp, result, _in_other_calls(interp, result, spans)))
         elif interp.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
         interp.pay(len(tried.found))

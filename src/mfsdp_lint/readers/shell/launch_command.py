@@ -19,6 +19,7 @@ from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import commands
+from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
 from mfsdp_lint.readers.paths import above
 from mfsdp_lint.readers.shell.script import (
@@ -210,6 +211,10 @@ def _option(words: Sequence[Text], at: int, names: Sequence[str]) -> Text | None
     return behind(words[at], len(name) + 1) if equals and name in names else None
 
 
+_NOTHING_INHERITED = ("-", "-i", "--ignore-environment")
+"""Options of `env` that begin with an empty environment."""
+
+
 def _read_environment(words: Sequence[Text], at: int, environment: Environment) -> None:
     """Read `env A=b -u C`, `-e A=b`, `--env A=b`, `-x A=b`, `--export=ALL,A=b`, `--runtime-env-json={…}`."""
     runtime = _option(words, at, _RUNTIME)
@@ -218,6 +223,8 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
         return
     text = plain(words[at])
     previous = plain(words[at - 1]) if at else ""
+    if text in _NOTHING_INHERITED and _base(words[at - 1] if at else words[at]) == "env":
+        environment.update(dict.fromkeys(table().variables))  # whatever the script, or its caller, has set
     if previous in ("-u", "--unset") and text.isidentifier():
         environment[text] = None
     exported = _option(words, at, ("--export",))

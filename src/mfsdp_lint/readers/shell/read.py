@@ -35,6 +35,7 @@ from mfsdp_lint.megatron.versions import DEFAULT_TARGET
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.relevance import trains_nothing
 from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, conversions, loadings_of, with_notices
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
@@ -211,7 +212,7 @@ def _kinds(
     runs = {} if programs is None else _runs(path, launches, sources, programs, unfollowed)
     found: list[tuple[ShellLaunch, LaunchShape | FollowedRun]] = []
     for number, launch in enumerate(launches):
-        shape = _shape(launch)
+        shape = None if _trains_nothing(path, launch, sources) else _shape(launch)
         several: Sequence[LaunchShape | FollowedRun] = runs.get(number) or ([shape] if shape else [])
         found += [(launch, kind) for kind in several]
     return found
@@ -254,12 +255,18 @@ def _ending(path: str, place: Span, raised: Raised) -> Unfollowed:
         place.line,
         "launch",
         "raises",
-        f"{raised.name}: {raised.text}",
+        f"{raised.name}: {raised.text}" if raised.text else raised.name,
         raised.place.point if isinstance(raised, Refused) and raised.place else place,
         error=raised.name,
         nearest=raised.nearest,
         certain=isinstance(raised, Refused),
     )
+
+
+def _trains_nothing(path: str, launch: ShellLaunch, sources: Sources) -> bool:
+    program = None if launch.started.command else program_of(launch, path, sources)
+    text = None if program is None else sources.text_or_none(program)
+    return text is not None and trains_nothing(text)
 
 
 def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Programs) -> Started:

@@ -35,7 +35,19 @@ from mfsdp_lint.readers.shell.launch_command import (
     submits_ray_job,
     text_of_file,
 )
-from mfsdp_lint.readers.shell.script import Piece, Script, Text, around, known, output_of, plain, shown, words_cut_off
+from mfsdp_lint.readers.shell.script import (
+    Piece,
+    Script,
+    Text,
+    around,
+    filter_of_blanks,
+    joined_output,
+    known,
+    output_of,
+    plain,
+    shown,
+    words_cut_off,
+)
 from mfsdp_lint.readers.shell.state import (
     FEW_WAYS,
     LOST,
@@ -358,10 +370,7 @@ class Runner:
             ended = self.sequence(script, node.children, inside) if self.depth < _DEEPEST else []
         finally:
             self.depth -= 1
-        outputs = [each.state.output for each in ended]
-        if len(outputs) != 1 or not outputs[0] or None in outputs[0]:
-            return None
-        return output_of([text for text in outputs[0] if text is not None])
+        return joined_output(ended[0].state.output) if len(ended) == 1 else None
 
     # Redirections, pipelines, lists
 
@@ -405,13 +414,23 @@ class Runner:
         return [Ended(state, True)]
 
     def _pipeline(self, script: Script, node: Node, state: State) -> list[Ended]:
-        """Follow a pipeline: each part is a shell of its own, and the output of the last one is not known."""
+        """Follow a pipeline: each part is a shell of its own.
+
+        The output of the last one is not known, unless all but the first only put other blanks between words.
+        """
+        first, *others = node.named_children
+        filters = [filter_of_blanks(script.source(child)) for child in others]
+        printed: Text | None = None
         for child in node.named_children:
             part = state.fork()
-            part.output = None
-            self.statement(script, child, part)
+            part.output = [] if child is first and state.output is not None and None not in filters else None
+            ended = self.statement(script, child, part)
+            if part.output is not None and len(ended) == 1:
+                printed = joined_output(ended[0].state.output)
+        for change in filters if printed is not None else ():
+            printed = None if change is None or printed is None else change(printed)
         if state.output is not None:
-            state.output.append(None)
+            state.output.append(printed)
         return [Ended(state)]
 
     def _list(self, script: Script, node: Node, state: State) -> list[Ended]:

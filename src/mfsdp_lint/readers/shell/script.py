@@ -10,7 +10,7 @@ import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 
@@ -193,6 +193,40 @@ def output_of(lines: Iterable[Text]) -> Text:
     while text and (kept := text[-1].text.rstrip("\n")) != text[-1].text:
         text = (*text[:-1], text[-1].cut(0, len(kept))) if kept else text[:-1]
     return text
+
+
+def joined_output(lines: Sequence[Text | None] | None) -> Text | None:
+    """Return the output of a program as a substitution gives it; None where a part of it is not known."""
+    return output_of([line for line in lines if line is not None]) if lines and None not in lines else None
+
+
+def _newlines_as_blanks(text: Text) -> Text:
+    return tuple(replace(piece, text=piece.text.replace("\n", " ")) for piece in text)
+
+
+def _squeezed(text: Text) -> Text:
+    """Leave one blank of several in a row."""
+    found: list[Piece] = []
+    blank = False
+    for piece in text:
+        for run in re.finditer(r" +|[^ ]+", piece.text):
+            is_blank = run[0].startswith(" ")
+            if not (blank and is_blank):
+                found.append(piece.cut(run.start(), run.start() + 1 if is_blank else run.end()))
+            blank = is_blank
+    return tuple(found)
+
+
+_FILTERS: Sequence[tuple[re.Pattern[str], Callable[[Text], Text]]] = (
+    (re.compile(r"""tr\s+(?:'\\n'|"\\n"|'\[:space:\]')\s+(?:' '|" ")"""), _newlines_as_blanks),
+    (re.compile(r"""tr\s+-s\s+(?:' '|" ")"""), _squeezed),
+    (re.compile(r"""sed\s+(?:-E\s+)?(?P<quote>['"])s/ (?: \*| ?\\?\+|\{2,\})/ /g(?P=quote)"""), _squeezed),
+)
+
+
+def filter_of_blanks(command: str) -> Callable[[Text], Text] | None:
+    """Return what a command that only changes blanks makes of its input; None for any other command."""
+    return next((change for shape, change in _FILTERS if shape.fullmatch(command)), None)
 
 
 @cache

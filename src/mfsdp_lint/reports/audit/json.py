@@ -12,6 +12,7 @@ from mfsdp_lint.megatron.startup.resolve import differs, will_run
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.memory.estimate import LEFT_OUT, Memory, MemoryOf, sources_of
+from mfsdp_lint.memory.fit import Answer
 from mfsdp_lint.reports.audit.columns import chosen
 from mfsdp_lint.reports.json import (
     attributes,
@@ -40,8 +41,8 @@ def render(
     left out is at its declared default. `will_run` are the settings to which start-up is known to give another value,
     with upstream's line that does it, and the subject of that line. `variants`, if a recipe has several execution
     paths, holds the conditions of each and the settings that differ there. An origin's `ref` is the place in `origins`
-    of its details: how it was written, columns, function, release, sources. `memory`, if requested, has the bytes of
-    model state on each rank, for every way of wrapping the model.
+    of its details: how it was written, columns, function, release, sources. `memory`, if requested, has the bytes
+    on each rank, for every way of wrapping the model.
     """
     yield f'{{"version": 2, "target": {_encode(target_document(target))}, "recipes": ['
     tables = _Tables()
@@ -139,8 +140,24 @@ def memory_document(memory: Memory) -> dict[str, Any]:
             {"as": each.key, "label": each.label, "own": each.runs}
             | {name.replace(" ", "_"): attributes(amount, "bytes", "formula", "why") for name, amount in each.amounts}
             | {"total": attributes(each.total, "bytes", "why")}
+            | {
+                "gathered": attributes(each.gathered, "bytes", "formula", "why"),
+                "activations": attributes(each.activations, "bytes", "formula", "why"),
+                "in_all": attributes(each.needed, "bytes", "why"),
+            }
             for each in memory.footprints
         ],
+        **({} if memory.fit is None else {"fit": _fit(memory.fit)}),
+    }
+
+
+def _fit(answer: Answer) -> dict[str, Any]:
+    """Describe whether a recipe fits, and the changes that would make it fit, the cheapest first."""
+    return {
+        "fit": answer.fit,
+        "why": answer.why,
+        "limit": attributes(answer.limit, "bytes", "label"),
+        "proposals": [{"set": dict(each.changes), **attributes(each, "bytes", "fit")} for each in answer.proposals],
     }
 
 

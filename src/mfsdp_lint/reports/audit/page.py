@@ -33,7 +33,7 @@ from mfsdp_lint.readers.overrides import COMMAND_LINE
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.audit.columns import COLUMNS, RUNS, matches
 from mfsdp_lint.reports.audit.overview import FormerReport, overview
-from mfsdp_lint.reports.audit.table import formula, parameters_and_ranks, size_cells
+from mfsdp_lint.reports.audit.table import fit_lines, formula, parameters_and_ranks, parts_of, size_cells
 from mfsdp_lint.reports.explain import code_of, fix_of, fix_where, found_where, said_of_versions
 from mfsdp_lint.reports.summary import RecipeState, Summary, judged_against
 from mfsdp_lint.reports.text import Lines, changes, lines_of, snippet
@@ -95,7 +95,8 @@ def _memory_texts(memory: Memory, whole: Callable[[str], int]) -> dict[str, Any]
         "said": [whole(line) for line in parameters_and_ranks(memory)],
         "why": whole(memory.why),
         "rows": [[int(each.runs), whole(each.label), *map(whole, size_cells(each))] for each in memory.footprints],
-        "formulas": [[whole(name), whole(formula(amount))] for name, amount in (shown.amounts if shown else ())],
+        "formulas": [[whole(name), whole(formula(amount))] for name, amount in (parts_of(shown) if shown else ())],
+        "fit": [whole(line) for line in fit_lines(memory)],
         "sources": [[whole(each.says), whole(f"{each.place} of {each.release}")] for each in memory.sources],
         "left": [whole(each) for each in memory.left_out],
     }

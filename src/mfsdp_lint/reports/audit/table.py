@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe
-from mfsdp_lint.core.values import Known, OneOf, Value, possible
+from mfsdp_lint.core.values import Known, OneOf, Value, possible, spell
 from mfsdp_lint.megatron.startup.resolve import will_run
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.memory.estimate import Amount, Footprint, Memory, MemoryOf
@@ -213,10 +213,10 @@ def _csv_row(cells: Sequence[str]) -> str:
 # -- memory --------------------------------------------------------------------------------------------------------
 
 OWN = "*"
-PARTS = ("parameters", "gradients", "main", "optimizer", "total")
+PARTS = ("parameters", "gradients", "main", "optimizer", "total", "in all")
 _MEMORY_CSV = (
     *("wrapping", "own", "ranks", "model_parameters", "parameters", "gradients", "main_parameters"),
-    *("optimizer_states", "total", "why"),
+    *("optimizer_states", "total", "why", "gathered", "activations", "in_all", "fit", "fit_why"),
 )
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -234,8 +234,15 @@ def size_text(size: int | None) -> str:
 
 
 def size_cells(footprint: Footprint) -> tuple[str, ...]:
-    """Return the parts and the total, in the order of PARTS."""
-    return tuple(size_text(amount.bytes) for amount in (*(each for _, each in footprint.amounts), footprint.total))
+    """Return the parts, the total of model state, and that with what is gathered and activations, as in PARTS."""
+    amounts = (*(each for _, each in footprint.amounts), footprint.total, footprint.needed)
+    return tuple(size_text(amount.bytes) for amount in amounts)
+
+
+def parts_of(footprint: Footprint) -> tuple[tuple[str, Amount], ...]:
+    """Return everything that is estimated, by name."""
+    besides = (("gathered for a while", footprint.gathered), ("activations", footprint.activations))
+    return (*footprint.amounts, *besides)
 
 
 def parameters_and_ranks(memory: Memory) -> Iterator[str]:
@@ -260,18 +267,20 @@ def memory_table(recipes: Sequence[Recipe], target: Target, memory_of: MemoryOf)
     """Show the memory of one recipe in full; several recipes a line each, with their own way of wrapping."""
     if not recipes:
         return "no recipes\n"
-    lines = [f"{count(len(recipes), 'recipe')}, model state on each rank, for {printable(target.label)}", ""]
+    lines = [f"{count(len(recipes), 'recipe')}, memory on each rank, for {printable(target.label)}", ""]
     if len(recipes) == 1:
         (recipe,) = recipes
         lines += [f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"]
         return "\n".join([*lines, *_whole_memory(memory_of(recipe))]) + "\n"
-    table: list[tuple[str, ...]] = [("recipe", "wrapped as", *PARTS)]
-    for recipe in recipes:
-        memory = memory_of(recipe)
+    asked = [memory_of(recipe) for recipe in recipes]
+    fits = ("fit",) if any(memory.fit for memory in asked) else ()
+    table: list[tuple[str, ...]] = [("recipe", "wrapped as", *PARTS, *fits)]
+    for recipe, memory in zip(recipes, asked, strict=True):
         unknown = f"{NOT_KNOWN} {printable(memory.why or memory.own_why)}"
-        cells = (memory.own.label, *size_cells(memory.own)) if memory.own else (unknown,)
+        fit = (memory.fit.fit,) if memory.fit else ()
+        cells = (memory.own.label, *size_cells(memory.own), *fit) if memory.own else (unknown,)
         table.append((printable(recipe.label), *cells))
-    head, *rows = aligned(table, right=range(2, len(table[0])))
+    head, *rows = aligned(table, right=range(2, 2 + len(PARTS)))
     lines.append(_INDENT + head)
     for path, group in groupby(zip(recipes, rows, strict=True), key=lambda each: each[0].path):
         lines += [printable(path), *(_INDENT + row for _, row in group)]
@@ -291,7 +300,7 @@ def _whole_memory(memory: Memory) -> Iterator[str]:
     yield from aligned([("", *PARTS), *wrapped], right=range(1, len(PARTS) + 1))
     reasons: dict[str, dict[str, None]] = {}
     for each in memory.footprints:
-        for _, amount in each.amounts:
+        for amount in (*(part for _, part in each.amounts), each.gathered, each.activations):
             if amount.why:
                 reasons.setdefault(amount.why, {})[each.label] = None
     if reasons:
@@ -304,10 +313,25 @@ def _whole_memory(memory: Memory) -> Iterator[str]:
     if memory.own_why:
         yield f"how the recipe itself is wrapped is not known: {printable(memory.own_why)}"
     yield f"{shown.label}, bytes on a rank"
-    yield from aligned([(f" {name}", formula(amount)) for name, amount in shown.amounts])
+    yield from aligned([(f" {name}", formula(amount)) for name, amount in parts_of(shown)])
+    if memory.fit is not None:
+        yield from ("", *fit_lines(memory))
     yield from ("", "read in", *(f"  {source.says}: {source.place}" for source in memory.sources))
     yield f"of {memory.sources[0].release}" if memory.sources else ""
     yield f"left out: {'; '.join(memory.left_out)}"
+
+
+def fit_lines(memory: Memory) -> Iterator[str]:
+    """Yield whether the recipe fits, and what would make it fit; nothing if that was not asked."""
+    answer = memory.fit
+    if answer is None:
+        return
+    yield f"{printable(answer.limit.label)}: {answer.fit} ({printable(answer.why)})"
+    for proposal in answer.proposals:
+        changes = ", ".join(f"{path} = {spell(value)}" for path, value in proposal.changes)
+        yield f"  {proposal.fit} with {printable(changes)} ({size_text(proposal.bytes)})"
+    if answer.fit in ("close", "does not fit") and not answer.proposals:
+        yield "  no change of sharding, recomputation, micro-batch or parallel sizes is known to make it fit"
 
 
 def memory_csv(recipes: Sequence[Recipe], memory_of: MemoryOf) -> Iterator[str]:
@@ -325,6 +349,10 @@ def memory_csv(recipes: Sequence[Recipe], memory_of: MemoryOf) -> Iterator[str]:
             amounts = [*(part for _, part in each.amounts), each.total]
             sizes = (NOT_KNOWN if amount.bytes is None else str(amount.bytes) for amount in amounts)
             own = "yes" if each.runs else "no"
-            yield _csv_row([*about, each.key, own, ranks, total, *sizes, each.total.why])
+            besides = (each.gathered, each.activations, each.needed)
+            more = (NOT_KNOWN if amount.bytes is None else str(amount.bytes) for amount in besides)
+            fit = (memory.fit.fit, memory.fit.why) if memory.fit and each.runs else ("", "")
+            yield _csv_row([*about, each.key, own, ranks, total, *sizes, each.total.why, *more, *fit])
         if not memory.footprints:
-            yield _csv_row([*about, "", "", ranks, total, *[NOT_KNOWN] * 5, memory.why])
+            fit = (memory.fit.fit, memory.fit.why) if memory.fit else ("", "")
+            yield _csv_row([*about, "", "", ranks, total, *[NOT_KNOWN] * 5, memory.why, *[NOT_KNOWN] * 3, *fit])

@@ -15,8 +15,7 @@ from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.huggingface import ARCHITECTURES
 from mfsdp_lint.readers.python.eval.imports import ensure_ran
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     DictObject,
@@ -112,7 +111,8 @@ class _Maker:
                 made[name] = names
                 self.say(f"{name}: {len(names)} names")
         add_effects(self.interp, self.modules, Encoder(self.interp, self.home, self.places, self.providers), made)
-        made[PROVIDERS] = self._encoded_providers()
+        encoder = Encoder(self.interp, self.home, self.places, {})
+        made[PROVIDERS] = {key: ["value", encoder.encode(provider)] for key, provider in self.providers.items()}
         return made
 
     def _files(self, package: str) -> Iterator[tuple[str, str]]:
@@ -158,10 +158,6 @@ class _Maker:
                 anything = nodes.setdefault(method, node)
                 if isinstance(found, Instance) and (architecture is None or node != anything):
                     self.providers[f"{method} {architecture or ''}"] = found
-
-    def _encoded_providers(self) -> dict[str, Any]:
-        encoder = Encoder(self.interp, self.home, self.places, {})
-        return {key: ["value", encoder.encode(provider)] for key, provider in self.providers.items()}
 
     # -- modules ------------------------------------------------------------------------------------------------------
 

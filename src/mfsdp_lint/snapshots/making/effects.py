@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 
 from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import CONSTANTS, MISSING, External, Function, Native, Object
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.effects import BINARY, COMPARISONS, COMPREHENSIONS, UNARY
-from mfsdp_lint.snapshots.making.encode import SET, UNKNOWN, Encoder
+from mfsdp_lint.snapshots.making.encode import SET, UNKNOWN, Encoder, kinds_of_parameters
 from mfsdp_lint.snapshots.making.meaning import Names, global_of, is_summarised
 from mfsdp_lint.snapshots.making.summarise import says_something
 
@@ -139,13 +138,8 @@ def _is_made_plainly(own: Mapping[Any, Object], described: Any) -> bool:
 
 def parameters_of(encoder: Encoder, function: Function) -> list[Any]:
     """List the parameters of a function, each with the node of its default."""
-    arguments = function.node.args
-    named = [(each.arg, "p") for each in arguments.posonlyargs] + [(each.arg, "a") for each in arguments.args]
-    named += [(arguments.vararg.arg, "*")] if arguments.vararg else []
-    named += [(each.arg, "k") for each in arguments.kwonlyargs]
-    named += [(arguments.kwarg.arg, "**")] if arguments.kwarg else []
     defaults = {name: encoder.encode(value) for name, value in function.defaults.items()}
-    return [[name, kind, defaults.get(name, ["required"])] for name, kind in named]
+    return [[name, kind, defaults.get(name, ["required"])] for name, kind in kinds_of_parameters(function)]
 
 
 def _known(

@@ -7,15 +7,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.eval.construction import default
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, classes_of, qualified
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.code import ClassObject, FieldSpec, Frame, Module, classes_of, qualified
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -78,6 +77,7 @@ class PlaceNumbers:
         return self._paths[path]
 
 
+@dataclass(slots=True, eq=False)
 class Encoder:
     """Encodes values for a snapshot.
 
@@ -87,18 +87,15 @@ class Encoder:
     sight may have changed: what is read from these is not what they held before.
     """
 
-    def __init__(
-        self, interp: Interpreter, home: Home, places: PlaceNumbers | None, providers: Mapping[str, Instance]
-    ) -> None:
-        self.interp = interp
-        self.home = home
-        self.places = places
-        self.providers = providers
-        self.arguments: Mapping[str, Object] = {}
-        self.changed: frozenset[tuple[str, ...]] = frozenset()
-        self._defaults: dict[str, dict[str, Node]] = {}
-        self._numbers: dict[int, int] = {}
-        self._written: set[int] = set()
+    interp: Interpreter
+    home: Home
+    places: PlaceNumbers | None
+    providers: Mapping[str, Instance]
+    arguments: Mapping[str, Object] = field(default_factory=dict)
+    changed: frozenset[tuple[str, ...]] = field(default_factory=frozenset)
+    _defaults: dict[str, dict[str, Node]] = field(default_factory=dict)
+    _numbers: dict[int, int] = field(default_factory=dict)
+    _written: set[int] = field(default_factory=set)
 
     def encode(self, value: Object) -> Node:
         """Encode one value as a node."""
@@ -315,3 +312,12 @@ def bare(node: Node) -> Node:
         case "def":
             return ["def", node[1], bare(node[2])]
     return [node[0], *map(bare, node[1:])]
+
+
+def kinds_of_parameters(function: Function) -> list[tuple[str, str]]:
+    """List a function's parameters with their kinds, as `parameters` has them (see snapshots/__init__.py)."""
+    arguments = function.node.args
+    named = [(each.arg, "p") for each in arguments.posonlyargs] + [(each.arg, "a") for each in arguments.args]
+    named += [(arguments.vararg.arg, "*")] if arguments.vararg else []
+    named += [(each.arg, "k") for each in arguments.kwonlyargs]
+    return named + ([(arguments.kwarg.arg, "**")] if arguments.kwarg else [])

@@ -28,9 +28,7 @@ from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -42,7 +40,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.making.bounds import ChangeBound, ChangeBounds, touched
-from mfsdp_lint.snapshots.making.encode import UNKNOWN, Encoder, bare, class_defaults
+from mfsdp_lint.snapshots.making.encode import UNKNOWN, Encoder, bare, class_defaults, kinds_of_parameters
 from mfsdp_lint.snapshots.making.meaning import is_summarised, texts_in
 from mfsdp_lint.snapshots.making.summarise import (
     UNCHANGED,
@@ -253,12 +251,8 @@ def _is_plain(function: Function) -> bool:
 
 def _parameters(function: Function) -> list[Any]:
     """List the parameters, and which of them are required; the defaults of the others are left out."""
-    arguments = function.node.args
-    named = [(each.arg, "p") for each in arguments.posonlyargs] + [(each.arg, "a") for each in arguments.args]
-    named += [(arguments.vararg.arg, "*")] if arguments.vararg else []
-    named += [(each.arg, "k") for each in arguments.kwonlyargs]
-    named += [(arguments.kwarg.arg, "**")] if arguments.kwarg else []
-    return [[name, kind, UNKNOWN if name in function.defaults else ["required"]] for name, kind in named]
+    kinds = kinds_of_parameters(function)
+    return [[name, kind, UNKNOWN if name in function.defaults else ["required"]] for name, kind in kinds]
 
 
 def _configures(function: Function) -> bool:

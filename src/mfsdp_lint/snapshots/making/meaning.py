@@ -10,8 +10,7 @@ from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, mro, name
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Descriptor, External, Function, Native, Object
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.making.encode import UNKNOWN
@@ -35,7 +34,14 @@ class Names:
     def meant(self, node: ast.expr) -> Object:
         """Find the global, or part of a module or class, that an expression names; MISSING for anything else."""
         if isinstance(node, ast.Name):
-            return self._variable(node.id)
+            if node.id in self.imported:
+                return self.imported[node.id]
+            if node.id in self.local:
+                return MISSING
+            found = global_of(self.interp, self.module, node.id)
+            if found is MISSING and hasattr(builtins, node.id):
+                return External(f"builtins.{node.id}")
+            return found
         if not isinstance(node, ast.Attribute):
             return MISSING
         owner = self.meant(node.value)
@@ -47,16 +53,6 @@ class Names:
             found, _ = lookup(self.interp, owner, node.attr)
             return next(functions_of(found), MISSING)
         return MISSING
-
-    def _variable(self, name: str) -> Object:
-        if name in self.imported:
-            return self.imported[name]
-        if name in self.local:
-            return MISSING
-        found = global_of(self.interp, self.module, name)
-        if found is MISSING and hasattr(builtins, name):
-            return External(f"builtins.{name}")
-        return found
 
     def _imports(self, function: ast.AST) -> Iterator[tuple[str, Object]]:
         for node in ast.walk(function):

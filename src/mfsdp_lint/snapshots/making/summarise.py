@@ -17,10 +17,8 @@ from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Instance, Object, Unknown
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.making.encode import MARK, Encoder, bare, path_of
@@ -77,17 +75,14 @@ class Combine:
         shaping = frozenset(name for name, node in others.items() if not _same_object(base, node))
         if not shaping or shaping == self.names:
             return None
-        rest = self._without(shaping)
+        if shaping not in self._parts:
+            singles = {name: outcome for name, outcome in self.singles.items() if name not in shaping}
+            self._parts[shaping] = Combine(singles, self.defaults, self._run)
+        rest = self._parts[shaping]
         together = rest._outcome(rest.names)
         nodes = [node for name, node in others.items() if name not in shaping]
         inner = None if together is None else rest._inside(path, base, [*nodes, at(together, path)])
         return None if inner is None else ["dep", sorted(shaping), inner]
-
-    def _without(self, names: frozenset[str]) -> Combine:
-        if names not in self._parts:
-            singles = {name: outcome for name, outcome in self.singles.items() if name not in names}
-            self._parts[names] = Combine(singles, self.defaults, self._run)
-        return self._parts[names]
 
     def _inside(self, path: Path, base: Node, others: Sequence[Node]) -> Node | None:
         """Combine the parts of `base` one by one, if all runs agree on its shape."""

@@ -32,9 +32,8 @@ from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
-from mfsdp_lint.readers.python.state.paths import PATIENCE, Raised, with_room
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.state.paths import Dependencies, Raised, with_room
+from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import Function, Partial
 from mfsdp_lint.readers.reader import ToRead
 
@@ -179,7 +178,7 @@ class Programs:
         if not self.asked.relevance.is_parsed(path):
             return NOTHING
         with without_collection(), self.asked.sources.recording(self.ran.texts):
-            return with_room(lambda: self._start(path, given))
+            return with_room(self._start, path, given)
 
     def start_upstream(self, name: str, given: Given) -> Started:
         """Return the recipes of a Megatron-Bridge script that is not in the tree, where its behaviour is known."""
@@ -188,7 +187,7 @@ class Programs:
             return NOTHING
         with without_collection(), self.asked.sources.recording(self.ran.texts):
             module = Module(f"<{name}>", name, tree)
-            return with_room(lambda: self._run(self._interpreter(given), module, given, needs_all=True))
+            return with_room(self._run, self._interpreter(given), module, given, needs_all=True)
 
     def _start(self, path: str, given: Given) -> Started:
         interp = self._interpreter(given)
@@ -204,29 +203,25 @@ class Programs:
         entry = entries.script(interp, module)
         if entry is None:
             return NOTHING
-        interp.given, interp.called, interp.patience = given, set(), PATIENCE
-        try:
-            endings: list[running.Ending] = []
-            found = running.run(interp, entry, Spans(interp), endings)
-        finally:
-            interp.given = None
-            self.note(interp, entry)
+        evaluation = running.evaluate(interp, entry, Spans(interp), given=given)
+        found, dependencies = evaluation.found, evaluation.dependencies
+        self.note(interp, entry, dependencies)
         interp.pay(len(found))
         if not found:
-            raised = [each for each in endings if isinstance(each, Raised)]
-            return Started((), raised=raised[0]) if len(raised) == len(endings) else NOTHING
+            raised = [each for each in evaluation.endings if isinstance(each, Raised)]
+            return Started((), raised=raised[0]) if len(raised) == len(evaluation.endings) else NOTHING
         if needs_all and not all(each.known for each in found):
             return NOTHING
-        found = with_variables(interp, entry, found, [each.module for each in interp.called])
-        ran = {key_of(each) for each in interp.called} | {(module.path, entry.line, entry.name)}
+        found = with_variables(interp, evaluation, found)
+        ran = {key_of(each) for each in dependencies.functions} | {(module.path, entry.line, entry.name)}
         return Started(tuple(each.recipe for each in found), frozenset(ran))
 
-    def note(self, interp: Interpreter, entry: entries.Entry) -> None:
+    def note(self, interp: Interpreter, entry: entries.Entry, dependencies: Dependencies) -> None:
         """Record that the code of a script ran, with all that it called."""
         key = self.asked.sources.key
         self.ran.functions.add((key(entry.module.path), entry.line, entry.name))
-        self.ran.functions.update((key(path), line, name) for path, line, name in map(key_of, interp.called))
-        self.ran.aside.update((key(path), line, name) for path, line, name in map(key_of, interp.called_aside))
+        for known, ran in ((self.ran.functions, dependencies), (self.ran.aside, interp.shared_dependencies)):
+            known.update((key(path), line, name) for path, line, name in map(key_of, ran.functions))
 
     def _interpreter(self, given: Given) -> Interpreter:
         """Return the interpreter for an environment: a module is imported once, and reads the variables of only one."""

@@ -18,7 +18,7 @@ from mfsdp_lint.readers.python.entries import running
 from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters, positional_given
 from mfsdp_lint.readers.python.entries.exposed import declared_keywords, is_boolean
 from mfsdp_lint.readers.python.export.origins import Spans
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.modules import parse
 from mfsdp_lint.readers.python.state.paths import with_room
 from mfsdp_lint.readers.python.values.objects import MISSING
@@ -55,10 +55,8 @@ class FunctionCallers:
 
     def _variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
         interp = self.interp
-        called = interp.called.copy()
         entry = replace(self.entry, arguments={**(self.entry.arguments or {}), **arguments})
-        found = with_room(lambda: running.run(interp, entry, self.spans))
-        interp.called = called
+        found = with_room(running.evaluate, interp, entry, self.spans).found
         interp.pay(len(found))
         return found[self.number].recipe.variants if self.number < len(found) else ()
 
@@ -144,15 +142,13 @@ def _calls(interp: Interpreter, called: str, users: Sequence[str]) -> list[ast.C
     return found
 
 
+@remembered()
 def _calls_in(interp: Interpreter, path: str, text: str) -> Mapping[str, list[ast.Call]]:
     """Return the calls in a file, by the last word of the called expression."""
-    key = ("calls", path)
-    if key not in interp.memo:
-        interp.memo[key] = calls = defaultdict(list)
-        with suppress(Unreadable):
-            for node in ast.walk(parse(path, text)):
-                match node:
-                    case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                        calls[name].append(node)
-    found: Mapping[str, list[ast.Call]] = interp.memo[key]
-    return found
+    calls: dict[str, list[ast.Call]] = defaultdict(list)
+    with suppress(Unreadable):
+        for node in ast.walk(parse(path, text)):
+            match node:
+                case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                    calls[name].append(node)
+    return calls

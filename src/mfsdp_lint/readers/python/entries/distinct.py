@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.python.entries.incremental import Tried, key_of
-from mfsdp_lint.readers.python.entries.running import Found
+from mfsdp_lint.readers.python.entries.running import Found, content
 from mfsdp_lint.readers.python.entries.touched import Key
-from mfsdp_lint.readers.python.entries.yields import content
 
 Globals = Mapping[tuple[str, str], Found]
 """By file and name."""

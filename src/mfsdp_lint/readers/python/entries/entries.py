@@ -15,10 +15,9 @@ from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, class_names, has_
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_container
 from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, functions_of, meant, resolve_global
-from mfsdp_lint.readers.python.eval.launching import may_launch
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.eval.unfollowed import may_launch
+from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
+from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
@@ -203,12 +202,6 @@ def positional_given(entry: Entry) -> int:
     return (entry.cls is not None) + (len(entry.partial.arguments) if entry.partial is not None else 0)
 
 
-def option_files(interp: Interpreter, entry: Entry) -> list[str]:
-    """Return the files that declare command-line options and that an entry point which was just run goes through."""
-    paths = dict.fromkeys((entry.module.path, *(function.module.path for function in interp.called)))
-    return [path for path in paths if path in interp.switches]
-
-
 def script(interp: Interpreter, module: Module) -> Entry | None:
     """Return a module as a script: its `if __name__ == "__main__":` part, or the lone calls at its top level."""
     start = guard(module) or next(_lone_calls(module.tree), None)
@@ -333,20 +326,16 @@ def launches(interp: Interpreter, module: Module, node: ast.AST) -> bool:
     return any(name in LAUNCHERS for called in calls for name in _called_names(interp, module, imports, called))
 
 
+@remembered(meanwhile=False)
 def _leads_to(
     interp: Interpreter, function: Function, tells: Callable[[Interpreter, Module, ast.AST], bool], named: bool
 ) -> bool:
-    key = ("leads to", tells, function, named)
-    if key not in interp.memo:
-        interp.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
-        interp.memo[key] = tells(interp, function.module, function.node) or any(
-            other.module.is_own and _leads_to(interp, other, tells, named)
-            for node in _own(function.node)
-            if isinstance(node, (ast.Name, ast.Attribute) if named else ast.Call)
-            for other in functions_of(interp, meant(interp, function.module, node, function))
-        )
-    found: bool = interp.memo[key]
-    return found
+    return tells(interp, function.module, function.node) or any(
+        other.module.is_own and _leads_to(interp, other, tells, named)
+        for node in _own(function.node)
+        if isinstance(node, (ast.Name, ast.Attribute) if named else ast.Call)
+        for other in functions_of(interp, meant(interp, function.module, node, function))
+    )
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
@@ -361,27 +350,21 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
         pending.extend(ast.iter_child_nodes(here))
 
 
+@remembered()
 def _imports(interp: Interpreter, module: Module) -> Mapping[str, str]:
     """Return the names that a file imports from upstream, anywhere in it, each with its full dotted name."""
-    key = ("imports from upstream", module)
-    if key not in interp.memo:
-        found: dict[str, str] = {}
-        pending: list[ast.AST] = [module.tree]
-        while pending:
-            node = pending.pop()
-            pending.extend(_statements_in(node))
-            match node:
-                case ast.Import(names=names):
-                    found.update(
-                        (alias.asname or alias.name, alias.name)
-                        for alias in names
-                        if f"{alias.name}.".startswith(UPSTREAM)
-                    )
-                case ast.ImportFrom(module=str(source), names=names, level=0) if f"{source}.".startswith(UPSTREAM):
-                    found.update((alias.asname or alias.name, f"{source}.{alias.name}") for alias in names)
-        interp.memo[key] = found
-    imports: Mapping[str, str] = interp.memo[key]
-    return imports
+    found: dict[str, str] = {}
+    pending: list[ast.AST] = [module.tree]
+    while pending:
+        node = pending.pop()
+        pending.extend(_statements_in(node))
+        match node:
+            case ast.Import(names=names):
+                told = (alias for alias in names if f"{alias.name}.".startswith(UPSTREAM))
+                found.update((alias.asname or alias.name, alias.name) for alias in told)
+            case ast.ImportFrom(module=str(source), names=names, level=0) if f"{source}.".startswith(UPSTREAM):
+                found.update((alias.asname or alias.name, f"{source}.{alias.name}") for alias in names)
+    return found
 
 
 def _is_telling(interp: Interpreter, module: Module, imports: Mapping[str, str], function: ast.expr) -> bool:

@@ -20,34 +20,24 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known, Plain, spell
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.readers.python.entries import entries, running
-from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters, option_files
-from mfsdp_lint.readers.python.entries.running import Found
+from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters
+from mfsdp_lint.readers.python.entries.running import Evaluation, Found
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_base, mro
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.calling import evaluate
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Object, Partial
 
 _NAMES = frozenset(path.rpartition(".")[2] for path in SWITCHES)
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
+@remembered(meanwhile=False)
 def reaches(interp: Interpreter, function: Function, parameter: str) -> bool:
     """Tell whether a parameter of a function (or a key of its `**kwargs`) may decide an FSDP switch."""
-    key = ("reaches", function, parameter)
-    if key not in interp.memo:
-        interp.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
-        interp.memo[key] = _reaches(interp, function, parameter)
-    found: bool = interp.memo[key]
-    return found
-
-
-def _reaches(interp: Interpreter, function: Function, parameter: str) -> bool:
     tracked = _tracked(function.node, _bound_name(function.node.args, parameter))
     for node in _nodes(function.node):
         if _decides(interp, function, node, tracked) or any(_uses(value, tracked) for value in _written(node)):
@@ -164,21 +154,13 @@ def _is_switch(node: ast.AST) -> bool:
             return False
 
 
+@remembered(meanwhile=False)
 def _switches(interp: Interpreter, function: Function, node: ast.AST) -> bool:
     """Tell whether a piece of a function names a switch, or calls a function that does."""
     if any(_is_switch(inner) for inner in ast.walk(node)):
         return True
     called = (_called(interp, function.module, inner) for inner in ast.walk(node) if isinstance(inner, ast.Call))
-    return any(isinstance(one, Function) and _names_switch(interp, one) for one in called)
-
-
-def _names_switch(interp: Interpreter, function: Function) -> bool:
-    key = ("names a switch", function)
-    if key not in interp.memo:
-        interp.memo[key] = False
-        interp.memo[key] = _switches(interp, function, function.node)
-    found: bool = interp.memo[key]
-    return found
+    return any(isinstance(one, Function) and _switches(interp, one, one.node) for one in called)
 
 
 def _called(interp: Interpreter, module: Module, call: ast.Call) -> Object:
@@ -215,14 +197,14 @@ MOST_OPTIONS = 16
 """Options of a command line that are tried."""
 
 
-def with_exposed(interp: Interpreter, entry: Entry, found: list[Found], spans: Spans) -> list[Found]:
-    """Add to recipes their variants where a caller turns on a switch that a parameter or an option exposes."""
+def with_exposed(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> list[Found]:
+    """Return the recipes with their variants where a caller turns on a switch that a parameter or an option exposes."""
+    entry, found = evaluation.entry, evaluation.found
     if not found:
         return found
-    called = interp.called.copy()
     exposed: list[list[Variant]] = [[] for _ in found]
-    for option in _options(interp, entry):
-        given = _with_option(interp, entry, option, spans)
+    for option in evaluation.switches(interp)[:MOST_OPTIONS]:
+        given = running.evaluate(interp, entry, spans, turned_on=option).found
         for each, then, variants in zip(found, given, exposed, strict=False):
             variants += _turned_on(each.recipe, then.recipe, option, option)
     function = entry.function
@@ -230,28 +212,15 @@ def with_exposed(interp: Interpreter, entry: Entry, found: list[Found], spans: S
         open_to = [function is not None and not _is_judged(function, name, each.recipe) for each in found]
         if not any(open_to):
             continue
-        given = running.run(interp, replace(entry, arguments={**(entry.arguments or {}), name: value}), spans)
+        called = replace(entry, arguments={**(entry.arguments or {}), name: value})
+        given = running.evaluate(interp, called, spans).found
         for each, then, variants, is_open in zip(found, given, exposed, open_to, strict=False):
             if is_open:
                 variants += _turned_on(each.recipe, then.recipe, f"{name}={spell(value)}", name)
-    interp.called = called
     return [
         replace(each, recipe=replace(each.recipe, exposed=tuple(variants))) if variants else each
         for each, variants in zip(found, exposed, strict=True)
     ]
-
-
-def _options(interp: Interpreter, entry: Entry) -> list[str]:
-    """Return the options of the entry point's own command line that turn something on."""
-    return [option for path in option_files(interp, entry) for option in interp.switches[path]][:MOST_OPTIONS]
-
-
-def _with_option(interp: Interpreter, entry: Entry, option: str, spans: Spans) -> list[Found]:
-    interp.turned_on = frozenset((option,))
-    try:
-        return running.run(interp, entry, spans)
-    finally:
-        interp.turned_on = frozenset()
 
 
 def _is_judged(function: Function, name: str, recipe: Recipe) -> bool:
@@ -305,13 +274,9 @@ def is_boolean(annotation: ast.AST | None) -> bool:
     )
 
 
+@remembered()
 def _comparisons(interp: Interpreter, function: Function) -> list[ast.AST]:
-    key = ("comparisons", function)
-    if key not in interp.memo:
-        nodes = ast.walk(function.node)
-        interp.memo[key] = [node for node in nodes if isinstance(node, (ast.Compare, ast.Match))]
-    found: list[ast.AST] = interp.memo[key]
-    return found
+    return [node for node in ast.walk(function.node) if isinstance(node, (ast.Compare, ast.Match))]
 
 
 def _compared(node: ast.AST, name: str) -> Iterator[str]:
@@ -354,10 +319,10 @@ _VARIABLE_NAMES = frozenset(path.rpartition(".")[2] for path in SWITCHES)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def with_variables(interp: Interpreter, entry: Entry, found: Iterable[Found], called: Iterable[Module]) -> list[Found]:
-    """Add to recipes the variables that may decide a switch; the entry point `called` functions of these modules."""
+def with_variables(interp: Interpreter, evaluation: Evaluation, found: Iterable[Found]) -> list[Found]:
+    """Add to recipes of an entry point the variables that may decide a switch."""
     variables = {}
-    modules = dict.fromkeys((entry.module, *called)) if interp.asked_for else {}
+    entry, modules = evaluation.entry, evaluation.modules if interp.asked_for else {}
     for name, scopes in interp.asked_for.items():
         asking = [scope for scope, module in scopes.items() if _variable_reaches(interp, entry, module, modules)]
         if asking and _may_switch(interp, asking, modules):

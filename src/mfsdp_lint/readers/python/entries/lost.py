@@ -17,13 +17,13 @@ from mfsdp_lint.readers.python.entries.entries import (
     needs_arguments,
     open_parameters,
 )
-from mfsdp_lint.readers.python.entries.running import Ending
+from mfsdp_lint.readers.python.entries.running import Ending, Evaluation
 from mfsdp_lint.readers.python.entries.testing import is_test, is_test_name
-from mfsdp_lint.readers.python.eval.launching import is_launcher
+from mfsdp_lint.readers.python.eval.unfollowed import is_launcher
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, Raised, Refused
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Module
 from mfsdp_lint.readers.python.values.objects import Function
 
 Place = tuple[str, int]
@@ -38,19 +38,15 @@ TOLD: dict[Why, str] = {
 }
 
 
-def lost(
-    interp: Interpreter, entry: Entry, endings: Sequence[Ending], out_of_sight: bool, spans: Spans
-) -> Unfollowed | None:
-    """Explain why an entry point that was just run yields no recipe; None where it configures nothing.
-
-    `endings` are those of its execution paths, `out_of_sight` says whether it called code that is not at hand.
-    """
+def lost(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> Unfollowed | None:
+    """Explain why an entry point that was just evaluated yields no recipe; None where it configures nothing."""
+    entry, endings = evaluation.entry, evaluation.endings
     if entry.function is not None and _loses_no_run(interp, entry, entry.function):
         return None
     by_text = entry.function is not None and _says_so(interp, entry, entry.function)
     if not by_text and interp.path.limit < STEP_LIMIT:
         return None
-    why = _why(entry, endings, out_of_sight)
+    why = _why(entry, endings, evaluation.out_of_sight)
     error = endings[0] if why == "raises" else None
     if not isinstance(error, Raised):
         return _told(entry, why, TOLD[why])

@@ -14,8 +14,7 @@ from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Function, Instance, Object
 
 MOST_CASES = 8
@@ -118,7 +117,11 @@ def _is_parametrize(interp: Interpreter, node: ast.expr, frame: Frame) -> bool:
 def fixture(interp: Interpreter, function: Function, name: str, frame: Frame) -> Object:
     """Return the value of a fixture of the test's own file; MISSING where the file has none of this name."""
     found = resolve_global(interp, function.module, name)
-    if not isinstance(found, Function) or found is function or not _is_fixture(found):
+    if (
+        not isinstance(found, Function)
+        or found is function
+        or not any("fixture" in ast.unparse(node) for node in found.decorators)
+    ):
         return MISSING
     parameters = found.node.args
     needed = {each.arg: fixture(interp, found, each.arg, frame) for each in parameters.args}
@@ -127,10 +130,6 @@ def fixture(interp: Interpreter, function: Function, name: str, frame: Frame) ->
         given[key] = interp.unknown(key) if value is MISSING else value
     result = invoke(interp, found, Call([], given, found.node, frame))
     return result.first() if isinstance(result, GeneratorCall) else result
-
-
-def _is_fixture(function: Function) -> bool:
-    return any("fixture" in ast.unparse(node) for node in function.decorators)
 
 
 def set_up(interp: Interpreter, owner: Object, node: ast.AST, frame: Frame) -> None:

@@ -15,10 +15,10 @@ from mfsdp_lint.readers.python.state.calling import EVALUATORS, Signal, evaluate
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.limits import LONGEST_LIST
+from mfsdp_lint.readers.python.values.code import Call, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
+    LONGEST_LIST,
     MISSING,
     Choice,
     Descriptor,

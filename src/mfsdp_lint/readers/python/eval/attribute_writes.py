@@ -16,10 +16,8 @@ from mfsdp_lint.readers.python.state.forgetting import as_object
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.classes import ClassObject, base_name
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, base_name
 from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -33,11 +31,6 @@ from mfsdp_lint.readers.python.values.objects import (
     StandardObject,
     Unknown,
 )
-
-
-def _is_section(value: Unknown) -> bool:
-    """Tell whether an unknown object is named like a section of a configuration."""
-    return value.text.rpartition(".")[2] in SECTIONS
 
 
 def set_attribute(
@@ -77,7 +70,7 @@ def set_attribute(
         else:
             if type(target) is StandardObject:
                 standard_objects.write(interp, target, name, value)
-            if name in NAMES and _is_section(target):
+            if name in NAMES and target.text.rpartition(".")[2] in SECTIONS:
                 interp.found_configuration()
             target = as_object(interp, target)
             write(interp, target, name, value, node, frame, focus, how)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.classes import (
     bases,
@@ -22,18 +24,15 @@ from mfsdp_lint.readers.python.eval.imports import outside, resolve_global
 from mfsdp_lint.readers.python.eval.iteration import special
 from mfsdp_lint.readers.python.eval.path_objects import path_attribute
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import LIBRARY, ByType, invoke
 from mfsdp_lint.readers.python.state.effects import changes_nothing_of_its_object
 from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable, part_of
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.truth import join, part_of_each
-from mfsdp_lint.readers.python.values.classes import ClassObject, base_name, classes_of
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.state.truth import join, over_options
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, base_name, classes_of
 from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, METHOD_OF, WHOLE
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -59,7 +58,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def function_attribute(interp: Interpreter, value: Object, name: str) -> Object:
+def function_attribute(interp: Interpreter, value: Object, name: str, *_: Any) -> Object:
     """Return an attribute of a callable value that is no class."""
     if isinstance(value, Partial):
         if name == "func":
@@ -83,7 +82,7 @@ def function_attribute(interp: Interpreter, value: Object, name: str) -> Object:
     return interp.unknown(name)
 
 
-def builtin_attribute(interp: Interpreter, value: Object, name: str) -> Object:
+def builtin_attribute(interp: Interpreter, value: Object, name: str, *_: Any) -> Object:
     """Return an attribute of a text, a number or a container. Raises Raised where it has none of this name."""
     python_type: type = dict if isinstance(value, DictObject) else type(value)
     if isinstance(value, ListObject):
@@ -136,46 +135,28 @@ def get_attribute(interp: Interpreter, value: Object, name: str, node: Any, fram
         if found is not MISSING and not isinstance(found, Choice):
             return found
         return _instance_attribute(interp, value, name, node, frame, found)
-    if isinstance(value, Unknown):
-        settled = interp.settle(value)
-        if settled is not value:
-            return _of_option(interp, value, settled, name, node, frame)
-        if type(value) is PathObject and (found := path_attribute(interp, value, name)) is not MISSING:
-            return found
-        if type(value) is StandardObject and (found := standard_objects.attribute(interp, value, name)) is not MISSING:
-            return found
-        if type(value) is ConfigTree and f"omegaconf.DictConfig.{name}" in LIBRARY:
-            return Partial(Native(name, LIBRARY[f"omegaconf.DictConfig.{name}"]), [value], {})
-        value = as_object(interp, value)
-        if name == "fit" and class_of(value) == TRAINER:
-            return Partial(Native(name, LIBRARY["nemo.lightning.Trainer.fit"]), [value], {})
-        if name == "__dict__":
-            return attributes_of_unknown(interp, value)
-        if name in OF_OBJECTS:
-            return Partial(OF_OBJECTS[name], [value], {})
-        text = f"{value.text}.{name}" if value.text else name
-        return _of_either(interp, value, name, text) if EITHER in value.fields else part_of(interp, value, name, text)
-    if isinstance(value, Module):
-        if name == "__dict__":
-            return invoke(interp, written(interp, "builtins.names_of"), Call([value], {}, node, frame))
-        return module_attribute(interp, value, name)
-    if isinstance(value, External):
-        return value.name.rpartition(".")[2] if name == "__name__" else outside(interp, value.name, name)
-    if isinstance(value, ClassObject):
-        return _class_attribute(interp, value, name, node, frame)
-    if isinstance(value, Choice):
-        return _over(interp, value, lambda option: get_attribute(interp, option, name, node, frame))
-    if isinstance(value, EnumMember):
-        return _member_attribute(interp, value, name, node, frame)
-    if isinstance(value, Super):
-        return _super_attribute(interp, value, name, node, frame)
-    if isinstance(value, (Function, Native, Partial, Bound)):
-        return function_attribute(interp, value, name)
-    if isinstance(value, (*CONSTANTS, tuple, frozenset, ListObject, DictObject)):
-        return builtin_attribute(interp, value, name)
-    if isinstance(value, (GeneratorCall, Coroutine)):
-        return Bound(name, value)
-    return interp.unknown(name)
+    return READERS[type(value)](interp, value, name, node, frame)
+
+
+def _unknown_attribute(interp: Interpreter, value: Unknown, name: str, node: Any, frame: Frame) -> Object:
+    settled = interp.settle(value)
+    if settled is not value:
+        return _of_option(interp, value, settled, name, node, frame)
+    if type(value) is PathObject and (found := path_attribute(interp, value, name)) is not MISSING:
+        return found
+    if type(value) is StandardObject and (found := standard_objects.attribute(interp, value, name)) is not MISSING:
+        return found
+    if type(value) is ConfigTree and f"omegaconf.DictConfig.{name}" in LIBRARY:
+        return Partial(Native(name, LIBRARY[f"omegaconf.DictConfig.{name}"]), [value], {})
+    value = as_object(interp, value)
+    if name == "fit" and class_of(value) == TRAINER:
+        return Partial(Native(name, LIBRARY["nemo.lightning.Trainer.fit"]), [value], {})
+    if name == "__dict__":
+        return attributes_of_unknown(interp, value)
+    if name in OF_OBJECTS:
+        return Partial(OF_OBJECTS[name], [value], {})
+    text = f"{value.text}.{name}" if value.text else name
+    return _of_either(interp, value, name, text) if EITHER in value.fields else part_of(interp, value, name, text)
 
 
 def _of_option(interp: Interpreter, value: Unknown, settled: Object, name: str, node: Any, frame: Frame) -> Object:
@@ -199,19 +180,6 @@ def _of_either(interp: Interpreter, value: Unknown, name: str, text: str) -> Obj
     if isinstance(found, Unknown):
         found.fields[EITHER] = tuple(part_of(interp, one, name, f"{one.text}.{name}") for one in value.fields[EITHER])
     return found
-
-
-def _over(interp: Interpreter, choice: Choice, read: Any) -> Object:
-    found = []
-    for option in choice.options:
-        try:
-            found.append(read(option))
-        except Raised:
-            interp.doubts += 1
-            found.append(MISSING)
-    if all(value is MISSING for value in found):
-        raise Raised("AttributeError", "no option has it")
-    return part_of_each(interp, choice, found)
 
 
 def _instance_attribute(
@@ -420,7 +388,7 @@ def _member_attribute(interp: Interpreter, member: EnumMember, name: str, node: 
 
 
 def _super_attribute(interp: Interpreter, value: Super, name: str, node: Any, frame: Frame) -> Object:
-    if _is_metaclass(interp, value):
+    if isinstance(value.after, ClassObject) and has_base(interp, value.after, "type"):
         if name in ("__call__", "__new__"):
             return Bound(External(f"type.{name}"), value.owner)
         return Bound(External(f"object.{name}"), value.owner)
@@ -438,11 +406,6 @@ def _super_attribute(interp: Interpreter, value: Super, name: str, node: Any, fr
         if not opaque(interp, candidate):
             raise Raised("AttributeError", f"'super' object has no attribute '{name}'")
     return interp.unknown(f"super().{name}")
-
-
-def _is_metaclass(interp: Interpreter, value: Super) -> bool:
-    """Tell whether `super()` is called in a metaclass, which derives from `type`."""
-    return isinstance(value.after, ClassObject) and has_base(interp, value.after, "type")
 
 
 def module_attribute(interp: Interpreter, module: Module, name: str) -> Object:
@@ -478,20 +441,15 @@ def has_attribute(interp: Interpreter, value: Object, name: str, node: Any, fram
             found = value.fields[name]
             return None if isinstance(found, Choice) and MISSING in found.options else True
         if not isinstance(value.cls, ClassObject):
-            answers = {_class_has(interp, cls, name) for cls in classes_of(value)}
-            return answers.pop() if len(answers) == 1 else None
+            return agreed([_class_has(interp, cls, name) for cls in classes_of(value)])
         hook, _ = lookup(interp, value.cls, "__getattr__")
         if not isinstance(hook, Function):
-            return (
-                _class_has(interp, value.cls, name)
-                if not value.writes.get(MAY_HAVE_CHANGED)
-                else (_class_has(interp, value.cls, name) or None)
-            )
+            has = _class_has(interp, value.cls, name)
+            return has or None if value.writes.get(MAY_HAVE_CHANGED) else has
     if isinstance(value, Module):
         return _module_has(interp, value, name, resolve_global(interp, value, name))
     if isinstance(value, Choice):
-        options = {has_attribute(interp, option, name, node, frame) for option in value.options}
-        return options.pop() if len(options) == 1 else None
+        return agreed([has_attribute(interp, option, name, node, frame) for option in value.options])
     try:
         found = get_attribute(interp, value, name, node, frame)
     except Raised as error:
@@ -505,3 +463,35 @@ def _class_has(interp: Interpreter, cls: Object, name: str) -> bool | None:
     if lookup(interp, cls, name)[0] is not MISSING:
         return True
     return None if opaque(interp, cls) else False
+
+
+def _choice_attribute(interp: Interpreter, value: Choice, name: str, node: Any, frame: Frame) -> Object:
+    return over_options(interp, value, lambda option: get_attribute(interp, option, name, node, frame))
+
+
+def _module_attribute(interp: Interpreter, value: Module, name: str, node: Any, frame: Frame) -> Object:
+    if name == "__dict__":
+        return invoke(interp, written(interp, "builtins.names_of"), Call([value], {}, node, frame))
+    return module_attribute(interp, value, name)
+
+
+READERS: ByType[Callable[[Interpreter, Any, str, Any, Frame], Object]] = ByType()
+"""Functions that read an attribute of each kind of value."""
+READERS.update(
+    {
+        Unknown: _unknown_attribute,
+        Module: _module_attribute,
+        External: lambda interp, value, name, node, frame: (
+            value.name.rpartition(".")[2] if name == "__name__" else outside(interp, value.name, name)
+        ),
+        ClassObject: _class_attribute,
+        Choice: _choice_attribute,
+        EnumMember: _member_attribute,
+        Super: _super_attribute,
+        GeneratorCall: lambda interp, value, name, node, frame: Bound(name, value),
+        Coroutine: lambda interp, value, name, node, frame: Bound(name, value),
+        object: lambda interp, value, name, node, frame: interp.unknown(name),
+    }
+)
+READERS.update(dict.fromkeys((Function, Native, Partial, Bound), function_attribute))
+READERS.update(dict.fromkeys((*CONSTANTS, tuple, frozenset, ListObject, DictObject), builtin_attribute))

@@ -13,19 +13,16 @@ from mfsdp_lint.readers.python.eval.construction import class_being_made, constr
 from mfsdp_lint.readers.python.eval.containers import as_mapping
 from mfsdp_lint.readers.python.eval.functions import call_function, one_configuration
 from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
-from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown
-from mfsdp_lint.readers.python.eval.unfollowed import call_at, forget, unfollowed
+from mfsdp_lint.readers.python.eval.unfollowed import call_at, forget, is_launcher, launch, unfollowed
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import CALLERS, EVALUATORS, evaluate, invoke
+from mfsdp_lint.readers.python.state.calling import CALLERS, EVALUATORS, LIBRARY, Model, evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import LIBRARY, Model
 from mfsdp_lint.readers.python.state.paths import Raised, Refused, kept
 from mfsdp_lint.readers.python.state.truth import part_of_each
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, METHOD_OF
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -175,7 +172,7 @@ HANDS_ON = {
 
 
 def _call_model(interp: Interpreter, name: str, model: Model, call: Call) -> Object:
-    given = (*call.arguments, *call.keywords.values())
+    given = call.values
     options = [value for value in given if type(value) is Option]
     try:
         if not options or name in HANDS_ON:
@@ -196,14 +193,14 @@ def _call_model(interp: Interpreter, name: str, model: Model, call: Call) -> Obj
         return unfollowed(interp, name, call)
     except (IndexError, TypeError, ValueError):
         # Other arguments than the model knows: by name, in the way of another version, or in error.
-        for value in (*call.arguments, *call.keywords.values()):
+        for value in call.values:
             forget_reachable(interp, value)
         return unfollowed(interp, name, call)
 
 
 def _blame(found: Unknown, name: str, call: Call) -> None:
     """Say why what a modelled function gives is not known: one of its arguments is not, or else what it looks at."""
-    given = (*call.arguments, *call.keywords.values())
+    given = call.values
     if any(isinstance(each, (Unknown, Choice)) for each in given):
         found.obstacle = obstacle_of(*given)
     elif not found.text.startswith("$"):
@@ -218,7 +215,7 @@ def _call_external(interp: Interpreter, external: External, call: Call) -> Objec
     if is_launcher(external):
         return launch(interp, external.name, call)
     if trains(external):
-        return _train(interp, external, call)
+        return launch(interp, "train", call.passing([run_of(interp, external, call)]))
     if keeps_arguments(external):
         return task(interp, (external, *call.arguments, True), call.keywords, call.node, call.frame)
     modelled = LIBRARY.get(external.name)
@@ -228,11 +225,6 @@ def _call_external(interp: Interpreter, external: External, call: Call) -> Objec
     if known is not MISSING:
         return invoke(interp, known, call)
     return unfollowed(interp, external.name, call)
-
-
-def _train(interp: Interpreter, function: Object, call: Call) -> Object:
-    """Run a call of one of NeMo's functions that train."""
-    return launch(interp, "train", call.passing([run_of(interp, function, call)]))
 
 
 def _make(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
@@ -246,18 +238,14 @@ def _call_bound(interp: Interpreter, bound: Bound, call: Call) -> Object:
     if isinstance(function, str):
         return derived(method(interp, owner, function, call), owner, *call.arguments)
     if isinstance(function, External):
-        return _object_method(interp, function.name, owner, call)
+        if function.name == "type.__call__" and isinstance(owner, ClassObject):
+            return construct(interp, owner, call.passing(call.arguments, call.keywords))
+        if function.name == "type.__new__":
+            return class_being_made(interp, call.arguments)
+        if function.name in ("object.__setattr__", "object.__getattribute__"):
+            return LIBRARY[function.name](interp, call.passing([owner, *call.arguments]))
+        return None
     return invoke(interp, function, call.passing([owner, *call.arguments], call.keywords))
-
-
-def _object_method(interp: Interpreter, name: str, owner: Object, call: Call) -> Object:
-    if name == "type.__call__" and isinstance(owner, ClassObject):
-        return construct(interp, owner, call.passing(call.arguments, call.keywords))
-    if name == "type.__new__":
-        return class_being_made(interp, call.arguments)
-    if name in ("object.__setattr__", "object.__getattribute__"):
-        return LIBRARY[name](interp, call.passing([owner, *call.arguments]))
-    return None
 
 
 def _call_partial(interp: Interpreter, partial: Partial, call: Call) -> Object:

@@ -12,22 +12,31 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mfsdp_lint.megatron.conditions import agreed
+from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
 from mfsdp_lint.readers.python.eval.records import ATTRS, MODEL, OUT_OF_SIGHT, attrs_fields, field_of, model_fields
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.classes import PLAIN_BASES, ClassObject, FieldSpec, base_name, qualified
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import PLAIN_BASES, Call, ClassObject, FieldSpec, Frame, base_name, qualified
 from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
     MISSING,
+    Bound,
+    Choice,
     Descriptor,
+    DictObject,
     EnumMember,
     External,
     Function,
     Instance,
+    ListObject,
     Native,
     Object,
+    Partial,
+    SetObject,
+    StandardObject,
     Unknown,
 )
 
@@ -194,15 +203,13 @@ def is_subclass(interp: Interpreter, cls: Object, other: Object) -> bool | None:
     if isinstance(other, ClassObject) and not opaque(interp, cls):
         return False
     if isinstance(other, ClassObject) and all(
-        isinstance(b, ClassObject) or base_name(b) in PLAIN_BASES or not _may_be(b, other) for b in found
+        isinstance(b, ClassObject)
+        or base_name(b) in PLAIN_BASES
+        or base_name(b).split(".")[0] != other.qualified_name.split(".")[0]  # another package derives from none here
+        for b in found
     ):
         return False
     return None if opaque(interp, cls) else False
-
-
-def _may_be(base: Object, other: ClassObject) -> bool:
-    # A base from another package cannot derive from a class of this tree.
-    return base_name(base).split(".")[0] == other.qualified_name.split(".")[0]
 
 
 def is_dataclass(interp: Interpreter, cls: ClassObject) -> bool:
@@ -480,3 +487,81 @@ def class_names(interp: Interpreter, cls: Object) -> list[str]:
     if isinstance(cls, ClassObject):
         return [base.qualified_name if isinstance(base, ClassObject) else base_name(base) for base in mro(interp, cls)]
     return [base_name(cls)]
+
+
+PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,), "int": (int,), "float": (float,), "bool": (bool,), "bytes": (bytes,), "complex": (complex,),
+    "tuple": (tuple,), "list": (ListObject,), "dict": (DictObject,), "set": (SetObject,), "frozenset": (frozenset,),
+    "object": (object,),
+}  # fmt: skip
+
+
+AS_CLASSES = {"int": "enum.IntEnum", "str": "enum.StrEnum", "tuple": "typing.NamedTuple", "dict": "builtins.dict"}
+"""Built-in types, and what stands for them among the bases of a class."""
+
+
+ABSTRACT_TYPES = {
+    "Mapping": (DictObject,), "MutableMapping": (DictObject,), "Sequence": (ListObject, tuple, str),
+    "Iterable": (ListObject, tuple, str, DictObject), "Collection": (ListObject, tuple, str, DictObject),
+    "Callable": (Function, Bound, Native, Partial, ClassObject), "Number": (int, float, complex),
+}  # fmt: skip
+
+
+def is_instance(interp: Interpreter, value: Object, cls: Object) -> bool | None:
+    """Evaluate `isinstance(value, cls)`; None if that is not known."""
+    value, cls = interp.settle(value), interp.settle(cls)
+    if isinstance(value, Choice):
+        return agreed([None if option is MISSING else is_instance(interp, option, cls) for option in value.options])
+    if isinstance(cls, (tuple, ListObject)):
+        options = cls if isinstance(cls, tuple) else cls.items or ()
+        found = [is_instance(interp, value, one) for one in options]
+        return True if True in found else None if None in found or not found else False
+    if type(value) is StandardObject and isinstance(cls, (Native, External)):
+        return standard_objects.is_instance(value, cls.name)
+    if isinstance(value, Unknown) or isinstance(cls, (Unknown, Choice)):
+        return None
+    if cls is None:
+        return value is None
+    if isinstance(cls, Native) and cls.name.startswith("builtins."):
+        return _is_builtin_instance(interp, value, cls.name.removeprefix("builtins."))
+    if isinstance(cls, External):
+        return _is_external_instance(interp, value, cls)
+    if isinstance(cls, ClassObject):
+        if isinstance(value, Instance):
+            if isinstance(value.cls, Choice):
+                return agreed([is_subclass(interp, candidate, cls) for candidate in value.cls.options])
+            return is_subclass(interp, value.cls, cls)
+        if isinstance(value, EnumMember):
+            return is_subclass(interp, value.cls, cls)
+        return None if isinstance(value, External) else False
+    return None
+
+
+def _is_builtin_instance(interp: Interpreter, value: Object, name: str) -> bool | None:
+    types = PYTHON_TYPES.get(name)
+    if name == "type":
+        return isinstance(value, (ClassObject, Native)) if not isinstance(value, External) else None
+    if types is None or isinstance(value, External):
+        return None
+    if isinstance(value, (Instance, EnumMember)) and name != "object":
+        classes = value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
+        names = {name, AS_CLASSES.get(name, name)}
+        return agreed([not names.isdisjoint(class_names(interp, cls)) for cls in classes])
+    if name in ("list", "set"):
+        return isinstance(value, SetObject) if name == "set" else type(value) is ListObject
+    return isinstance(value, types)
+
+
+def _is_external_instance(interp: Interpreter, value: Object, cls: External) -> bool | None:
+    last = cls.name.rpartition(".")[2]
+    if cls.name == "object":
+        return True
+    if cls.name.partition(".")[0] in ("typing", "collections", "numbers") and last in ABSTRACT_TYPES:
+        return isinstance(value, ABSTRACT_TYPES[last]) or (None if isinstance(value, (Instance, External)) else False)
+    if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
+        return is_subclass(interp, value.cls, cls)
+    if isinstance(value, (*CONSTANTS, tuple, ListObject, DictObject)):
+        return False if cls.name != "types.NoneType" else value is None
+    if isinstance(value, EnumMember):
+        return is_subclass(interp, value.cls, cls)
+    return None

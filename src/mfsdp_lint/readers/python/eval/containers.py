@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mfsdp_lint.readers.python.eval import standard_objects
@@ -14,15 +14,12 @@ from mfsdp_lint.readers.python.eval.iteration import called, iterate, special, u
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable, part_of
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import Raised, kept
+from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.started import words
-from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, part_of_each
+from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, over_options
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, variable
-from mfsdp_lint.readers.python.values.classes import ClassObject, plain
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.limits import weighs_little
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, plain
 from mfsdp_lint.readers.python.values.markers import EITHER, FACTORY, MAY_HAVE_CHANGED, QUESTION, UNKNOWN_KEYS
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -41,6 +38,7 @@ from mfsdp_lint.readers.python.values.objects import (
     is_constant,
     is_object,
     is_symbolic,
+    weighs_little,
 )
 
 
@@ -90,9 +88,9 @@ def entry(interp: Interpreter, holder: Object, key: Object, node: Any, frame: Fr
     """Evaluate `holder[key]`. Raises Raised where Python would."""
     holder, key = interp.settle(holder), plain_key(interp, key)
     if isinstance(holder, Choice):
-        return _over(interp, holder, lambda option: entry(interp, option, key, node, frame))
+        return over_options(interp, holder, lambda option: entry(interp, option, key, node, frame))
     if isinstance(key, Choice) and isinstance(holder, (DictObject, ListObject, tuple)):
-        return _over(interp, key, lambda option: entry(interp, holder, option, node, frame))
+        return over_options(interp, key, lambda option: entry(interp, holder, option, node, frame))
     if isinstance(holder, DictObject):
         return _dict_entry(interp, holder, key, node, frame)
     if isinstance(holder, (ListObject, tuple, str, bytes, range)):
@@ -134,21 +132,6 @@ def entry(interp: Interpreter, holder: Object, key: Object, node: Any, frame: Fr
     if isinstance(holder, (int, float, complex, type(None))):
         raise Raised("TypeError", f"'{type(holder).__name__}' object is not subscriptable")
     return interp.unknown()
-
-
-def _over(interp: Interpreter, choice: Choice, read: Callable[[Object], Object]) -> Object:
-    found = []
-    error: Raised | None = None
-    for option in choice.options:
-        try:
-            found.append(read(option))
-        except Raised as raised:
-            interp.doubts += 1
-            error = kept(raised)
-            found.append(MISSING)
-    if error is not None and all(value is MISSING for value in found):
-        raise error
-    return part_of_each(interp, choice, found)
 
 
 def _dict_entry(interp: Interpreter, holder: DictObject, key: Object, node: Any, frame: Frame) -> Object:

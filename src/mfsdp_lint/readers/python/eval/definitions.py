@@ -11,17 +11,14 @@ from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.construction import announce, is_watched
 from mfsdp_lint.readers.python.eval.functions import evaluate_defaults
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import Signal, evaluate, invoke
+from mfsdp_lint.readers.python.state.calling import LIBRARY, Signal, evaluate, invoke
 from mfsdp_lint.readers.python.state.effects import changes_nothing
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.classes import ClassObject, Deferred
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Deferred, Frame, Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
@@ -145,7 +142,13 @@ def _applied(interp: Interpreter, decorator: Object, value: Object, node: ast.ex
         except Raised:
             return value
         return result if isinstance(result, ClassObject) else value
-    if isinstance(value, Function) and value.closure is not None and _is_out_of_sight(decorator):
+    if (
+        isinstance(value, Function)
+        and value.closure is not None
+        and (
+            isinstance(decorator, Unknown) or (isinstance(decorator, External) and not changes_nothing(decorator.name))
+        )
+    ):
         # It may call the function, or hand it to somebody who does.
         forget_reachable(interp, value)
     return decorate(interp, decorator, value)
@@ -170,15 +173,11 @@ def _managed(interp: Interpreter, manager: GeneratorCall, function: Function) ->
     reached = [function, manager.frame.code, *manager.frame.fields.values()]
 
     def call_it(interp: Interpreter, call: Call) -> Object:
-        for value in [*reached, *call.arguments, *call.keywords.values()]:
+        for value in [*reached, *call.values]:
             forget_reachable(interp, value)
         return interp.unknown(f"{function.name}()")
 
     return Native(function.name, call_it)
-
-
-def _is_out_of_sight(decorator: Object) -> bool:
-    return isinstance(decorator, Unknown) or (isinstance(decorator, External) and not changes_nothing(decorator.name))
 
 
 def decorate(interp: Interpreter, decorator: Object, value: Object) -> Object:

@@ -29,20 +29,17 @@ from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.iteration import called, elements, iterate, operated, ordered, special, uncertain
 from mfsdp_lint.readers.python.eval.loops import yield_unknown
 from mfsdp_lint.readers.python.eval.operators import binary, compare, sign
-from mfsdp_lint.readers.python.state.calling import EVALUATORS, evaluate, invoke
+from mfsdp_lint.readers.python.state.calling import BUILTINS, EVALUATORS, evaluate, invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall, awaited
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import BUILTINS
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import join, negated
-from mfsdp_lint.readers.python.values.classes import ClassObject, base_name, plain
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.limits import LONGEST_TEXT, is_small, is_wide
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, base_name, plain
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
+    LONGEST_TEXT,
     MISSING,
     Choice,
     DictObject,
@@ -60,7 +57,9 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     derived,
     is_constant,
+    is_small,
     is_symbolic,
+    is_wide,
     obstacle_of,
 )
 
@@ -168,9 +167,20 @@ def as_text(interp: Interpreter, value: Object) -> str | None:
     """Return `str(value)`; None where it is not known."""
     value = interp.settle(value)
     if isinstance(value, Instance):
-        return _own_text(interp, value)
+        if not isinstance(value.cls, ClassObject):
+            return None
+        frame = Frame(value.cls.module)
+        found = called(interp, value, "__str__", None, frame)
+        found = interp.settle(called(interp, value, "__repr__", None, frame) if found is MISSING else found)
+        return found if isinstance(found, str) else None
     if isinstance(value, EnumMember):
-        return _member_text(interp, value)
+        if special(interp, value, "__str__") is not None:
+            found = interp.settle(called(interp, value, "__str__", None, Frame(value.cls.module)))
+            return found if isinstance(found, str) else None
+        kinds = {base_name(base) for base in mro(interp, value.cls) if not isinstance(base, ClassObject)}
+        if "enum.StrEnum" in kinds:
+            return value.value if isinstance(value.value, str) else None
+        return f"{value.cls.name}.{value.name}" if kinds <= {"enum.Enum", "object"} else None
     if isinstance(value, CONSTANTS):
         return str(value) if is_small(value) else None
     if type(value) is PathObject:
@@ -189,26 +199,6 @@ def as_text(interp: Interpreter, value: Object) -> str | None:
     ):
         return str(list(value.items))
     return None
-
-
-def _member_text(interp: Interpreter, member: EnumMember) -> str | None:
-    """Return `str(member)`; None for a number or text at heart, where releases of Python differ."""
-    if special(interp, member, "__str__") is not None:
-        found = interp.settle(called(interp, member, "__str__", None, Frame(member.cls.module)))
-        return found if isinstance(found, str) else None
-    kinds = {base_name(base) for base in mro(interp, member.cls) if not isinstance(base, ClassObject)}
-    if "enum.StrEnum" in kinds:
-        return member.value if isinstance(member.value, str) else None
-    return f"{member.cls.name}.{member.name}" if kinds <= {"enum.Enum", "object"} else None
-
-
-def _own_text(interp: Interpreter, value: Instance) -> str | None:
-    frame = Frame(value.cls.module) if isinstance(value.cls, ClassObject) else None
-    if frame is None:
-        return None
-    found = called(interp, value, "__str__", None, frame)
-    found = interp.settle(called(interp, value, "__repr__", None, frame) if found is MISSING else found)
-    return found if isinstance(found, str) else None
 
 
 def formatted(interp: Interpreter, node: ast.JoinedStr, frame: Frame) -> Object:
@@ -449,13 +439,9 @@ def _slice(interp: Interpreter, node: ast.Slice, frame: Frame) -> Object:
 
 
 def _lambda(interp: Interpreter, node: ast.Lambda, frame: Frame) -> Object:
-    function = Function(node, frame.module, _closure(frame), "<lambda>")
+    function = Function(node, frame.module, None if frame.fields is frame.module.fields else frame, "<lambda>")
     evaluate_defaults(interp, function, node.args, frame)
     return function
-
-
-def _closure(frame: Frame) -> Frame | None:
-    return None if frame.fields is frame.module.fields else frame
 
 
 def _walrus(interp: Interpreter, node: ast.NamedExpr, frame: Frame) -> Object:

@@ -11,8 +11,7 @@ from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.iteration import uncertain
-from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
-from mfsdp_lint.readers.python.eval.unfollowed import is_upstream, unfollowed
+from mfsdp_lint.readers.python.eval.unfollowed import is_launcher, is_upstream, launch, unfollowed
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke, run_block
 from mfsdp_lint.readers.python.state.copies import own, template
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
@@ -24,13 +23,13 @@ from mfsdp_lint.readers.python.state.paths import (
     FORK_LIMIT,
     LOCAL_PATHS,
     CannotJoin,
+    Dependencies,
     OutOfSteps,
     Refused,
 )
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, said_by
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -65,23 +64,19 @@ def evaluate_defaults(interp: Interpreter, function: Function, parameters: ast.a
             function.defaults[parameter.arg] = evaluate(interp, keyword_default, frame)
 
 
-def bind(
-    interp: Interpreter, function: Function, arguments: list[Object], keywords: dict[str, Object], frame: Frame
-) -> None:
-    """Bind call arguments to parameters as Python does; raises Raised("TypeError") where they do not fit."""
+def bind(interp: Interpreter, function: Function, call: Call, frame: Frame) -> None:
+    """Bind a call's arguments to parameters as Python does; raises Raised("TypeError") where they do not fit."""
     signature = function.signature
     fields = frame.fields
     positional = signature.positional
-    fields.update(zip(positional, arguments, strict=False))
+    fields.update(zip(positional, call.arguments, strict=False))
     if signature.rest is not None:
-        fields[signature.rest] = tuple(arguments[len(positional) :])
-    elif len(arguments) > len(positional):
-        raise Refused(
-            f"{function.name}() takes {len(positional)} positional arguments but {len(arguments)} were given",
-        )
+        fields[signature.rest] = tuple(call.arguments[len(positional) :])
+    elif (given := len(call.arguments)) > len(positional):
+        raise Refused(f"{function.name}() takes {len(positional)} positional arguments but {given} were given")
     rest: dict[Any, Object] = {}
     open_ended = False
-    for name, value in keywords.items():
+    for name, value in call.keywords.items():
         if name == "**":
             open_ended = True
         elif name in signature.named:
@@ -146,35 +141,31 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
             return modelled(interp, function, call.arguments, call.node, call.frame)
     if function.constant is not MISSING and not call.keywords and _takes(function, len(call.arguments)):
         interp.step()
-        interp.called.add(function)
+        interp.dependencies.functions.add(function)
         return function.constant
-    if interp.skimming and _says_nothing(function, call.arguments, call.keywords):
+    if interp.skimming and _says_nothing(function, call):
         return interp.unknown(f"{function.name}()")
-    key = _memo_key(interp, function, call.arguments, call.keywords)
+    key = _memo_key(interp, function, call)
     if key is not None:
         if function in interp.forwarding:
             # What it writes is said by whoever calls it.
             key = (*key, said_by(interp, call.node, call.frame))
         remembered = interp.memo.get(key, MISSING)
-        if remembered is not MISSING and not (remembered[2] and interp.is_started):
-            interp.returned = None if remembered[3] is None else (call.node, remembered[3])
-            interp.asked_start += remembered[2]
-            interp.called.add(function)
-            interp.called.update(remembered[1])
+        if remembered is not MISSING and not (remembered[1].depends_on_start and interp.is_started):
+            interp.returned = None if remembered[2] is None else (call.node, remembered[2])
+            interp.dependencies.add(remembered[1])
             made: Object = remembered[0].make(interp, {})
             if interp.path.limit < interp.path.budget and is_container(interp, made):
                 interp.found_configuration()
             return made
     interp.step()
-    interp.called.add(function)
-    if interp.path.depth >= DEPTH_LIMIT or _recurs_without_end(
-        interp, call.frame, function, call.arguments, call.keywords
-    ):
+    interp.dependencies.functions.add(function)
+    if interp.path.depth >= DEPTH_LIMIT or _recurs_without_end(interp, function, call):
         return unfollowed(interp, function.name, call, blamed=not is_upstream(function.module))
     mark, forks, born = len(interp.path.journal), len(interp.path.taken), interp.clock + 1
-    before, unfollowed_before, asked = interp.called, interp.unfollowed, interp.asked_start
-    crossings = interp.crossings
-    interp.called = set()
+    outer, unfollowed_before, crossings = interp.dependencies, interp.unfollowed, interp.crossings
+    dependencies = interp.dependencies = Dependencies()
+    dependencies.functions.add(function)
     interp.path.depth += 1
     try:
         result = _run_all(interp, function, call)
@@ -184,9 +175,8 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
         _havoc_surroundings(interp, function)
     finally:
         interp.path.depth -= 1
-        called = interp.called
-        before.update(called)
-        interp.called = before
+        outer.add(dependencies)
+        interp.dependencies = outer
     if (
         # (What is asked for itself is seldom asked for again.)
         key is not None
@@ -194,8 +184,9 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
         and len(interp.path.taken) == forks
         and not isinstance(result, (GeneratorCall, Coroutine))
         and not interp.touched_older(mark, born)
-        and not (interp.asked_start > asked and interp.is_started)
-        and (interp.unfollowed == unfollowed_before or not _uncertain(result) or own(result, born))
+        and not (dependencies.depends_on_start and interp.is_started)
+        # (An unknown from outside may differ from call to call; what the call made is made anew for each.)
+        and (interp.unfollowed == unfollowed_before or not isinstance(result, (Unknown, Choice)) or own(result, born))
     ):
         if interp.crossings > crossings and function not in interp.forwarding:
             interp.forwarding.add(function)
@@ -203,7 +194,7 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
         # Whoever asks later finds this, and no call that it could look into.
         places = _decided(interp, result, call.node)
         interp.returned = None if places is None else (call.node, places)
-        interp.memo[key] = (template(result, born), called, interp.asked_start > asked, places)
+        interp.memo[key] = (template(result, born), dependencies, places)
     return result
 
 
@@ -224,12 +215,12 @@ def _takes(function: Function, count: int) -> bool:
     return len(parameters.args) == count and not (parameters.posonlyargs or parameters.kwonlyargs or parameters.kwarg)
 
 
-def _says_nothing(function: Function, arguments: list[Object], keywords: dict[str, Object]) -> bool:
+def _says_nothing(function: Function, call: Call) -> bool:
     """Tell whether a plain function works on unknown values and constants alone, so that running it shows little.
 
     Only asked where a model's provider is made from a Hugging Face configuration that is not at hand.
     """
-    values = (*arguments, *keywords.values())
+    values = call.values
     if function.cls is not None or function.closure is not None or _builds_arguments(function.node):
         return False
     return any(isinstance(value, Unknown) for value in values) and all(
@@ -242,18 +233,16 @@ def _builds_arguments(definition: ast.AST) -> bool:
     return any(isinstance(node, (ast.Dict, ast.DictComp)) for node in ast.walk(definition))
 
 
-def _recurs_without_end(
-    interp: Interpreter, frame: Frame, function: Function, arguments: list[Object], keywords: dict[str, Object]
-) -> bool:
+def _recurs_without_end(interp: Interpreter, function: Function, call: Call) -> bool:
     """Tell whether a function calls itself again on something unknown: the end of that is not known either."""
     depth = 0
-    here: Frame | None = frame
+    here: Frame | None = call.frame
     while here is not None:
         depth += here.code is function
         here = here.caller
     if depth < RECURSION_ON_UNKNOWN:
         return False
-    return any(isinstance(interp.settle(value), (Unknown, Choice)) for value in (*arguments, *keywords.values()))
+    return any(isinstance(interp.settle(value), (Unknown, Choice)) for value in call.values)
 
 
 def _run_all(interp: Interpreter, function: Function, call: Call) -> Object:
@@ -292,41 +281,31 @@ def _havoc_surroundings(interp: Interpreter, function: Function) -> None:
     forget_reachable(interp, interp.path.environment, seen)
 
 
-def _uncertain(result: Object) -> bool:
-    # An unknown that came from outside may differ from call to call; two callers must not share it (what was made by
-    # the call is made anew for each).
-    return isinstance(result, (Unknown, Choice))
-
-
-def _memo_key(interp: Interpreter, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> Any:
+def _memo_key(interp: Interpreter, function: Function, call: Call) -> Any:
     if (
         interp.module_level
         or interp.tracing
         or interp.turned_on
+        or interp.needed
         or interp.path.changed_shared
         or function.closure is not None
     ):
         return None
-    for value in arguments:
-        if not _may_be_memo_key(value):
+    for value in call.values:
+        if not (is_constant(value) or isinstance(value, (Function, ClassObject, External, EnumMember, Option))):
             return None
-    for value in keywords.values():
-        if not _may_be_memo_key(value):
-            return None
-    return function, tuple(map(_typed, arguments)), tuple((name, _typed(value)) for name, value in keywords.items())
+    return function, *_typed(call)
 
 
-def _may_be_memo_key(value: Object) -> bool:
-    return is_constant(value) or isinstance(value, (Function, ClassObject, External, EnumMember, Option))
-
-
-def _typed(value: Object) -> Any:
-    return type(value), value
+def _typed(call: Call) -> tuple[Any, ...]:
+    """Return a call's arguments with their types: 1, 1.0 and True are equal, and not the same."""
+    named = ((name, type(value), value) for name, value in call.keywords.items())
+    return tuple([(type(value), value) for value in call.arguments]), tuple(named)
 
 
 def call_cached(interp: Interpreter, function: Function, call: Call) -> Object:
     """Evaluate a call through `functools.cache`: equal arguments give the very same object as before."""
-    if not all(map(is_constant, (*call.arguments, *call.keywords.values()))):
+    if not all(map(is_constant, call.values)):
         # It runs, or it was called with the same arguments before.
         mark, born = len(interp.path.journal), interp.clock
         result = call_user_function(interp, function, call)
@@ -334,12 +313,7 @@ def call_cached(interp: Interpreter, function: Function, call: Call) -> Object:
         interp.rollback(mark)
         joined: Object = join_sides(interp, sides, born, force=True)[1]
         return joined
-    key = (
-        "cached",
-        id(function),
-        tuple(map(_typed, call.arguments)),
-        tuple((n, _typed(v)) for n, v in call.keywords.items()),
-    )
+    key = ("cached", id(function), *_typed(call))
     found = interp.path.facts.fields.get(key, MISSING)
     if found is MISSING:
         found = call_user_function(interp, function, call)
@@ -353,7 +327,7 @@ def run_function(interp: Interpreter, function: Function, call: Call) -> Object:
     inner = Frame(function.module, function.name, function.closure, call.frame, call.node, interp.tick())
     inner.cls = function.cls
     inner.code = function
-    bind(interp, function, call.arguments, call.keywords, inner)
+    bind(interp, function, call, inner)
     if isinstance(function.node, ast.Lambda):
         return evaluate(interp, function.node.body, inner)
     if is_generator(function):
@@ -361,11 +335,12 @@ def run_function(interp: Interpreter, function: Function, call: Call) -> Object:
             return interp.unknown(f"{function.name}()", not_none=True)
         return _generator(interp, function, inner)
     if function.is_async:
-        return Coroutine(interp, lambda: run_body(interp, function, inner), tuple(inner.fields.values()))
-    return run_body(interp, function, inner)
+        return Coroutine(interp, lambda: _run_body(interp, function, inner), tuple(inner.fields.values()))
+    signal = run_block(interp, function.body, inner)  # (as `_run_body` does, without calling it)
+    return signal[1] if signal is not None and signal[0] == "return" else None
 
 
-def run_body(interp: Interpreter, function: Function, frame: Frame) -> Object:
+def _run_body(interp: Interpreter, function: Function, frame: Frame) -> Object:
     """Run a function's statements in its frame; what it returns."""
     signal = run_block(interp, function.body, frame)
     return signal[1] if signal is not None and signal[0] == "return" else None
@@ -375,7 +350,7 @@ def _generator(interp: Interpreter, function: Function, frame: Frame) -> Generat
     def run(on_yield: Any) -> Object:
         frame.on_yield = on_yield
         try:
-            return run_body(interp, function, frame)
+            return _run_body(interp, function, frame)
         finally:
             frame.on_yield = None  # it knows the generator, which knows the frame
 
@@ -407,7 +382,15 @@ def call_function(interp: Interpreter, function: Function, call: Call) -> Object
     if is_launcher(function):
         return launch(interp, function.name, call)
     if function.unwrapped is not None:
-        return _call_wrapped(interp, function, call)
+        kind = function.unwrapped
+        if kind == "cached":
+            return call_cached(interp, function, call)
+        if kind == "contextmanager":
+            result = run_function(interp, function, call)
+            if isinstance(result, GeneratorCall):
+                result.managed = True
+            return result
+        return invoke(interp, kind, call)
     if call.frame.module.is_project and function.module is not call.frame.module:
         return _follow_elsewhere(interp, function, call)
     return call_user_function(interp, function, call)
@@ -437,15 +420,3 @@ def _follow_elsewhere(interp: Interpreter, function: Function, call: Call) -> Ob
     result = unfollowed(interp, function.name, call, blamed=not is_upstream(function.module))
     _havoc_surroundings(interp, function)
     return result
-
-
-def _call_wrapped(interp: Interpreter, function: Function, call: Call) -> Object:
-    kind = function.unwrapped
-    if kind == "cached":
-        return call_cached(interp, function, call)
-    if kind == "contextmanager":
-        result = run_function(interp, function, call)
-        if isinstance(result, GeneratorCall):
-            result.managed = True
-        return result
-    return invoke(interp, kind, call)

@@ -3,7 +3,7 @@
 `AutoBridge.from_hf_pretrained(name)` reads the model's config.json to pick a bridge class, whose `provider_bridge`
 makes the provider (Megatron-Bridge, models/conversion/auto_bridge.py and model_bridge.py, 0.2.0 to head). The file is
 not at hand when linting, so the provider is one of those that the registered bridges make: a field on which they
-agree is known.
+agree is known, and so is one that the file decides if the model's published sizes say it (megatron/published).
 """
 
 from __future__ import annotations
@@ -16,20 +16,19 @@ from functools import partial
 from typing import Any
 
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.megatron.published import divisor_of_vocabulary, published
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.shared_providers import shared_provider
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.copies import template
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.markers import MODEL_ID
-from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Function, Instance, Object, Unknown
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, classes_of
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, MODEL_ID
+from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Function, Instance, ListObject, Object, Unknown
 
 ARCHITECTURES: tuple[tuple[str, str], ...] = (
     ("meta-llama/Llama-3.2-*Vision*", "MllamaForConditionalGeneration"),
@@ -99,39 +98,72 @@ def _bridge(interp: Interpreter, function: Function, arguments: list[Object], no
     bridge = Instance(function.cls, interp.tick(), interp.note(node, frame, None, "default", None, None))
     pretrained = interp.unknown("hf_pretrained", not_none=True)
     bridge.fields["hf_pretrained"] = pretrained
+    bridge.writes[MAY_HAVE_CHANGED] = True  # its other attributes are not known
     model = arguments[1] if len(arguments) > 1 else None
     pretrained.fields[MODEL_ID] = model if isinstance(model, str) else None
     return bridge
 
 
 def _provider(interp: Interpreter, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
-    wanted = architecture(_model_id(arguments)) if arguments else None
+    model = _model_id(arguments) if arguments else ""
+    wanted = architecture(model)
     key = ("provider", function.module.path, function.name, wanted)
     ready = interp.memo.get(key)
     if ready is None:
         ready = template(provider_template(interp, function, wanted), since=1)
         interp.memo[key] = ready
     made = ready.make(interp, {})
+    if isinstance(made, Instance):
+        _size(interp, made, model)
     return interp.unknown("provider", not_none=True) if made is None else made
 
 
+def _size(interp: Interpreter, provider: Instance, model: str) -> None:
+    """Give a new provider the published sizes of its model, where nothing but the hub decides them."""
+    known = published().get(model)
+    if known is None:
+        return
+    sizes = dict(known.sizes)
+    if isinstance(words := sizes.get("vocab_size"), int):
+        sizes["make_vocab_size_divisible_by"] = divisor_of_vocabulary(words)
+    inner = provider.fields.get("transformer")  # a part of a model configuration of its own, from 0.4.2 on
+    owners = [provider, *([inner] if isinstance(inner, Instance) else [])]
+    for name, size in sizes.items():
+        for owner in owners:
+            if _is_sealed(owner.fields.get(name), name):
+                owner.fields[name] = _size_object(interp, size)
+                if (write := owner.writes.get(name)) is not None:
+                    owner.writes[name] = write._replace(value=owner.fields[name])
+
+
+def _size_object(interp: Interpreter, size: Any) -> Object:
+    match size:
+        case list():
+            return ListObject(list(size), interp.tick())
+        case {"one_of": [*sizes]}:
+            return Choice(tuple(sizes))
+        case _:
+            constant: Object = size
+            return constant
+
+
+def _is_sealed(value: Object, name: str) -> bool:
+    """Tell whether the Hugging Face configuration decides a field of a provider (see `_seal`)."""
+    options = value.options if isinstance(value, Choice) else (value,)
+    return any(isinstance(each, Unknown) and each.text == f"model.{name}" for each in options)
+
+
+@remembered()
 def provider_template(interp: Interpreter, function: Function, wanted: str | None) -> Object:
     """Return the provider that the AutoBridge method `function` makes for an architecture (None: for any), to be
     copied.
 
     Returns None where none is known.
     """
-    key = ("providers", function.module.path, function.name, wanted)
-    found: Object = interp.memo.get(key, MISSING)
-    if found is MISSING:
-        assert function.cls is not None
-        known = function.cls.data
-        if known:
-            found = known.provider(interp, function.name, wanted)
-        else:
-            found = shared_provider(interp, function, wanted, partial(_one_of, wanted=wanted))
-        interp.memo[key] = found
-    return found
+    assert function.cls is not None
+    if function.cls.data:
+        return function.cls.data.provider(interp, function.name, wanted)
+    return shared_provider(interp, function, wanted, partial(_one_of, wanted=wanted))
 
 
 def _model_id(arguments: list[Object]) -> str:
@@ -141,15 +173,8 @@ def _model_id(arguments: list[Object]) -> str:
     return model if isinstance(model, str) else ""
 
 
+@remembered()
 def _one_of(interp: Interpreter, function: Function, wanted: str | None) -> Object:
-    key = ("one of", function.module.path, function.name, wanted)
-    if key not in interp.memo:
-        interp.memo[key] = _made_by_any(interp, function, wanted)
-    found: Object = interp.memo[key]
-    return found
-
-
-def _made_by_any(interp: Interpreter, function: Function, wanted: str | None) -> Object:
     candidates = _registered(interp, function)
     if wanted is not None:
         named = [cls for cls in _registered(interp, function, wanted) if wanted in _sources(interp, cls)]
@@ -185,15 +210,8 @@ def _seal(provider: Instance, seen: set[int]) -> None:
             _seal(value, seen)
 
 
+@remembered()
 def _made(interp: Interpreter, cls: ClassObject, method: str) -> Object:
-    key = ("provider of", cls.qualified_name, method)
-    if key not in interp.memo:
-        interp.memo[key] = _make(interp, cls, method)
-    made: Object = interp.memo[key]
-    return made
-
-
-def _make(interp: Interpreter, cls: ClassObject, method: str) -> Object:
     bridge = Instance(cls, 0)
     source, _ = lookup(interp, cls, method)
     if not isinstance(source, Function):

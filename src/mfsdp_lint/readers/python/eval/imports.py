@@ -12,20 +12,18 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.imports import STDLIB, relative_target
 from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
 from mfsdp_lint.readers.python.eval.classes import WRITTEN, lookup
-from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.folders import symbol
+from mfsdp_lint.readers.python.eval.path_objects import symbol
+from mfsdp_lint.readers.python.state.calling import LIBRARY, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.modules import submodule
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.started import environment
-from mfsdp_lint.readers.python.values.classes import READY, ClassObject, Deferred, StarOut
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import READY, Call, ClassObject, Deferred, Frame, Module, StarOut
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
@@ -279,12 +277,10 @@ class Namespace(Module):
         self.data = _NamespaceData(name, importer)
 
 
+@dataclass(slots=True, eq=False)
 class _NamespaceData:
-    __slots__ = ("importer", "name")
-
-    def __init__(self, name: str, importer: Module) -> None:
-        self.name = name
-        self.importer = importer
+    name: str
+    importer: Module
 
     def get(self, interp: Interpreter, name: str) -> Object:
         full = f"{self.name}.{name}"
@@ -451,7 +447,17 @@ def meant(interp: Interpreter, module: Module, node: ast.AST, function: Function
         node = node.value if isinstance(node, ast.Subscript) else node.func
     match node:
         case ast.Name(id=name):
-            return _named(interp, module, name, function)
+            here: Frame | None = None if function is None else function.closure
+            while here is not None:
+                if name in here.fields:
+                    found: Object = here.fields[name]
+                    return found
+                here = here.enclosing
+            if function is not None and function.cls is not None:
+                parameters = (*function.node.args.posonlyargs, *function.node.args.args)
+                if parameters and parameters[0].arg == name:
+                    return function.cls
+            return resolve_global(interp, module, name)
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name) if function and function.cls:
             return lookup(interp, function.cls, name, function.cls)[0]
         case ast.Attribute(value=inner, attr=name):
@@ -462,20 +468,6 @@ def meant(interp: Interpreter, module: Module, node: ast.AST, function: Function
                 owner = owner.cls
             return lookup(interp, owner, name)[0] if isinstance(owner, ClassObject) else MISSING
     return MISSING
-
-
-def _named(interp: Interpreter, module: Module, name: str, function: Function | None) -> Object:
-    here: Frame | None = None if function is None else function.closure
-    while here is not None:
-        if name in here.fields:
-            found: Object = here.fields[name]
-            return found
-        here = here.enclosing
-    if function is not None and function.cls is not None:
-        parameters = (*function.node.args.posonlyargs, *function.node.args.args)
-        if parameters and parameters[0].arg == name:
-            return function.cls
-    return resolve_global(interp, module, name)
 
 
 def functions_of(interp: Interpreter, value: Object, depth: int = 0) -> Iterator[Function]:

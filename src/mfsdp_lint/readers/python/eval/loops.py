@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.code import Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -47,6 +47,11 @@ def run_for(interp: Interpreter, node: Any, frame: Frame) -> Signal:
     return _over(interp, node, interp.settle(evaluate(interp, node.iter, frame)), frame)
 
 
+def _over_unknown(interp: Interpreter, node: Any, frame: Frame) -> Signal:
+    """Run a loop over elements that are not known."""
+    return _unknown_turns(interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame))
+
+
 def _over(interp: Interpreter, node: Any, iterable: Object, frame: Frame) -> Signal:
     if isinstance(iterable, GeneratorCall) and iterable.state == "new":
         return _for_generator(interp, node, iterable, frame)
@@ -60,7 +65,7 @@ def _over(interp: Interpreter, node: Any, iterable: Object, frame: Frame) -> Sig
             return _over_iterator(interp, node, iterable, frame)
     items = iterable.items if isinstance(iterable, ListObject) else iterate(interp, iterable, frame)
     if items is None or (isinstance(iterable, IteratorObject) and iterable.is_stale):
-        return _unknown_turns(interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame))
+        return _over_unknown(interp, node, frame)
     if isinstance(iterable, IteratorObject):
         # What a loop that is left early has not taken is not worked out.
         interp.put(iterable, "items", None)
@@ -81,13 +86,9 @@ def _over(interp: Interpreter, node: Any, iterable: Object, frame: Frame) -> Sig
             # Python walks the list itself, as it is by now.
             items = iterable.items
             if items is None or len(items) > LONGEST:
-                return _unknown_turns(
-                    interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame)
-                )
+                return _over_unknown(interp, node, frame)
         if isinstance(iterable, IteratorObject) and iterable.is_stale:
-            return _unknown_turns(
-                interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame)
-            )
+            return _over_unknown(interp, node, frame)
     if isinstance(iterable, IteratorObject):
         interp.put(iterable, "items", [])
         if iterable.error is not None:
@@ -159,7 +160,7 @@ def _for_generator(interp: Interpreter, node: Any, generator: GeneratorCall, fra
         interp.rollback(mark)
         for value in list(generator.frame.fields.values()):
             forget_reachable(interp, value)
-        return _unknown_turns(interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame))
+        return _over_unknown(interp, node, frame)
     except Leave as left:
         if left.loop is not generator:
             raise
@@ -226,7 +227,10 @@ def _unknown_turns(interp: Interpreter, node: Any, frame: Frame, start: Callable
             _havoc_reach(interp, node, frame)
             returned = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
             leaves = leaves or bool(returned)
-            results += [_returned(interp, value, frame) for value in returned]
+            results += [
+                (evaluate(interp, value, frame) if isinstance(value, (ast.Name, ast.Constant)) else interp.unknown())
+                for value in returned
+            ]
         finally:
             interp.path.trial -= 1
         _havoc_places(interp, turn)
@@ -249,10 +253,6 @@ def yield_unknown(interp: Interpreter, node: ast.YieldFrom, item: Object, frame:
     loop = ast.For(name, node.value, [ast.Expr(ast.Yield(name))], [])
     _unknown_turns(interp, loop, frame, lambda: interp.put(frame, name.id, item))
     return interp.unknown("yield")
-
-
-def _returned(interp: Interpreter, node: ast.expr | None, frame: Frame) -> Object:
-    return evaluate(interp, node, frame) if isinstance(node, (ast.Name, ast.Constant)) else interp.unknown()
 
 
 def _behind(interp: Interpreter, node: Any, frame: Frame) -> Signal:

@@ -33,10 +33,11 @@ from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall,
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join, part_of_each, truth
-from mfsdp_lint.readers.python.values.frames import Call, Frame
-from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, LONGEST_TEXT, can_format, is_small
+from mfsdp_lint.readers.python.values.code import Call, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, UNKNOWN_KEYS
 from mfsdp_lint.readers.python.values.objects import (
+    LONGEST_LIST,
+    LONGEST_TEXT,
     MISSING,
     Choice,
     DictObject,
@@ -48,7 +49,9 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     Write,
     all_are,
+    can_format,
     is_constant,
+    is_small,
     is_symbolic,
 )
 
@@ -249,8 +252,8 @@ class _Comparable:
 def method(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
     """Evaluate `owner.name(...)` of a built-in type."""
     owner = interp.settle(owner)
-    arguments = [interp.settle(argument) for argument in call.arguments]
-    match name, arguments:
+    call = call.passing([interp.settle(argument) for argument in call.arguments], call.keywords)
+    match name, call.arguments:
         case "__getitem__", [key]:
             return entry(interp, owner, key, call.node, call.frame)
         case "__setitem__", [key, value]:
@@ -264,27 +267,23 @@ def method(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
             found = contains(interp, owner, item, call.frame)
             return interp.unknown("", not_none=True) if found is None else found
     if isinstance(owner, GeneratorCall):
-        return _generator_method(interp, owner, name)
+        if name in ("__next__", "__enter__") or (name == "send" and owner.state == "new"):
+            first = owner.first() if owner.state == "new" else MISSING
+            if first is not MISSING:
+                return first
+        # What it does between here and its end is not told apart.
+        if owner.state == "open":
+            forget_rest(interp, owner)
+        return interp.unknown(f"{name}()")
     if isinstance(owner, Coroutine):
         return None if name == "close" else awaited(interp, owner)
     if isinstance(owner, DictObject):
-        return dict_method(interp, owner, name, call.passing(arguments, call.keywords))
+        return dict_method(interp, owner, name, call)
     if isinstance(owner, SetObject):
-        return _set_method(interp, owner, name, arguments, call.frame)
+        return _set_method(interp, owner, name, call)
     if isinstance(owner, ListObject):
-        return _list_method(interp, owner, name, arguments, call.keywords, call.frame)
-    return _constant_method(interp, owner, name, arguments, call.keywords, call.frame)
-
-
-def _generator_method(interp: Interpreter, owner: GeneratorCall, name: str) -> Object:
-    if name in ("__next__", "__enter__") or (name == "send" and owner.state == "new"):
-        found = owner.first() if owner.state == "new" else MISSING
-        if found is not MISSING:
-            return found
-    # What it does between here and its end is not told apart.
-    if owner.state == "open":
-        forget_rest(interp, owner)
-    return interp.unknown(f"{name}()")
+        return _list_method(interp, owner, name, call)
+    return _constant_method(interp, owner, name, call)
 
 
 OPERATORS = {
@@ -293,11 +292,10 @@ OPERATORS = {
 }  # fmt: skip
 
 
-def _constant_method(
-    interp: Interpreter, owner: Any, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame
-) -> Object:
+def _constant_method(interp: Interpreter, owner: Any, name: str, call: Call) -> Object:
+    arguments, keywords = call.arguments, call.keywords
     if name == "join" and isinstance(owner, str) and len(arguments) == 1:
-        items = iterate(interp, arguments[0], frame)
+        items = iterate(interp, arguments[0], call.frame)
         if items is None or not all_are(items, str):
             return interp.unknown("", not_none=True)
         if sum(map(len, items)) + len(owner) * len(items) > LONGEST_TEXT:
@@ -342,14 +340,7 @@ def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:
     return name != "to_bytes" or not any(isinstance(item, int) and item > LONGEST for item in given)
 
 
-def _list_method(
-    interp: Interpreter,
-    owner: ListObject,
-    name: str,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    frame: Frame,
-) -> Object:
+def _list_method(interp: Interpreter, owner: ListObject, name: str, call: Call) -> Object:
     items = owner.items
     if items is None:
         return (
@@ -359,13 +350,13 @@ def _list_method(
         )
     if name in ("pop", "insert", "remove", "index", "count") and any(map(uncertain, items)):
         return _of_uncertain(interp, owner, name, items)
-    match name, arguments:
+    match name, call.arguments:
         case "append", [item]:
             interp.charge(len(items))
             interp.put(owner, "items", [*items, item])
             return None
         case "extend", [more]:
-            added = elements(interp, more, frame)
+            added = elements(interp, more, call.frame)
             if added is not None and len(items) + len(added) > LONGEST_LIST:
                 added = None
             interp.put(owner, "items", None if added is None else items + added)
@@ -377,7 +368,7 @@ def _list_method(
             return None
         case "pop", [] | [int()]:
             changed = list(items)
-            position: Any = arguments[0] if arguments else -1
+            position: Any = call.argument(0, default=-1)
             try:
                 found: Object = changed.pop(position)
             except IndexError as error:
@@ -395,7 +386,7 @@ def _list_method(
         case "index" | "count" | "remove", [item]:
             return _search(interp, owner, name, items, item)
         case "sort", []:
-            interp.put(owner, "items", sort(interp, items, keywords, frame))
+            interp.put(owner, "items", sort(interp, items, call.keywords, call.frame))
             return None
     interp.put(owner, "items", None)
     return any_of(interp, items)
@@ -431,11 +422,10 @@ def _search(interp: Interpreter, owner: ListObject, name: str, items: list[Objec
     return None
 
 
-def _set_method(interp: Interpreter, owner: SetObject, name: str, arguments: list[Object], frame: Frame) -> Object:
-    items = owner.items
-    others = (
-        [iterate(interp, argument, frame) for argument in arguments] if name not in ("add", "discard", "remove") else []
-    )
+def _set_method(interp: Interpreter, owner: SetObject, name: str, call: Call) -> Object:
+    items, arguments = owner.items, call.arguments
+    takes_element = name in ("add", "discard", "remove")
+    others = [] if takes_element else [iterate(interp, argument, call.frame) for argument in arguments]
     if items is None or None in others or not all(map(is_constant, arguments if not others else [])):
         if name in ("add", "discard", "remove", "update", "clear", "pop"):
             interp.put(owner, "items", None)

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.classes import (
     bits_of,
@@ -27,12 +28,11 @@ from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.started import holds
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, is_set
-from mfsdp_lint.readers.python.values.classes import ClassObject, plain
-from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, is_small, is_wide
+from mfsdp_lint.readers.python.values.code import ClassObject, Frame, plain
 from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, MAY_HAVE_CHANGED, QUESTION
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
+    LONGEST_LIST,
     MISSING,
     Bound,
     Choice,
@@ -50,7 +50,9 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     derived,
     is_constant,
+    is_small,
     is_symbolic,
+    is_wide,
     obstacle_of,
 )
 
@@ -99,7 +101,8 @@ def _question(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, o
     if not isinstance(left, Unknown):
         return Choice((True, False))
     kind = {ast.IsNot: "Is", ast.NotEq: "Eq", ast.NotIn: "In"}.get(type(op), type(op).__name__)
-    key = (QUESTION, kind, _token(right))
+    token = (type(right).__name__, right) if isinstance(right, CONSTANTS) else id(right)
+    key = (QUESTION, kind, token)
     found: Object = left.fields.get(key, MISSING)
     if found is MISSING:
         found = interp.unknown("", not_none=True)
@@ -115,10 +118,6 @@ def _question(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, o
     if not opposite:
         return found
     return negated(interp, found)
-
-
-def _token(value: Object) -> Any:
-    return (type(value).__name__, value) if isinstance(value, CONSTANTS) else id(value)
 
 
 def same_object(left: Object, right: Object) -> bool | None:
@@ -142,14 +141,10 @@ def is_none(value: Object) -> bool | None:
     if isinstance(value, Unknown):
         return False if value.not_none else None
     if isinstance(value, Choice):
-        return _all_alike([is_none(option) for option in value.options])
+        return agreed([is_none(option) for option in value.options])
     if isinstance(value, External):
         return False if value.name.partition(".")[0] in ("torch", "functools", "enum", "inspect") else None
     return value is None
-
-
-def _all_alike(answers: list[bool | None]) -> bool | None:
-    return answers[0] if len(set(answers)) == 1 else None
 
 
 def _over_options(left: Object, right: Object, ask: Any) -> bool | None:
@@ -157,7 +152,7 @@ def _over_options(left: Object, right: Object, ask: Any) -> bool | None:
         return True if left is right else None
     lefts = left.options if isinstance(left, Choice) else (left,)
     rights = right.options if isinstance(right, Choice) else (right,)
-    return _all_alike([ask(one, other) for one in lefts for other in rights])
+    return agreed([ask(one, other) for one in lefts for other in rights])
 
 
 def equal(interp: Interpreter, left: Object, right: Object) -> bool | None:
@@ -182,7 +177,11 @@ def equal(interp: Interpreter, left: Object, right: Object) -> bool | None:
     if isinstance(left, tuple) and isinstance(right, tuple):
         return _equal_items(interp, left, right)
     if isinstance(left, DictObject) and isinstance(right, DictObject):
-        return _equal_dicts(interp, left, right)
+        if left.writes.get(MAY_HAVE_CHANGED) or right.writes.get(MAY_HAVE_CHANGED):
+            return None
+        if left.fields.keys() != right.fields.keys():
+            return False
+        return _equal_items(interp, tuple(left.fields.values()), tuple(right.fields[key] for key in left.fields))
     if isinstance(left, EnumMember) and isinstance(right, EnumMember):
         return left is right
     if isinstance(left, External) or isinstance(right, External):
@@ -269,14 +268,6 @@ def _elements(value: SetObject | frozenset[Object]) -> frozenset[Object] | None:
     return frozenset(items) if items is not None and is_constant(tuple(items)) else None
 
 
-def _equal_dicts(interp: Interpreter, left: DictObject, right: DictObject) -> bool | None:
-    if left.writes.get(MAY_HAVE_CHANGED) or right.writes.get(MAY_HAVE_CHANGED):
-        return None
-    if left.fields.keys() != right.fields.keys():
-        return False
-    return _equal_items(interp, tuple(left.fields.values()), tuple(right.fields[key] for key in left.fields))
-
-
 def contains(interp: Interpreter, holder: Object, item: Object, frame: Frame) -> bool | None:
     """Evaluate `item in holder`; None if that is not known."""
     holder, item = interp.settle(holder), plain(interp.settle(item))
@@ -288,10 +279,10 @@ def contains(interp: Interpreter, holder: Object, item: Object, frame: Frame) ->
         numbers = bits_of(interp, holder), bits_of(interp, item)
         return None if numbers[0] is None or numbers[1] is None else numbers[0] & numbers[1] == numbers[1]
     if isinstance(holder, Choice):
-        return _all_alike([contains(interp, option, item, frame) for option in holder.options])
+        return agreed([contains(interp, option, item, frame) for option in holder.options])
     if isinstance(holder, (str, bytes)):
         if isinstance(item, Choice):
-            return _all_alike([contains(interp, holder, option, frame) for option in item.options])
+            return agreed([contains(interp, holder, option, frame) for option in item.options])
         if isinstance(item, Unknown) or not isinstance(item, CONSTANTS) or is_symbolic(holder, item):
             return None
         try:

@@ -17,9 +17,9 @@ from mfsdp_lint.readers.python.eval.classes import enum_members, lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.copies import template
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.state.paths import Dependencies
+from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -52,18 +52,16 @@ class NotPortable(Exception):
 class _Provider:
     """A provider as an interpreter of its own worked it out; None where other interpreters cannot have it.
 
-    `called` are the functions that ran for it, `files` those that were imported, of which some were `asked_for`. With
-    `opens`, facts of the release were needed. `variables` of the environment were looked at, by the code that is
-    `asking`.
+    `files` were imported for it, of which some were `asked_for`. With `opens`, facts of the
+    release were needed. Variables of the environment were looked at by the code that is `asking`.
     """
 
     value: Object
     is_portable: bool
-    called: frozenset[Function] = frozenset()
+    dependencies: Dependencies = field(default_factory=Dependencies)
     files: frozenset[str] = frozenset()
     asked_for: frozenset[str] = frozenset()
     opens: bool = False
-    variables: frozenset[str] = frozenset()
     asking: Mapping[str, Mapping[ast.AST, Module]] = field(default_factory=dict)
 
 
@@ -84,7 +82,7 @@ def shared_provider(interp: Interpreter, method: Function, wanted: str | None, w
         if provider is None:
             return work(interp, method)
         fields = interp.path.environment.fields
-        given = {name: fields[name] for name in provider.variables if name in fields}
+        given = {name: fields[name] for name in provider.dependencies.variables if name in fields}
         if given.items() <= variables.items():
             break
         if not all(map(is_constant, given.values())):
@@ -98,7 +96,7 @@ def shared_provider(interp: Interpreter, method: Function, wanted: str | None, w
         return work(interp, method)
     if provider.opens:
         interp.knowledge.use()
-    interp.called_aside |= provider.called
+    interp.shared_dependencies.add(provider.dependencies)
     for name, scopes in provider.asking.items():
         interp.asked_for.setdefault(name, {}).update(scopes)
     finder.sources.note(shared.texts)
@@ -147,16 +145,17 @@ def _worked_out(alone: Interpreter, method: Function, work: Work) -> _Provider:
     # A copy: what other providers share with it is undone, and changed again.
     value = template(work(alone, own)).make(alone, {})
     # What only some programs are given would make the provider theirs alone.
-    is_portable = alone.asked_start == alone.asked_environment
+    dependencies = Dependencies()
+    dependencies.add(alone.dependencies)
+    dependencies.add(alone.shared_dependencies)
     files = frozenset(alone.finder.by_path)
     return _Provider(
         value,
-        is_portable,
-        frozenset(alone.called | alone.called_aside),
+        not dependencies.asks_start,
+        dependencies,
         files,
         alone.finder.asked_among(files),
         alone.knowledge.is_used,
-        frozenset(alone.asked_names),
         alone.asked_for,
     )
 

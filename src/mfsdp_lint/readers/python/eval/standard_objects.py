@@ -14,12 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from mfsdp_lint.readers.python.state.calling import BUILTINS, LIBRARY, Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import BUILTINS, LIBRARY, Model
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import part_of_each
-from mfsdp_lint.readers.python.values.frames import Call
-from mfsdp_lint.readers.python.values.limits import is_small
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import HELD, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -33,6 +32,7 @@ from mfsdp_lint.readers.python.values.objects import (
     StandardObject,
     Unknown,
     is_constant,
+    is_small,
     is_symbolic,
 )
 

@@ -20,11 +20,18 @@ from mfsdp_lint.readers.python.eval.assignments import (
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, head
 from mfsdp_lint.readers.python.eval.branches import branch, known_truth, nothing, perhaps, undecided
-from mfsdp_lint.readers.python.eval.classes import class_names, fields_of, has_base, has_fields, lookup, opaque
+from mfsdp_lint.readers.python.eval.classes import (
+    class_names,
+    fields_of,
+    has_base,
+    has_fields,
+    is_instance,
+    lookup,
+    opaque,
+)
 from mfsdp_lint.readers.python.eval.containers import hashable, plain_key
 from mfsdp_lint.readers.python.eval.definitions import run_define_class, run_define_function
 from mfsdp_lint.readers.python.eval.imports import bind_import, import_guarded
-from mfsdp_lint.readers.python.eval.instance_of import is_instance
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.loops import run_for, run_while
 from mfsdp_lint.readers.python.eval.operators import equal, same_object
@@ -35,8 +42,7 @@ from mfsdp_lint.readers.python.state.modules import Unread, UnreadableBody
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Place, Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import decide, truth
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.markers import EQUAL, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -257,7 +263,11 @@ def _enter(interp: Interpreter, node: Any, items: list[ast.withitem], frame: Fra
     if isinstance(manager, GeneratorCall):
         return _with_generator(interp, node, first, rest, manager, frame)
     if isinstance(manager, Partial) and getattr(manager.function, "name", "") == "contextlib.suppress":
-        return _suppress(interp, node, first, rest, frame)
+        # As `try: ... except ...: pass`.
+        caught = ast.Tuple(first.context_expr.args, ast.Load()) if isinstance(first.context_expr, ast.Call) else None
+        handler = ast.copy_location(ast.ExceptHandler(caught, None, []), first.context_expr)
+        body = [ast.copy_location(ast.With(rest, node.body), node)] if rest else node.body
+        return _guarded(interp, ast.copy_location(ast.Try(body, [handler], [], []), node), frame)
     value: Object = interp.unknown(ast.unparse(first.context_expr), not_none=False)
     leave: Object = None
     if isinstance(manager, Unknown) and isinstance(manager.fields.get("__enter__"), Native):
@@ -283,14 +293,6 @@ def _enter(interp: Interpreter, node: Any, items: list[ast.withitem], frame: Fra
         raise
     invoke(interp, leave, Call([None, None, None], {}, node, frame))
     return signal
-
-
-def _suppress(interp: Interpreter, node: Any, first: ast.withitem, rest: list[ast.withitem], frame: Frame) -> Signal:
-    """Run `with contextlib.suppress(...)` as `try: ... except ...: pass`."""
-    caught = ast.Tuple(first.context_expr.args, ast.Load()) if isinstance(first.context_expr, ast.Call) else None
-    handler = ast.copy_location(ast.ExceptHandler(caught, None, []), first.context_expr)
-    body = [ast.copy_location(ast.With(rest, node.body), node)] if rest else node.body
-    return _guarded(interp, ast.copy_location(ast.Try(body, [handler], [], []), node), frame)
 
 
 def _with_generator(

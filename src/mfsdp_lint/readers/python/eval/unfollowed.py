@@ -1,22 +1,38 @@
-"""Calls whose code is not at hand."""
+"""Calls that are not followed: of code that is not at hand, and of launchers, which train with what they are handed.
+
+What is handed over is kept as it is at that moment. Upstream's launchers are never followed, whether their source is at
+hand or not: all that a recipe has to say is said before. Code out of sight may be given something to start (a task made
+of a launcher, a function that launches). What a thread, an executor or a cluster's task does with it is not known; that
+it is there to be started is enough. It is run aside, and only its launches are kept.
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
+from mfsdp_lint.megatron.vocabulary import LAUNCHERS
+from mfsdp_lint.readers.python.eval.branches import one_of
+from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
-from mfsdp_lint.readers.python.eval.launching import hand_over, launch_what_is_started
+from mfsdp_lint.readers.python.eval.imports import meant
+from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.effects import calls_nothing, changes_nothing, only_looks
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
+from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.frames import Call, Frame, told_at
-from mfsdp_lint.readers.python.values.markers import CONFIGURATION
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.state.paths import CannotJoin, Facts, Launch, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.code import Call, Frame, Module, calls_to, told_at
+from mfsdp_lint.readers.python.values.markers import CONFIGURATION, EITHER, HANDED
 from mfsdp_lint.readers.python.values.objects import (
     Bound,
+    Choice,
     DictObject,
+    External,
     Function,
+    Instance,
     ListObject,
     Object,
     Partial,
@@ -24,6 +40,161 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     is_object,
 )
+
+_SHORT = frozenset(name.rpartition(".")[2] for name in LAUNCHERS)
+
+
+def is_launcher(value: Object) -> bool:
+    """Tell whether a value is one of upstream's launchers, its source at hand or not."""
+    if isinstance(value, Function):
+        return value.name in _SHORT and f"{value.module.name}.{value.name}" in LAUNCHERS
+    return isinstance(value, External) and value.name in LAUNCHERS
+
+
+def launch(interp: Interpreter, name: str, call: Call) -> Object:
+    """Launch the configurations that a launcher is handed; start-up's changes to them are not looked at."""
+    interp.unfollowed += 1
+    interp.doubts += 1
+    values = call.values
+    launched: list[Object] = list(_configurations(interp, values, f"the configuration of {name}()"))
+    if not launched and interp.path.launches.handed is not None:
+        # It may come from where another one was handed to.
+        launched += [value for value in map(interp.settle, values) if isinstance(value, Unknown)][:1]
+    for container in launched:
+        interp.put(interp.path.launches, interp.tick(), _as_it_is(interp, container, call.node, call.frame))
+    seen = set(map(id, launched))
+    for value in values:
+        forget_reachable(interp, value, seen)
+    return interp.unknown(f"{name}()")
+
+
+def hand_over(interp: Interpreter, values: list[Object], node: Any, frame: Frame) -> bool:
+    """Keep the last configuration given to code out of sight, which is no launcher, as it is; tell if there is one."""
+    handed = False
+    for value in map(interp.settle, values):
+        if is_container(interp, value) or is_taken_for_one(interp, value):
+            interp.put(interp.path.launches, HANDED, _as_it_is(interp, value, node, frame))
+            handed = True
+    return handed
+
+
+def is_taken_for_one(interp: Interpreter, value: Object) -> bool:
+    """Tell whether an unknown value results from a configuration given to code out of sight, or `config or other`."""
+    if not isinstance(value, Unknown):
+        return False
+    return CONFIGURATION in value.fields or any(is_container(interp, one) for one in value.fields.get(EITHER, ()))
+
+
+def _configurations(interp: Interpreter, values: list[Object], text: str) -> Iterator[Object]:
+    """Yield the configurations among the values that a launcher is handed, or inside them (the state of a run)."""
+    for value in map(interp.settle, values):
+        if isinstance(value, Choice):
+            options = [option for option in value.options if is_configuration(interp, option)]
+            if options:
+                yield one_of(interp, options, text)
+        elif is_configuration(interp, value):
+            yield value
+        elif isinstance(value, (Instance, Unknown)):
+            yield from (part for part in value.fields.values() if is_container(interp, part))
+
+
+def is_configuration(interp: Interpreter, value: Object) -> bool:
+    """Tell whether a value is a configuration, or an unknown value that is taken for one."""
+    return is_container(interp, value) or is_taken_for_one(interp, value) or changed_from_outside(value)
+
+
+def _as_it_is(interp: Interpreter, container: Object, node: Any, frame: Frame) -> Launch:
+    path = interp.path
+    copies: dict[int, Object] = {}
+    root = deep_copy(interp, container, copies)
+    environment = deep_copy(interp, path.environment, copies)
+    assert isinstance(environment, DictObject)
+    facts = Facts()
+    facts.fields, facts.kept = path.facts.fields.copy(), path.facts.kept.copy()
+    here = [(frame.module, node, frame.function)] if isinstance(node, ast.AST) else []
+    return Launch(
+        container, root, environment, facts, tuple(words for _, words in path.taken), (*here, *calls_to(frame))
+    )
+
+
+def launch_what_is_started(interp: Interpreter, call: Call) -> None:
+    """Find what a call out of sight launches by starting what it is given."""
+    if interp.module_level:
+        return
+    values = call.values
+    for value in values:
+        if may_launch(interp, value):
+            others = [other for other in call.arguments if other is not value]
+            named = {name: other for name, other in call.keywords.items() if other is not value}
+            for given in _arguments(interp, others, named):
+                if _starts(interp, value, call.passing(*given)):
+                    break
+
+
+def may_launch(interp: Interpreter, value: Object) -> bool:
+    """Tell whether calling a value may launch something, judged by the names in its text."""
+    match value:
+        case Partial(function=function) | Bound(function=function):
+            return may_launch(interp, function)
+        case Function():
+            key = ("may launch", value)
+            if key not in interp.memo:
+                interp.memo[key] = is_launcher(value)  # while it is being asked: what calls itself adds nothing
+                interp.memo[key] = is_launcher(value) or any(
+                    may_launch(interp, named) for named in _named(interp, value)
+                )
+            found: bool = interp.memo[key]
+            return found
+        case _:
+            return is_launcher(value)
+
+
+def _named(interp: Interpreter, function: Function) -> Iterator[Object]:
+    """Yield the values that a function's text names: those of its module and of the functions around it."""
+    if not function.module.is_own:
+        return
+    for node in ast.walk(function.node):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            yield meant(interp, function.module, node, function)
+
+
+def _arguments(
+    interp: Interpreter, others: list[Object], named: dict[str, Object]
+) -> Iterator[tuple[list[Object], dict[str, Object]]]:
+    """Yield possible arguments of a start: `args` and `kwargs`, the rest of those given, none; perhaps after a rank."""
+    packed = [value for value in (*others, *named.values()) if isinstance(value, (tuple, ListObject))]
+    packed_names = [value for value in (*others, *named.values()) if isinstance(value, DictObject)]
+    for each in packed:
+        items = list(each.items or ()) if isinstance(each, ListObject) else list(each)
+        keywords = {key: value for one in packed_names for key, value in one.fields.items() if isinstance(key, str)}
+        yield items, keywords
+        yield [interp.unknown("rank"), *items], keywords
+    yield others, named
+    yield [], {}
+    yield [interp.unknown("rank")], {}
+
+
+def _starts(interp: Interpreter, value: Object, call: Call) -> bool:
+    """Tell whether a call gets as far as to launch something; only its launches are kept."""
+    path = interp.path
+    mark, before = len(path.journal), path.launches.all
+    path.trial += 1
+    try:
+        result = invoke(interp, value, call)
+        if isinstance(result, Coroutine):
+            result.result()
+    except (Raised, CannotJoin):
+        pass
+    except OutOfSteps:
+        if path.limit == path.budget:
+            raise
+    finally:
+        path.trial -= 1
+        launched = [each for each in path.launches.all if each not in before and is_configuration(interp, each.root)]
+        interp.rollback(mark)
+    for each in launched:
+        interp.put(path.launches, interp.tick(), each)
+    return bool(launched)
 
 
 def unfollowed(
@@ -41,7 +212,7 @@ def unfollowed(
     """
     interp.unfollowed += 1
     interp.doubts += 1
-    given = [*call.arguments, *call.keywords.values()]
+    given = call.values
     picked = _picked(interp, given)
     launch_what_is_started(interp, call)
     obstacle = call_at(name, call.node, call.frame) if blamed else None

@@ -16,9 +16,8 @@ from pathlib import Path
 from mfsdp_lint.core import files
 from mfsdp_lint.readers.python.eval import classes
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.classes import StarOut
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
+from mfsdp_lint.readers.python.values.code import Module, StarOut
 from mfsdp_lint.readers.python.values.objects import MISSING, External, Object
 
 WRITTEN = Path(__file__).parents[1] / "library" / "written"
@@ -41,20 +40,12 @@ OF_TYPING = {
 """Classes that `typing` offers under a name of its own."""
 
 
+@remembered()
 def written(interp: Interpreter, name: str) -> Object:
     """Return the function or class with this dotted name (`itertools.chain.from_iterable` is written
     `chain_from_iterable`); MISSING where nobody wrote a model of it.
     """
-    name = OF_TYPING.get(name, name)
-    key = ("written", name)
-    if key not in interp.memo:
-        interp.memo[key] = _find(interp, name)
-    found: Object = interp.memo[key]
-    return found
-
-
-def _find(interp: Interpreter, name: str) -> Object:
-    parts = name.split(".")
+    parts = OF_TYPING.get(name, name).split(".")
     for length in range(len(parts) - 1, 0, -1):
         top = ".".join(parts[:length])
         top = SAME_AS.get(top, top)
@@ -65,15 +56,12 @@ def _find(interp: Interpreter, name: str) -> Object:
     return MISSING
 
 
+@remembered()
 def _module(interp: Interpreter, name: str) -> Module:
-    key = ("written module", name)
-    if key not in interp.memo:
-        module = Module(f"<{name}>", name, ast.parse(_modules()[name]))
-        module.written = True
-        module.stars.append(StarOut(name))
-        interp.memo[key] = module
-    found: Module = interp.memo[key]
-    return found
+    module = Module(f"<{name}>", name, ast.parse(_modules()[name]))
+    module.written = True
+    module.stars.append(StarOut(name))
+    return module
 
 
 @cache

@@ -11,10 +11,8 @@ from mfsdp_lint.readers.python.eval.configurations import STRATEGY, TRAINER, cla
 from mfsdp_lint.readers.python.export.origins import Spans, origin, plain_value
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, TASK
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

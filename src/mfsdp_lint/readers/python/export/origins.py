@@ -9,11 +9,11 @@ from typing import Any, TypeGuard
 from mfsdp_lint.core.recipe import CallSite, How, Obstacle, Origin, Source, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
+from mfsdp_lint.megatron.layers import LAYER_FUNCTIONS
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.limits import is_small
+from mfsdp_lint.readers.python.values.code import Module
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     DTYPES,
@@ -22,21 +22,28 @@ from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     EnumMember,
     External,
+    Function,
     IteratorObject,
     ListObject,
     Object,
     Option,
+    Partial,
     Place,
     Unknown,
     Write,
+    is_small,
     is_symbolic,
 )
 
 _SWITCH: dict[bool | None, Value] = {value: Known(value) for value in (None, True, False)}
 _FOLDER = re.compile(r"<DIR:\d+>")
 
-FUNCTIONS = {"torch.nn.functional.relu", "torch.nn.functional.sigmoid", "torch.nn.functional.silu"}
-"""Gates and activations that are known by the name they are used by; gelu's own is another (torch 2.13.0)."""
+FUNCTIONS = {
+    *("torch.nn.functional.relu", "torch.nn.functional.sigmoid", "torch.nn.functional.silu"),
+    *LAYER_FUNCTIONS,
+}
+"""Functions that are known by name: gates and activations, by the name they are used by (gelu's own is another, torch
+2.13.0), and those that say which layers a model has."""
 
 
 def switch(value: Object) -> Value | None:
@@ -57,15 +64,15 @@ def plain_value(interp: Interpreter, value: Object, depth: int = 0) -> Value:
         return Known(_FOLDER.sub("<DIR>", value)) if isinstance(value, str) and is_symbolic(value) else Known(value)
     if isinstance(value, Unknown):
         known = value.not_none or interp.path.facts.fields.get(("not none", id(value))) is True
-        return NOT_NONE if known or (value.fields and _written(value)) else UNKNOWN
+        return NOT_NONE if known or (value.fields and value.writes) else UNKNOWN
     if isinstance(value, Choice):
         return join(plain_value(interp, option, depth) for option in value.options if option is not MISSING)
     if isinstance(value, EnumMember):
         return Known(value.name)
+    if (name := _name_of_function(value)) in FUNCTIONS:
+        return Known(f"<function {name}>")
     if isinstance(value, External):
         top, _, last = value.name.rpartition(".")
-        if value.name in FUNCTIONS:
-            return Known(f"<function {value.name}>")
         return Known(value.name) if top == "torch" and last in DTYPES else NOT_NONE
     if isinstance(value, (tuple, ListObject)) and depth < 8 and not isinstance(value, IteratorObject):
         items = list(value) if isinstance(value, tuple) else value.items
@@ -81,8 +88,13 @@ def plain_value(interp: Interpreter, value: Object, depth: int = 0) -> Value:
     return NOT_NONE
 
 
-def _written(value: Unknown) -> bool:
-    return bool(value.writes)
+def _name_of_function(value: Object) -> str | None:
+    """Return the dotted name of a function, or of the function of a partial call."""
+    if isinstance(value, Partial):
+        value = value.function
+    if isinstance(value, Function):
+        return f"{value.module.name}.{value.name}"
+    return value.name if isinstance(value, External) else None
 
 
 def _known_list(items: list[Value]) -> Value:

@@ -22,12 +22,10 @@ from mfsdp_lint.readers.python.eval.classes import fields_by_name, has_fields, l
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.export.origins import Spans, obstacle, one_origin, origin, plain_value, switch
 from mfsdp_lint.readers.python.library.config_trees import lacked_by
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module, qualified
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -107,17 +105,9 @@ def _is_read(interp: Interpreter, program: Callable[[], Sequence[str]], name: st
     return any(_is_read_in(interp, path, name) for path in program())
 
 
+@remembered()
 def _is_read_in(interp: Interpreter, path: str, name: str) -> bool:
-    key = ("read", name, path)
-    if key not in interp.memo:
-        text = interp.finder.sources.text_or_none(path)
-        interp.memo[key] = text is not None and _reads(text, name)
-    found: bool = interp.memo[key]
-    return found
-
-
-def _reads(text: str, name: str) -> bool:
-    """Tell whether a text reads an attribute."""
+    text = interp.finder.sources.text_or_none(path) or ""
     return name in text and any(name in line and name in _reads_of(line) for line in text.splitlines())
 
 
@@ -238,7 +228,11 @@ class TreeSettings(Settings):
         try:
             if path.startswith(ENVIRONMENT):
                 return self._variable(path, path[len(ENVIRONMENT) :])
-            return self._setting(path)
+            place = self._place(path)
+            if place is None:
+                return None
+            owner, name, found = place
+            return Setting(path, plain_value(self._interpreter, found), self._origin(owner, name))
         finally:
             at.facts = now
 
@@ -259,23 +253,13 @@ class TreeSettings(Settings):
         at = self._interpreter.path
         now, at.facts = at.facts, self._facts
         try:
-            return self._value(path)
+            if path.startswith(ENVIRONMENT):
+                setting = self._variable(path, path[len(ENVIRONMENT) :])
+                return UNKNOWN if setting is None else setting.value
+            place = self._place(path)
+            return UNKNOWN if place is None else plain_value(self._interpreter, place[2])
         finally:
             at.facts = now
-
-    def _value(self, path: str) -> Value:
-        if path.startswith(ENVIRONMENT):
-            setting = self._variable(path, path[len(ENVIRONMENT) :])
-            return UNKNOWN if setting is None else setting.value
-        place = self._place(path)
-        return UNKNOWN if place is None else plain_value(self._interpreter, place[2])
-
-    def _setting(self, path: str) -> Setting | None:
-        place = self._place(path)
-        if place is None:
-            return None
-        owner, name, found = place
-        return Setting(path, plain_value(self._interpreter, found), self._origin(owner, name))
 
     def _place(self, path: str) -> tuple[Object, str, Object] | None:
         """Return the object that a setting is a part of, the name of the part, and the part; None where there is none.

@@ -18,6 +18,5 @@ from mfsdp_lint.readers.python.library import (  # noqa: F401 (each registers it
     packages,
     sequences,
     subprocesses,
-    text,
     types,
 )

@@ -25,10 +25,9 @@ from mfsdp_lint.readers.python.eval.standard_objects import (
 )
 from mfsdp_lint.readers.python.library.environment import read
 from mfsdp_lint.readers.python.library.text_places import csv_places, ini_places
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import Model, models
-from mfsdp_lint.readers.python.values.frames import Call
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import ENTRIES
 from mfsdp_lint.readers.python.values.objects import (
     DictObject,

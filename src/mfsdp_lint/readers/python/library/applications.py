@@ -14,13 +14,11 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.library.command_line import said_in
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind
 from mfsdp_lint.readers.python.state.texts import written as where_written
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call
+from mfsdp_lint.readers.python.values.code import Call, ClassObject
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

@@ -18,14 +18,12 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.readers.python.library.text_places import Key, toml_places
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.library.text_places import NOT_KNOWN, Key, NoData, Placed, toml_places
+from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, place, trace
-from mfsdp_lint.readers.python.values.frames import Call
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, Module
 from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     ListObject,
@@ -35,7 +33,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     is_symbolic,
 )
-from mfsdp_lint.readers.python.values.places import NOT_KNOWN, NoData, Placed
 
 Read = Callable[[str, str], list[Placed]]
 """From the path and the text of a file to the documents in it. Raises NoData."""
@@ -177,7 +174,9 @@ def _indent(node: ast.expr, blanks: int) -> None:
 
 
 def _literal(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None = None) -> Placed:
-    origin = _of_node(path, lines, node, pair)
+    focus = lines.of_node(path, node)
+    first = focus if pair is None else lines.of_node(path, pair)
+    origin = Origin(replace(focus, line=first.line, column=first.column), "assigned", focus)
     match node:
         case ast.Dict(keys=keys, values=values):
             entries = zip(keys, values, strict=True)
@@ -186,12 +185,6 @@ def _literal(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None = No
             return Placed([_literal(path, lines, item) for item in items], origin)
         case _:
             return Placed(ast.literal_eval(node), origin)
-
-
-def _of_node(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None) -> Origin:
-    focus = lines.of_node(path, node)
-    first = focus if pair is None else lines.of_node(path, pair)
-    return Origin(replace(focus, line=first.line, column=first.column), "assigned", focus)
 
 
 def _without_places(value: Any) -> Placed:

@@ -17,11 +17,10 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.python.eval.containers import set_entry
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.methods import method
-from mfsdp_lint.readers.python.eval.path_objects import make_path, text_of_path
-from mfsdp_lint.readers.python.library.text import computes, settled
-from mfsdp_lint.readers.python.state.folders import (
+from mfsdp_lint.readers.python.eval.path_objects import (
     folder_of,
     located,
+    make_path,
     matching,
     normal,
     overwrite,
@@ -29,14 +28,15 @@ from mfsdp_lint.readers.python.state.folders import (
     spelled,
     symbol,
     text_of,
+    text_of_path,
 )
+from mfsdp_lint.readers.python.library.sequences import computes, settled
+from mfsdp_lint.readers.python.state.calling import Model, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_set, variable
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, Frame, Module
 from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,

@@ -9,12 +9,10 @@ from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dataclass, lookup, mro, namespace, opaque
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.iteration import iterate
-from mfsdp_lint.readers.python.state.calling import evaluate, invoke
+from mfsdp_lint.readers.python.state.calling import BUILTINS, Model, evaluate, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import BUILTINS, Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, qualified
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,

@@ -16,18 +16,16 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.hydra_defaults import Composer, ConfigFile, Default, NotComposed, Options, Part, package_of
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
-from mfsdp_lint.readers.python.eval.path_objects import text_of_path
+from mfsdp_lint.readers.python.eval.path_objects import folder_of, located, normal, symbol, text_of, text_of_path
 from mfsdp_lint.readers.python.library.command_line import NotFollowed, Spec, take
 from mfsdp_lint.readers.python.library.config_trees import all_lacked, make_tree, meant, merge
 from mfsdp_lint.readers.python.library.data import from_omegaconf, to_object
 from mfsdp_lint.readers.python.library.omegaconf import Said, override
-from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.folders import folder_of, located, normal, symbol, text_of
+from mfsdp_lint.readers.python.library.text_places import NoData, Placed
+from mfsdp_lint.readers.python.state.calling import invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.paths import Refused
-from mfsdp_lint.readers.python.values.frames import Call
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     ConfigTree,
@@ -39,7 +37,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Option,
     Partial,
 )
-from mfsdp_lint.readers.python.values.places import NoData, Placed
 from mfsdp_lint.readers.trees import Leaf, Section, Tree
 
 _GROUP = re.compile(r"(?P<sign>~|\+\+|\+)?(?P<group>[\w/.-]+)(?:@(?P<package>[\w.]+))?(?:=(?P<option>.*))?\Z")

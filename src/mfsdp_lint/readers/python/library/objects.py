@@ -13,18 +13,15 @@ from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.iteration import called, special
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import evaluate, invoke, run_block
+from mfsdp_lint.readers.python.state.calling import BUILTINS, evaluate, invoke, models, run_block
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.deciding import inside
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable, is_part, part_of, shallow_copy
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.classes import ClassObject, StarOut
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, StarOut
 from mfsdp_lint.readers.python.values.markers import COPY_OF
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -189,7 +186,7 @@ def _run_text(interp: Interpreter, call: Call) -> Object:
         for value in list(here.fields.values()):
             forget_reachable(interp, value)
         here = here.enclosing
-    given = (*call.arguments, *call.keywords.values())
+    given = call.values
     for value in (*given, interp.path.environment, *call.frame.module.fields.values()):
         forget_reachable(interp, value)
     return interp.unknown("eval()")

@@ -12,7 +12,9 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
+from mfsdp_lint.readers.hydra_overrides import Element, NoOverride, read_element, split_override
 from mfsdp_lint.readers.python.eval.operators import equal
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
@@ -28,17 +30,15 @@ from mfsdp_lint.readers.python.library.config_trees import (
 )
 from mfsdp_lint.readers.python.library.data import from_omegaconf, in_place, loaded, to_object
 from mfsdp_lint.readers.python.library.environment import read
-from mfsdp_lint.readers.python.library.hydra_overrides import NoOverride, Override, parse
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.library.text_places import NOT_KNOWN, NoData, Placed
+from mfsdp_lint.readers.python.state.calling import invoke, models
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.started import word_of, words
 from mfsdp_lint.readers.python.state.truth import truth
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call
+from mfsdp_lint.readers.python.values.code import Call, ClassObject
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -51,7 +51,38 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     Write,
 )
-from mfsdp_lint.readers.python.values.places import NOT_KNOWN, NoData
+
+__all__ = ("NoOverride", "Override", "parse")
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """`sign` is "" (change), "+" (add), "++" (add or change) or "~" (take away); `key` has dots."""
+
+    sign: str
+    key: str
+    value: Placed
+
+
+def parse(text: str) -> Override:
+    """Parse one override. Raises NoOverride."""
+    found = split_override(text)
+    if found is None:
+        raise NoOverride(text)
+    return Override(
+        found.sign, found.key, Placed(None) if found.written is None else _placed(read_element(found.written))
+    )
+
+
+def _placed(element: Element) -> Placed:
+    match element:
+        case list():
+            return Placed([_placed(each) for each in element])
+        case dict():
+            return Placed({key: _placed(each) for key, each in element.items()})
+        case Known(value):
+            return Placed(value)
+    return Placed(None, open=True)
 
 
 def _fresh(interp: Interpreter, source: Object, call: Call) -> Object:

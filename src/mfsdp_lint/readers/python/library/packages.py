@@ -12,14 +12,12 @@ from contextlib import suppress
 from functools import total_ordering
 
 from mfsdp_lint.readers.python.eval.imports import import_module, is_there, resolve_global
-from mfsdp_lint.readers.python.eval.path_objects import text_of_path
+from mfsdp_lint.readers.python.eval.path_objects import folder_of, located, spelled, text_of_path
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown, answer
-from mfsdp_lint.readers.python.state.folders import folder_of, located, spelled
+from mfsdp_lint.readers.python.state.calling import Model, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.frames import Call, told_at
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import Call, Module, told_at
 from mfsdp_lint.readers.python.values.objects import External, ListObject, Object, Unknown
 
 

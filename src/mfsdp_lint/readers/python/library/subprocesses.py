@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
+from functools import partial
 from itertools import takewhile
+from typing import NamedTuple
 
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
-from mfsdp_lint.readers.python.state.deciding import argument
+from mfsdp_lint.readers.python.state.calling import Model, models
+from mfsdp_lint.readers.python.state.deciding import argument, imported
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.paths import Command, Said
 from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
 from mfsdp_lint.readers.python.state.variables import is_environment
-from mfsdp_lint.readers.python.values.frames import Call, Frame, calls_to
+from mfsdp_lint.readers.python.values.code import Call, Frame, calls_to
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Object
 
 _DEEPEST = 8
@@ -78,6 +82,101 @@ for _name in ("os.execv", "os.execvp", "os.execve", "os.execvpe"):
     models(_name)(_exec(_name))
 
 
+class _Holder(NamedTuple):
+    """A class whose objects are started later, by somebody else: the arguments that say how.
+
+    `script` is a line, or a text, for a shell; `words` are those of a command, in lists or one by one, the first of
+    them with `first` for its default. `adds`: the environment is added to that of the program which starts it, not
+    what replaces it; in a container there is another one. `templated`: Jinja fills texts in before.
+    """
+
+    names: tuple[str, ...]
+    script: str = ""
+    words: tuple[str, ...] = ()
+    first: str = ""
+    environment: str = ""
+    folder: str = ""
+    adds: bool = False
+    templated: bool = False
+
+
+_HOLDERS: Mapping[str, _Holder] = {
+    # airflow.apache.org/docs/apache-airflow-providers-standard, operators/bash.html
+    "BashOperator": _Holder((), script="bash_command", environment="env", folder="cwd", templated=True),
+    # airflow.apache.org/docs/apache-airflow-providers-cncf-kubernetes, operators.html
+    "KubernetesPodOperator": _Holder(
+        (), words=("cmds", "arguments"), environment="env_vars", adds=True, templated=True
+    ),
+    # airflow.apache.org/docs/apache-airflow-providers-docker, DockerOperator
+    "DockerOperator": _Holder((), script="command", environment="environment", adds=True, templated=True),
+    # github.com/NVIDIA-NeMo/Run, nemo_run/config.py, class Script
+    "Script": _Holder(
+        ("path", "inline", "args", "env", "entrypoint", "m"),
+        script="inline",
+        words=("entrypoint", "path", "args"),
+        first="bash",
+        environment="env",
+        adds=True,
+    ),
+}
+
+
+def _holder(name: str, holder: _Holder) -> Model:
+    """Return the model of such a class: its object is taken to be started."""
+
+    def model(interp: Interpreter, call: Call) -> Object:
+        given = dict(zip(holder.names, call.arguments, strict=False)) | call.keywords
+        own = interp.settle(given.get(holder.environment))
+        added = holder.adds or interp.settle(given.get("append_env")) is True
+        environment = _added_to(interp, own) if added and isinstance(own, DictObject) else own
+        if isinstance(environment, DictObject | None):
+            folder = interp.settle(given.get(holder.folder))
+            line = interp.settle(given.get(holder.script))
+            text = partial(_named_argument, call, holder)
+            start = partial(_start, interp, call, variables=environment, folder=folder, templated=holder.templated)
+            if isinstance(line, (ListObject, tuple)):
+                start(_words(interp, line, text(holder.script), call.frame), None)
+            elif line not in (None, ""):
+                start([], Said(line, text(holder.script)))
+            elif holder.words:
+                words = [Said(holder.first, None)] if holder.first and holder.words[0] not in given else []
+                for each in holder.words:
+                    if each == "path" and interp.settle(given.get("m")) is True:
+                        words.append(Said("-m", None))
+                    if each in given:
+                        words += _words(interp, given[each], text(each), call.frame)
+                start(words, None)
+        return unfollowed(interp, name, call)
+
+    return model
+
+
+def _named_argument(call: Call, holder: _Holder, name: str) -> Text | None:
+    position = holder.names.index(name) if name in holder.names else len(call.arguments)
+    return _argument(call, position, name)
+
+
+def _added_to(interp: Interpreter, own: DictObject) -> DictObject:
+    """Return the variables of a program with others that are added; what else it inherits is not known."""
+    outer = interp.path.environment
+    made = DictObject({**outer.fields, **own.fields}, interp.tick())
+    made.writes = {**outer.writes, **own.writes, MAY_HAVE_CHANGED: True}
+    return made
+
+
+for _module, _name in (
+    ("airflow.operators.bash", "BashOperator"),
+    ("airflow.operators.bash_operator", "BashOperator"),
+    ("airflow.providers.standard.operators.bash", "BashOperator"),
+    ("airflow.providers.cncf.kubernetes.operators.pod", "KubernetesPodOperator"),
+    ("airflow.providers.cncf.kubernetes.operators.kubernetes_pod", "KubernetesPodOperator"),
+    ("airflow.providers.docker.operators.docker", "DockerOperator"),
+    ("nemo_run", "Script"),
+    ("nemo_run.config", "Script"),
+):
+    models(f"{_module}.{_name}")(_holder(f"{_module}.{_name}", _HOLDERS[_name]))
+
+
 def _environment(interp: Interpreter, value: Object) -> Object:
     """Return the environment that a program is given; None for that of the program which starts it."""
     value = interp.settle(value)
@@ -91,6 +190,8 @@ def _start(
     line: Said | None,
     variables: Object = None,
     folder: Object = None,
+    *,
+    templated: bool = False,
 ) -> None:
     """Report a program that is started, with everything as it is now: by words, or by a line for a shell."""
     if not words and line is None:
@@ -98,9 +199,11 @@ def _start(
     seen = variables if isinstance(variables, DictObject) else interp.path.environment
     copied = DictObject({name: interp.settle(value) for name, value in seen.fields.items()}, interp.tick())
     copied.writes = dict(seen.writes)
+    if seen is interp.path.environment:
+        copied.writes[MAY_HAVE_CHANGED] = True
     calls = ((call.frame.module, call.node, call.frame.function), *calls_to(call.frame))
     when = tuple(words for _, words in interp.path.taken)
-    interp.starting(Command(words, line, copied, folder, calls, when))
+    interp.starting(Command(words, line, copied, folder, calls, when, templated))
 
 
 def _stated_at(interp: Interpreter, text: Text | None, call: Call) -> Call:
@@ -196,7 +299,8 @@ def _elements_of_name(interp: Interpreter, name: str, frame: Frame, depth: int) 
     found = _elements(interp, given, depth)
     for node, (_, bound_in) in owner.bindings.get(name, {}).items():
         added = isinstance(node, ast.AugAssign)
-        elements = _elements(interp, Text(node.value if added else node, bound_in or own), depth)
+        text = imported(interp, node, name) if isinstance(node, ast.ImportFrom) else None
+        elements = _elements(interp, text or Text(node.value if added else node, bound_in or own), depth)
         found = found + elements if added else elements
     return found
 
@@ -207,7 +311,7 @@ def _all_elements(interp: Interpreter, text: Text, depth: int) -> list[Text | No
     if isinstance(text.node, (ast.List, ast.Tuple)):
         starred = any(isinstance(each, ast.Starred) for each in text.node.elts)
         return None if starred else found
-    value = peek(interp, text.node, text.frame)
+    value = interp.settle(peek(interp, text.node, text.frame))
     items = value.items if isinstance(value, ListObject) else value
     if not isinstance(items, (list, tuple)):
         return None

@@ -1,4 +1,4 @@
-"""Places of entries in texts whose parsers tell none: TOML, INI files, and tables in CSV.
+"""Data with the places of its entries, also in texts whose parsers tell none: TOML, INI files, and tables in CSV.
 
 An entry that is not found where it is looked for has no place. What a parser reads is asked of the parser alone.
 """
@@ -13,6 +13,28 @@ from typing import Any
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A value of a data file: a constant, a list of Placed, or a dictionary of them by key.
+
+    `origin` is where it stands, None where that is not known. A value that is `open` is not known: it depends on what
+    is not in the file.
+    """
+
+    value: Any
+    origin: Origin | None = None
+    open: bool = False
+
+
+NOT_KNOWN = Placed(None, open=True)
+
+
+class NoData(Exception):
+    """A text that is not in the format: the loader refuses it."""
+
 
 Key = tuple[str | int, ...]
 """The keys that lead to an entry, and the numbers of elements of lists."""

@@ -7,19 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import write
-from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_subclass, opaque
-from mfsdp_lint.readers.python.eval.instance_of import is_instance
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_instance, is_subclass, opaque
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import BUILTINS, Model, invoke, models
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_reachable, part_of, shallow_copy
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.models import BUILTINS, Model, models
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.markers import FACTORY, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,

@@ -71,17 +71,8 @@ class Template:
                 listed.fields["items"] = [part.make(interp, copies) for _, part in self.parts]
             listed.loaded_from(self.places)
             return listed
-        made: Instance | DictObject | Unknown
-        if isinstance(value, Instance):
-            made = Instance(value.cls, interp.tick(), value.made)
-        elif isinstance(value, DictObject):
-            made = DictObject({}, interp.tick())
-            made.made = value.made
-        else:
-            assert isinstance(value, Unknown)
-            kind = ConfigTree if type(value) is ConfigTree else Unknown
-            made = kind(interp.tick(), value.text, value.not_none, value.obstacle)
-        copies[id(self)] = made
+        assert isinstance(value, (Instance, DictObject, Unknown))
+        made = copies[id(self)] = _empty(interp, value)
         made.fields = fields = self.fields.copy()
         made.writes = self.writes.copy()
         for key, part in self.parts:
@@ -93,6 +84,18 @@ def template(value: Object, since: int = 0, known: dict[int, Template] | None = 
     """Return a template of a value: objects made after `since` are made anew each time, older ones are shared."""
     known = {} if known is None else known
     return known.get(id(value)) or Template(value, since, known)
+
+
+def _empty(interp: Interpreter, value: Instance | DictObject | Unknown) -> Instance | DictObject | Unknown:
+    """Make an object of the same kind, without contents."""
+    if isinstance(value, Instance):
+        return Instance(value.cls, interp.tick(), value.made)
+    if isinstance(value, DictObject):
+        made = DictObject({}, interp.tick())
+        made.made = value.made
+        return made
+    kind = ConfigTree if type(value) is ConfigTree else Unknown
+    return kind(interp.tick(), value.text, value.not_none, value.obstacle)
 
 
 def _contents(value: Instance | DictObject | Unknown) -> dict[Any, Any]:
@@ -119,36 +122,29 @@ def deep_copy(interp: Interpreter, value: Object, copies: dict[int, Object] | No
     known = copies.get(id(value))
     if known is not None:
         return known
-    result: Instance | DictObject | Unknown
-    if isinstance(value, Instance):
-        result = Instance(value.cls, interp.tick(), value.made)
-    elif isinstance(value, DictObject):
-        result = DictObject({}, interp.tick())
-        result.made = value.made
-    elif type(value) is ConfigTree:
-        result = ConfigTree(interp.tick(), value.text, True, value.obstacle)
-    elif type(value) is Unknown:
-        not_none = value.not_none or interp.path.facts.fields.get(("not none", id(value))) is True
-        result = Unknown(interp.tick(), value.text, not_none, value.obstacle)
-        if not _contents(value):
-            result.fields[COPY_OF] = value
-            copies[id(value)] = result
-            return result
-    elif isinstance(value, ListObject):
+    if isinstance(value, ListObject):
         listed = copies[id(value)] = type(value)([], interp.tick())
         items = value.items
         listed.fields["items"] = items if items is None else [deep_copy(interp, item, copies) for item in items]
         listed.loaded_from(value.places)
         return listed
-    elif isinstance(value, tuple) and not is_constant(value):
+    if isinstance(value, tuple) and not is_constant(value):
         return tuple(deep_copy(interp, item, copies) for item in value)
-    elif isinstance(value, Choice):
+    if isinstance(value, Choice):
         return Choice(tuple(deep_copy(interp, option, copies) for option in value.options))
-    else:
+    if not isinstance(value, (Instance, DictObject, Unknown)):
         return value
-    copies[id(value)] = result
-    result.writes = value.writes.copy()
+    if isinstance(value, Unknown) and type(value) not in (Unknown, ConfigTree):
+        return value
+    result = copies[id(value)] = _empty(interp, value)
     fields = _contents(value)
+    if isinstance(result, Unknown):
+        known = interp.path.facts.fields.get(("not none", id(value))) is True
+        result.not_none = result.not_none or known or type(value) is ConfigTree
+        if not fields and type(value) is Unknown:
+            result.fields[COPY_OF] = value
+            return result
+    result.writes = value.writes.copy()
     for key, item in fields.items():
         if type(item) not in SHARED:
             fields[key] = deep_copy(interp, item, copies)

@@ -22,10 +22,8 @@ from mfsdp_lint.readers.python.state.texts import (
     trace,
     written,
 )
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.markers import ENTRIES, HELD
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -191,7 +189,16 @@ def part(interp: Interpreter, text: Text | None, key: Object) -> tuple[Place, ..
     if isinstance(node, ast.Dict):
         return _of_dict(interp, node, frame, key)
     if isinstance(node, (ast.Tuple, ast.List)):
-        return _of_sequence(interp, node, frame, key)
+        if isinstance(key, int):
+            whole = not any(isinstance(item, ast.Starred) for item in node.elts)
+            return behind(interp, Text(node.elts[key], frame)) if whole and -1 <= key < len(node.elts) else ()
+        for item in node.elts:
+            # Pairs of a name and a value.
+            if not isinstance(item, (ast.Tuple, ast.List)) or len(item.elts) != 2:
+                continue
+            if identical(peek(interp, item.elts[0], frame), key):
+                return behind(interp, Text(item.elts[1], frame))
+        return ()
     if isinstance(node, ast.BinOp):
         return part(interp, Text(node.right, frame), key) or part(interp, Text(node.left, frame), key)
     if isinstance(node, ast.Name):
@@ -211,19 +218,6 @@ def _of_dict(interp: Interpreter, node: ast.Dict, frame: Frame, key: Object) -> 
             found = behind(interp, Text(value, frame))
         if found:
             return found
-    return ()
-
-
-def _of_sequence(interp: Interpreter, node: ast.Tuple | ast.List, frame: Frame, key: Object) -> tuple[Place, ...]:
-    if isinstance(key, int):
-        whole = not any(isinstance(item, ast.Starred) for item in node.elts)
-        return behind(interp, Text(node.elts[key], frame)) if whole and -1 <= key < len(node.elts) else ()
-    for item in node.elts:
-        # Pairs of a name and a value.
-        if not isinstance(item, (ast.Tuple, ast.List)) or len(item.elts) != 2:
-            continue
-        if identical(peek(interp, item.elts[0], frame), key):
-            return behind(interp, Text(item.elts[1], frame))
     return ()
 
 
@@ -252,21 +246,17 @@ def _of_call(interp: Interpreter, node: ast.Call, frame: Frame, key: Object) -> 
         if keyword.arg == key:
             return behind(interp, Text(keyword, frame))
     if isinstance(node.func, ast.Name) and node.func.id == "zip" and len(node.args) == 2:
-        return _of_zip(interp, node, frame, key)
+        names = peek(interp, node.args[0], frame)
+        names = names.items if isinstance(names, ListObject) else names
+        if not isinstance(names, (list, tuple)) or key not in names:
+            return ()
+        return part(interp, Text(node.args[1], frame), list(names).index(key))
     receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
     for inner in (*receiver, *node.args, *(keyword.value for keyword in node.keywords if keyword.arg is None)):
         found = part(interp, Text(inner, frame), key)
         if found:
             return found
     return ()
-
-
-def _of_zip(interp: Interpreter, node: ast.Call, frame: Frame, key: Object) -> tuple[Place, ...]:
-    names = peek(interp, node.args[0], frame)
-    names = names.items if isinstance(names, ListObject) else names
-    if not isinstance(names, (list, tuple)) or key not in names:
-        return ()
-    return part(interp, Text(node.args[1], frame), list(names).index(key))
 
 
 def turn(interp: Interpreter, loop: Any, name: str, frame: Frame) -> Text | None:
@@ -325,11 +315,7 @@ def _element(
         return _element(interp, loop, target.elts[path[0]], iterable.args[path[0]], path[1:], frame)
     if position is not None and written(peek(interp, iterable, frame), position):
         return Text(inside(iterable, (position, *path)), frame)
-    return _among(interp, target, iterable, path, frame)
-
-
-def _among(interp: Interpreter, target: Any, iterable: ast.Call, path: tuple[int, ...], frame: Frame) -> Text | None:
-    """Return the only element of a call's arguments that can be the current one: `sorted(CHANGES)`, `tqdm(CHANGES)`."""
+    # Of other calls, the only element of an argument that can be the current one: `sorted(CHANGES)`, `tqdm(CHANGES)`.
     found = []
     for node in iterable.args:
         literal, there = _literal(interp, Text(node, frame))
@@ -367,7 +353,11 @@ def imported(interp: Interpreter, node: ast.ImportFrom, name: str) -> Text | Non
 def _name(interp: Interpreter, node: ast.Name, frame: Frame) -> tuple[Place, ...]:
     owner = holder(frame, node.id)
     if owner is None:
-        return _of_star(interp, frame.module, node.id)
+        for star in reversed(frame.module.stars):
+            if isinstance(star, Module) and node.id in star.fields:
+                bound = binding(star, node.id)
+                return behind(interp, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
+        return ()
     bound = binding(owner, node.id)
     if bound is None:
         return behind(interp, argument(interp, owner, node.id)) if isinstance(owner, Frame) else ()
@@ -381,24 +371,12 @@ def _name(interp: Interpreter, node: ast.Name, frame: Frame) -> tuple[Place, ...
     if isinstance(by, ast.ImportFrom):
         return trace(interp, imported(interp, by, node.id))
     if isinstance(by, ast.Assign):
-        return _unpacked(interp, by, node.id, there)
+        for target in by.targets:
+            path = path_to(target, node.id)
+            if path is not None:
+                return behind(interp, Text(inside(by.value, path), there))
+        return behind(interp, Text(by.value, there))
     return (place(Text(by, there)),) if isinstance(by, ast.AugAssign) else ()
-
-
-def _of_star(interp: Interpreter, module: Module, name: str) -> tuple[Place, ...]:
-    for star in reversed(module.stars):
-        if isinstance(star, Module) and name in star.fields:
-            bound = binding(star, name)
-            return behind(interp, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
-    return ()
-
-
-def _unpacked(interp: Interpreter, node: ast.Assign, name: str, frame: Frame) -> tuple[Place, ...]:
-    for target in node.targets:
-        path = path_to(target, name)
-        if path is not None:
-            return behind(interp, Text(inside(node.value, path), frame))
-    return behind(interp, Text(node.value, frame))
 
 
 def _attribute(interp: Interpreter, node: ast.Attribute, frame: Frame) -> tuple[Place, ...]:
@@ -411,17 +389,13 @@ def _attribute(interp: Interpreter, node: ast.Attribute, frame: Frame) -> tuple[
         bound = binding(owner, node.attr)
         return behind(interp, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
     if isinstance(owner, EnumMember):
-        return _member_chosen(interp, node.value, frame)
+        # What chose the member: on what its definition says, others rely, too.
+        if isinstance(node.value, ast.Attribute) and isinstance(peek(interp, node.value.value, frame), ClassObject):
+            return (place(Text(node.value, frame)),)
+        return trace(interp, Text(node.value, frame))
     if isinstance(owner, ClassObject) and node.attr in (owner.members or ()):
         return ()
     return written(owner, node.attr) or part(interp, Text(node.value, frame), node.attr)
-
-
-def _member_chosen(interp: Interpreter, node: ast.expr, frame: Frame) -> tuple[Place, ...]:
-    """Return the text that chose a member of an enumeration: what its definition says, others rely on, too."""
-    if isinstance(node, ast.Attribute) and isinstance(peek(interp, node.value, frame), ClassObject):
-        return (place(Text(node, frame)),)
-    return trace(interp, Text(node, frame))
 
 
 def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> tuple[Place, ...]:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.readers.python.state.calling import ByType
 from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.by_type import ByType
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.code import Frame
 from mfsdp_lint.readers.python.values.markers import (
     EITHER,
     FORMER,
@@ -37,15 +38,13 @@ _SHARING = (REST, MAY_HAVE_CHANGED, EITHER)
 """Markers that name the objects with which an unknown one shares its parts."""
 
 
+@dataclass(slots=True, eq=False)
 class Former:
     """A part of an unknown object from before code out of sight may have changed it."""
 
-    __slots__ = ("key", "owner", "part")
-
-    def __init__(self, owner: Unknown, key: Any, part: Unknown) -> None:
-        self.owner = owner
-        self.key = key
-        self.part = part
+    owner: Unknown
+    key: Any
+    part: Unknown
 
 
 def part_of(interp: Interpreter, value: Unknown, key: Any, text: str) -> Object:
@@ -238,16 +237,12 @@ def _forget_part(interp: Interpreter, owner: Unknown, key: Any, part: Any, seen:
         interp.put(owner, MAY_HAVE_CHANGED, True)
     elif is_part(key):
         forget_reachable(interp, part, seen)
-        if isinstance(part, Unknown) and not _has_parts(part):
+        if isinstance(part, Unknown) and not any(map(is_part, part.fields)):
             interp.put(owner, key, changed(interp, owner, key, part))
         elif not isinstance(part, (Instance, DictObject, ListObject, Unknown)):
             interp.drop(owner, key)
     elif key is not MAY_HAVE_CHANGED:
         interp.drop(owner, key)
-
-
-def _has_parts(value: Any) -> bool:
-    return isinstance(value, Unknown) and any(map(is_part, value.fields))
 
 
 def _within_reach(function: Function) -> Iterator[Object]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.code import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Object
 
 

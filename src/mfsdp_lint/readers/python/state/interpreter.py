@@ -12,20 +12,27 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from mfsdp_lint.core.recipe import Origin, Setting
 from mfsdp_lint.process import spend
 from mfsdp_lint.readers.given_words import Given, GivenWord
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, Programs
-from mfsdp_lint.readers.python.state.paths import PATIENCE, Command, ExecutionPath, Facts, OutOfSteps, Place
+from mfsdp_lint.readers.python.state.paths import (
+    PATIENCE,
+    Command,
+    Dependencies,
+    ExecutionPath,
+    Facts,
+    OutOfSteps,
+    Place,
+)
 from mfsdp_lint.readers.python.state.started import environment
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, trace
-from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame, calls_to, told_at
+from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module, calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import COPY_OF
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -60,13 +67,11 @@ class Interpreter:
     """Knowledge at one moment of an evaluation; `path` is the execution path that the evaluation is on.
 
     `knowledge` has the facts of upstream's packages whose source is not at hand.
-    `memo` holds results that were worked out once for all paths. `called` are the functions that ran.
+    `memo` holds results that were worked out once for all paths. `dependencies` are those of the
+    entry point at hand, `shared_dependencies` those of module state, which whoever comes later finds made.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
-    `variables` are the variables of the process environment that programs asked for (`asked_environment` times, by
-    `asked_names`);
-    `asked_for` are the variables that nobody gives ("$NAME"), with the functions and modules that ask, or that decide
-    by them.
-    `asked_start` counts requests for one of them, or for the words of the command line.
+    `variables` are the variables of the process environment that are not known; `asked_for` are those that nobody gives
+    ("$NAME"), with the functions and modules that ask, or that decide by them.
     `switches` are the options of command lines that turn something on, by the files that declare options; those that
     are `turned_on` are given on trial, and those without a default while they are `needed`. `doubts` counts events
     that may not have happened as the evaluation took them to, `unfollowed` the calls of code out of sight.
@@ -77,9 +82,8 @@ class Interpreter:
     `returned` is the call that returned last, with the expression of its result, or the texts that decided it;
     `yielded` is the expression of the element that a generator gave last. `forwarding` are the functions that write
     their callers' values (`crossings` counts how often one was seen to). `looks` is how many looks are left to find
-    one value's source. `gave` is the object that each call gave last. `called_aside` are the functions that were
-    called for shared objects. `replaced` are the names of modules and classes that programs assign from outside, with
-    their former values.
+    one value's source. `gave` is the object that each call gave last. `replaced` are the names of modules and
+    classes that programs assign from outside, with their former values.
 
     `entry` is the module whose entry point is run, `executing` the one whose top level (or a class of it) is.
     `affected` has, for each file whose import changes other modules, the names by which programs reach the changes.
@@ -101,18 +105,15 @@ class Interpreter:
         self.tracing = tracing
         self.outside = tuple(outside)
         self.memo: dict[Any, Any] = {}
-        self.called: set[Function] = set()
-        self.called_aside: set[Function] = set()
+        self.dependencies = Dependencies()
+        self.shared_dependencies = Dependencies()
         self.clock = 0
         self._paid = 0
         self.module_level = 0
         self.skimming = 0
         self.volatile: set[str] = set()
         self.variables: dict[str, Unknown] = {}
-        self.asked_environment = 0
-        self.asked_names: set[str] = set()
         self.asked_for: dict[str, dict[ast.AST, Module]] = {}
-        self.asked_start = 0
         self.switches: dict[str, dict[str, None]] = {}
         self.turned_on: frozenset[str] = frozenset()
         self.needed = False
@@ -183,8 +184,8 @@ class Interpreter:
 
         It is the top level of `module` that runs; its changes of other modules belong to some programs only.
         """
-        outer, called, executing = self.path, self.called, self.executing
-        self.path, self.called = outer.aside(), set()
+        outer, dependencies, executing = self.path, self.dependencies, self.executing
+        self.path, self.dependencies = outer.aside(), Dependencies()
         self.executing = module or executing
         self._begin_era()
         self.module_level += 1
@@ -196,10 +197,9 @@ class Interpreter:
             self.module_level -= 1
             self.path, self.executing = outer, executing
             self._begin_era()
-            # Who comes later finds it made, and calls nothing.
-            self.called_aside |= self.called
-            called |= self.called
-            self.called = called
+            self.shared_dependencies.add(self.dependencies)
+            dependencies.add(self.dependencies)
+            self.dependencies = dependencies
 
     def _begin_era(self) -> None:
         self._era_starts.append(self.clock)
@@ -428,12 +428,12 @@ class Interpreter:
 
     def started_with(self) -> tuple[GivenWord, ...] | None:
         """Return the words that the program is started with; None where nobody is known to start it."""
-        self.asked_start += 1
+        self.dependencies.asks_start = True
         return None if self.given is None else self.given.words
 
     @property
     def is_started(self) -> bool:
-        """Tell whether a question about the program's start has an answer of its own here (`asked_start`)."""
+        """Tell whether a question about the program's start has an answer of its own here."""
         return bool(self.given or self.path.environment.fields)
 
     def switch(self, path: str, option: str) -> bool:
@@ -502,3 +502,30 @@ class Interpreter:
             if is_left and not any(identical(value, each) for each in kept):
                 kept.append(value)
         return kept[0] if len(kept) == 1 else Choice(tuple(kept)) if kept else choice
+
+
+Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
+Question = Callable[Concatenate[Interpreter, Parameters], Answer]
+
+
+def remembered(meanwhile: Any = MISSING) -> Callable[[Question[Parameters, Answer]], Question[Parameters, Answer]]:
+    """Make an interpreter remember what a function of it and of the other arguments gives.
+
+    `meanwhile` is the answer while it is worked out: code that leads back to itself adds nothing.
+    """
+
+    def decorate(function: Question[Parameters, Answer]) -> Question[Parameters, Answer]:
+        @wraps(function)
+        def ask(interp: Interpreter, /, *args: Parameters.args, **keywords: Parameters.kwargs) -> Answer:
+            key = (function, args, *keywords.items())
+            if key not in interp.memo:
+                if meanwhile is not MISSING:
+                    interp.memo[key] = meanwhile
+                interp.memo[key] = function(interp, *args, **keywords)
+            found: Answer = interp.memo[key]
+            return found
+
+        return ask
+
+    return decorate

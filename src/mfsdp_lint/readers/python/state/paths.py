@@ -7,14 +7,14 @@ path; paths that differ only within one call are joined when that call returns (
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from mfsdp_lint.core.recipe import Origin
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.readers.python.state.texts import Text
+from mfsdp_lint.readers.python.values.code import Module
 from mfsdp_lint.readers.python.values.markers import HANDED
-from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.objects import DictObject, Object
+from mfsdp_lint.readers.python.values.objects import DictObject, Function, Object
 
 
 class Said(NamedTuple):
@@ -43,6 +43,7 @@ class Command:
     folder: Object
     calls: tuple[tuple[Any, Any, str], ...]
     when: tuple[str, ...]
+    templated: bool = False
 
 
 STEP_LIMIT = 80_000
@@ -71,14 +72,12 @@ Place = tuple[Any, dict[Any, Any], Any, Any]
 """Its owner, the fields it is one of, its key there, and a value: the one it had before, has, or had in passing."""
 
 
+@dataclass(slots=True, eq=False)
 class LocalPath:
     """A path through the body of one call, where the paths are joined when the call returns."""
 
-    __slots__ = ("prefix", "taken")
-
-    def __init__(self, prefix: tuple[bool, ...]) -> None:
-        self.prefix = prefix
-        self.taken: list[bool] = []
+    prefix: tuple[bool, ...]
+    taken: list[bool] = field(default_factory=list)
 
     def next(self) -> bool:
         """Return the side to take of the next branch."""
@@ -87,18 +86,16 @@ class LocalPath:
         return self.taken[-1]
 
 
+@dataclass(slots=True, eq=False)
 class Facts:
     """Decisions about unknown values on a path.
 
     Facts go by the number (`id`) of their subject, which is its own only for as long as the subject is `kept`.
     """
 
-    __slots__ = ("born", "fields", "kept")
-
-    def __init__(self) -> None:
-        self.fields: dict[Any, Object] = {}
-        self.kept: list[Object] = []
-        self.born = NEVER_OLD
+    fields: dict[Any, Object] = field(default_factory=dict)
+    kept: list[Object] = field(default_factory=list)
+    born: int = NEVER_OLD
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,17 +114,15 @@ class Launch:
     calls: tuple[tuple[Any, Any, str], ...]
 
 
+@dataclass(slots=True, eq=False)
 class Launches:
     """Launches of a path, in their order; under HANDED, the last configuration that it gave to code out of sight.
 
     Where somebody asks for them (`Interpreter.starting`), the programs that it started are among them.
     """
 
-    __slots__ = ("born", "fields")
-
-    def __init__(self, born: int) -> None:
-        self.born = born
-        self.fields: dict[Any, Launch | Command] = {}
+    born: int
+    fields: dict[Any, Launch | Command] = field(default_factory=dict)
 
     @property
     def handed(self) -> Launch | None:
@@ -146,6 +141,34 @@ class Launches:
         return [each for each in self.fields.values() if isinstance(each, Command)]
 
 
+@dataclass(slots=True, eq=False)
+class Dependencies:
+    """A record of what an answer depends on, beside the texts of the modules that are imported for it.
+
+    `functions` are those that ran, `variables` those of the process environment that were asked for; `data` are the
+    files and folders of the tree that its paths may mean, whether they are there or not. `asks_start` says that it
+    depends on the words that the program is started with, or on its whole environment.
+    """
+
+    functions: set[Function] = field(default_factory=set)
+    variables: set[str] = field(default_factory=set)
+    data: set[str] = field(default_factory=set)
+    asks_start: bool = False
+
+    @property
+    def depends_on_start(self) -> bool:
+        """Tell whether a program that is started otherwise may have another answer."""
+        return self.asks_start or bool(self.variables)
+
+    def add(self, other: Dependencies) -> None:
+        """Add what a part of the answer depends on."""
+        self.functions |= other.functions
+        self.variables |= other.variables
+        self.data |= other.data
+        self.asks_start |= other.asks_start
+
+
+@dataclass(slots=True, eq=False)
 class ExecutionPath:
     """The state of one path through an entry point.
 
@@ -158,42 +181,25 @@ class ExecutionPath:
     `changed_shared` says that something that modules share was changed, so that helpers may do other than before.
     """
 
-    __slots__ = (
-        "budget",
-        "changed_shared",
-        "decisions",
-        "depth",
-        "environment",
-        "facts",
-        "given_up",
-        "journal",
-        "launches",
-        "limit",
-        "local",
-        "started",
-        "steps",
-        "taken",
-        "trial",
-        "written",
-    )
+    decisions: tuple[bool, ...]
+    started: int
+    environment: DictObject
+    taken: list[tuple[bool, str]] = field(default_factory=list)
+    launches: Launches = field(init=False)
+    facts: Facts = field(default_factory=Facts)
+    journal: list[Place] = field(default_factory=list)
+    written: list[Place] | None = None
+    steps: int = 0
+    limit: int = PATIENCE
+    budget: int = STEP_LIMIT
+    given_up: set[Object] = field(default_factory=set)
+    depth: int = 0
+    trial: int = 0
+    local: LocalPath | None = None
+    changed_shared: bool = False
 
-    def __init__(self, decisions: tuple[bool, ...], started: int, environment: DictObject) -> None:
-        self.decisions = decisions
-        self.started = started
-        self.environment = environment
-        self.taken: list[tuple[bool, str]] = []
-        self.launches = Launches(environment.born)
-        self.facts = Facts()
-        self.journal: list[Place] = []
-        self.written: list[Place] | None = None
-        self.steps = 0
-        self.limit = PATIENCE
-        self.budget = STEP_LIMIT
-        self.given_up: set[Object] = set()
-        self.depth = 0
-        self.trial = 0
-        self.local: LocalPath | None = None
-        self.changed_shared = False
+    def __post_init__(self) -> None:
+        self.launches = Launches(self.environment.born)
 
     def aside(self) -> ExecutionPath:
         """Make a path for code that belongs to no path (a module's top level), met on this one: nothing undoes it."""
@@ -275,21 +281,22 @@ class CannotJoin(Exception):
     """Two sides of an undecided branch leave the block in different ways."""
 
 
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 ROOM = 270_000
 """Just above 2 MB in words, so that the piece is of 4 MB and what is called has the other half."""
 
 
-def with_room(run: Callable[[], Result]) -> Result:
-    """Return the result of `run`; all calls within it find their frames' memory ready.
+def with_room(run: Callable[Arguments, Result], *args: Arguments.args, **keywords: Arguments.kwargs) -> Result:
+    """Return the result of a call; all calls within it find their frames' memory ready.
 
     CPython (3.11 and later, `_PyThreadState_PushFrame`) takes memory for frames in pieces of 16 KB, and gives a piece
     back when the first frame in it ends. A recursion that swings to and fro over the end of a piece pays for that each
     time: a tenth of the cost of evaluating recipes. A frame that says that it needs more gets a larger piece, a power
     of two, and later frames are put behind it; memory that nobody touches costs nothing.
     """
-    return run()
+    return run(*args, **keywords)
 
 
 with_room.__code__ = with_room.__code__.replace(co_stacksize=ROOM)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
-from mfsdp_lint.readers.python.state.models import Model
-from mfsdp_lint.readers.python.values.frames import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, Frame
 from mfsdp_lint.readers.python.values.markers import WORD
 from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Native, Object, Option, Unknown, Write
 
 if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.state.calling import Model
     from mfsdp_lint.readers.python.state.interpreter import Interpreter
 
 

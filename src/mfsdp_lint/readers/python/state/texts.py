@@ -7,13 +7,11 @@ value from the expression that hands it on to the text that says it (see decidin
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfsdp_lint.core.recipe import Origin
-from mfsdp_lint.readers.python.values.classes import ClassObject, Deferred
-from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Deferred, Frame, Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -175,17 +173,14 @@ def _in_class(cls: ClassObject, name: str) -> tuple[Place, ...]:
         if isinstance(later, Write) and later.module is not None and isinstance(later.node, ast.AST):
             return ((later.module, later.focus or later.node, later.function), *later.sources)
         if base.said is None:
-            base.said = _said(base.node)
+            said: dict[str, ast.expr | None] = {}
+            for each in base.node.body:
+                targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
+                said.update(
+                    (target.id, getattr(each, "value", None)) for target in targets if isinstance(target, ast.Name)
+                )
+            base.said = said
         if name in base.said:
             value = base.said[name]
             return () if value is None else ((base.module, value, base.name),)
     return ()
-
-
-def _said(node: ast.ClassDef) -> Mapping[str, ast.expr | None]:
-    """Return the last value that the body of a class assigns to each of its names."""
-    said: dict[str, ast.expr | None] = {}
-    for each in node.body:
-        targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
-        said.update((target.id, getattr(each, "value", None)) for target in targets if isinstance(target, ast.Name))
-    return said

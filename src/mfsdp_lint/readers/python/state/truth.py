@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.values.markers import ALIKE, COPY_OF, EQUAL, MAY_HAVE_CHANGED, NOT, NOT_OF
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -55,6 +57,22 @@ def part_of_each(interp: Interpreter, whole: Choice, values: Sequence[Object]) -
     return Choice(found.options, (whole, tuple(values))) if type(found) is Choice and whole.is_selection else found
 
 
+def over_options(interp: Interpreter, choice: Choice, read: Callable[[Object], Object]) -> Object:
+    """Join what `read` gives for each option. Raises the last error, where it raises for all of them."""
+    found: list[Object] = []
+    error: Raised | None = None
+    for option in choice.options:
+        try:
+            found.append(read(option))
+        except Raised as raised:
+            interp.doubts += 1
+            error = kept(raised)
+            found.append(MISSING)
+    if error is not None and all(value is MISSING for value in found):
+        raise error
+    return part_of_each(interp, choice, found)
+
+
 _EQUAL = frozenset((str, int, float, bool, bytes, External, frozenset))
 """The kinds of values of which equal ones are the same; of all others only an object itself is (see `identical`)."""
 
@@ -90,8 +108,7 @@ def truth(interp: Interpreter, value: Object) -> bool | None:
     if isinstance(value, Choice):
         if (settled := interp.settle(value)) is not value:
             return truth(interp, settled)
-        answers = {None if option is MISSING else truth(interp, option) for option in value.options}
-        return answers.pop() if len(answers) == 1 else None
+        return agreed([None if option is MISSING else truth(interp, option) for option in value.options])
     if isinstance(value, (tuple, frozenset)):
         return bool(value)
     if isinstance(value, IteratorObject):

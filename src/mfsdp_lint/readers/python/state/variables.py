@@ -12,7 +12,7 @@ import re
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.code import Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -54,7 +54,7 @@ def variable(interp: Interpreter, name: Object, frame: Frame, default: Object = 
 
 def copied_environment(interp: Interpreter) -> DictObject:
     """Return `dict(os.environ)`: the known variables, and others that are not known."""
-    interp.asked_start += 1
+    interp.dependencies.asks_start = True
     environment = interp.path.environment
     made = DictObject({name: value for name, value in environment.fields.items() if value is not None}, interp.tick())
     made.writes.update({name: environment.writes.get(name) for name in made.fields})
@@ -77,9 +77,7 @@ def is_set(interp: Interpreter, name: Object, frame: Frame) -> Object:
 
 def _set_by_program(interp: Interpreter, name: str) -> tuple[Object, ...]:
     """Return the values that the program may have set a variable to: None where it took it away, MISSING if neither."""
-    interp.asked_environment += 1
-    interp.asked_start += 1
-    interp.asked_names.add(name)
+    interp.dependencies.variables.add(name)
     found = interp.path.environment.fields.get(name, MISSING)
     return found.options if isinstance(found, Choice) else (found,)
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from mfsdp_lint.core.records import dataclass
 
+
+@dataclass(slots=True, eq=False)
 class Marker:
     """A key that is only itself; `name` is for who debugs."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
     def __repr__(self) -> str:
         return f"<{self.name}>"

@@ -9,11 +9,12 @@ found.
 from __future__ import annotations
 
 import ast
+import string
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar
 
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.readers.python.values.markers import IDENTITY, LOADED
 
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
-    from mfsdp_lint.readers.python.values.classes import ClassObject
-    from mfsdp_lint.readers.python.values.modules import Module
+    from mfsdp_lint.readers.python.values.code import ClassObject, Module
 
     Def: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
     """The node of a function that has a name, statements and decorators."""
@@ -224,13 +224,11 @@ class Choice:
         return f"Choice{self.options!r}"
 
 
+@dataclass(slots=True, eq=False)
 class External:
     """A member of a module whose source is not at hand, by its dotted name (`torch.bfloat16`)."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, External) and other.name == self.name
@@ -242,17 +240,15 @@ class External:
         return f"External({self.name})"
 
 
+@dataclass(slots=True, eq=False)
 class Instance:
     """An object of a known class. Fields that nobody wrote are missing from `writes`; `made` is the call."""
 
-    __slots__ = ("born", "cls", "fields", "made", "writes")
-
-    def __init__(self, cls: ClassObject | Choice | External, born: int, made: Write | None = None) -> None:
-        self.cls = cls
-        self.born = born
-        self.made = made
-        self.fields: dict[Any, Object] = {}
-        self.writes: dict[Any, Any] = {}
+    cls: ClassObject | Choice | External
+    born: int
+    made: Write | None = None
+    fields: dict[Any, Object] = field(default_factory=dict)
+    writes: dict[Any, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Instance({self.cls!r})"
@@ -315,20 +311,18 @@ class IteratorObject(ListObject):
         return any(walked.items is not items for walked, items in self.walked)
 
 
+@dataclass(slots=True, eq=False)
 class DictObject:
     """A dictionary with constant keys. Where `writes` has HAZY, it may hold further or other entries.
 
     `view_of` is the object whose attributes its entries are, where that has others than it shows: `vars(that)`.
     """
 
-    __slots__ = ("born", "fields", "made", "view_of", "writes")
-
-    def __init__(self, fields: dict[Any, Object], born: int) -> None:
-        self.fields = fields
-        self.writes: dict[Any, Any] = {}
-        self.born = born
-        self.made: Write | None = None
-        self.view_of: Unknown | Instance | None = None
+    fields: dict[Any, Object]
+    born: int
+    writes: dict[Any, Any] = field(default_factory=dict)
+    made: Write | None = None
+    view_of: Unknown | Instance | None = None
 
     def __repr__(self) -> str:
         return f"Dict({self.fields!r})"
@@ -431,87 +425,67 @@ def _constant_body(function: Function) -> Object:
     return last.value.value if type(last) is ast.Return and type(last.value) is ast.Constant else MISSING
 
 
+@dataclass(slots=True, eq=False)
 class Bound:
     """A method with its object, or a built-in method by name."""
 
-    __slots__ = ("function", "owner")
-
-    def __init__(self, function: Object, owner: Object) -> None:
-        self.function = function
-        self.owner = owner
+    function: Object
+    owner: Object
 
 
+@dataclass(slots=True, eq=False)
 class Partial:
     """`functools.partial(function, *arguments, **keywords)`; a `partialmethod` where it is a `method`.
 
     `made` is that call, with the frame that it stands in.
     """
 
-    __slots__ = ("arguments", "function", "keywords", "made", "method")
-
-    def __init__(
-        self,
-        function: Object,
-        arguments: list[Object],
-        keywords: dict[str, Object],
-        made: tuple[Any, Any] | None = None,
-        *,
-        method: bool = False,
-    ) -> None:
-        self.method = method
-        self.function = function
-        self.arguments = arguments
-        self.keywords = keywords
-        self.made = made
+    function: Object
+    arguments: list[Object]
+    keywords: dict[str, Object]
+    made: tuple[Any, Any] | None = None
+    method: bool = False
 
 
+@dataclass(slots=True, eq=False)
 class Descriptor:
     """`property`, `staticmethod` or `classmethod` around a function."""
 
-    __slots__ = ("function", "kind", "setter")
-
-    def __init__(self, kind: str, function: Object, setter: Object = None) -> None:
-        self.kind = kind
-        self.function = function
-        self.setter = setter
+    kind: str
+    function: Object
+    setter: Object = None
 
 
+@dataclass(slots=True, eq=False)
 class Native:
     """A function that the evaluator itself provides (a built-in, or a modelled function of the standard library)."""
 
-    __slots__ = ("call", "name")
-
-    def __init__(self, name: str, call: Callable[[Any, Any], Object]) -> None:
-        self.name = name
-        self.call = call
+    name: str
+    call: Callable[[Any, Any], Object]
 
     def __repr__(self) -> str:
         return f"Native({self.name})"
 
 
+@dataclass(slots=True, eq=False)
 class EnumMember:
     """A member of an enumeration; `fields` are the attributes that the enumeration's own `__init__` gave it."""
 
-    __slots__ = ("cls", "fields", "name", "value")
-
-    def __init__(self, cls: ClassObject, name: str, value: Object) -> None:
-        self.cls = cls
-        self.name = name
-        self.value = value
-        self.fields: dict[Any, Object] = {}
+    cls: ClassObject
+    name: str
+    value: Object
+    fields: dict[Any, Object] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"EnumMember({self.name})"
 
 
+@dataclass(slots=True, eq=False)
 class Super:
     """`super()`: attribute look-up that starts behind a class."""
 
-    __slots__ = ("after", "owner")
-
-    def __init__(self, after: Object, owner: Object) -> None:
-        self.after = after
-        self.owner = owner
+    after: Object
+    owner: Object
 
 
 CONSTANTS = (type(None), bool, int, float, str, bytes, complex, type(...))
@@ -533,7 +507,7 @@ def all_are(values: Sequence[Object], kind: type[Kind]) -> TypeGuard[Sequence[Ki
 
 
 SYMBOLS = (CWD, "<DIR:")
-"""How the symbols in a text begin; `<DIR:3>` stands for a folder of the tree that is read (see state/folders.py)."""
+"""How the symbols in a text begin; `<DIR:3>` stands for a folder of the tree that is read (eval/path_objects.py)."""
 
 
 def is_symbolic(*values: Object) -> bool:
@@ -565,3 +539,58 @@ DTYPES = {
     "float8_e4m3fn", "float8_e5m2",
 }  # fmt: skip
 """torch's dtype names (torch 2.13.0, torch/__init__.pyi)."""
+
+
+LONGEST_TEXT = 1_000_000
+LONGEST_LIST = 100_000
+WIDEST_NUMBER = 4096
+"""Bits. Python itself does not write numbers of more than 4300 digits (about 14,000 bits) as text."""
+HEAVIEST_TUPLE = 50_000
+"""Elements of a tuple and of all tuples in it, each counted as often as it is met."""
+
+
+def is_small(value: Any) -> bool:
+    """Tell whether a result is small enough to go on with."""
+    if isinstance(value, int):
+        return value.bit_length() <= WIDEST_NUMBER
+    if isinstance(value, (str, bytes)):
+        return len(value) <= LONGEST_TEXT
+    if isinstance(value, tuple):
+        return weighs_little(value)
+    return True
+
+
+def weighs_little(items: Any) -> bool:
+    """Tell whether a sequence and its tuples have few elements (a tuple may hold another one twice, and so on)."""
+    left = HEAVIEST_TUPLE
+    pending = [items]
+    while pending:
+        here = pending.pop()
+        left -= len(here)
+        if left < 0:
+            return False
+        pending.extend(item for item in here if type(item) is tuple)
+    return True
+
+
+def is_wide(specification: str) -> bool:
+    """Tell whether a format specification (`:>8`, `%03d`) may ask for a long text."""
+    digits = "".join(char if char.isdigit() else " " for char in specification)
+    return "*" in specification or any(len(run) > 3 for run in digits.split())
+
+
+def can_format(template: str, values: list[Any]) -> bool:
+    """Tell whether `template.format(*values)` stays small, and looks into none of the values."""
+    longest = max([len(value) if isinstance(value, (str, bytes, tuple)) else 2_000 for value in values], default=0)
+    if len(template) + template.count("{") * longest > LONGEST_TEXT:
+        return False
+    try:
+        pieces = list(string.Formatter().parse(template))
+    except ValueError:
+        return True
+    return not any(
+        (specification and ("{" in specification or is_wide(specification)))
+        or "." in (name or "")
+        or "[" in (name or "")
+        for _, name, specification, _ in pieces
+    )

@@ -1,0 +1,46 @@
+"""Published sizes of models on the Hugging Face hub, by their ids ("meta-llama/Meta-Llama-3-8B").
+
+A JSON file a family. `sizes` are fields of Megatron-Bridge's model provider, with the values that the model's bridge
+makes of the published configuration; {"one_of": […]} where it makes one of several, and a field that is not certain is
+left out. `source` names the release, the file and
+the class, or the line, where they were read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from mfsdp_lint.core.files import PACKAGE, read
+from mfsdp_lint.core.records import dataclass
+
+_FOLDER = os.path.join(PACKAGE, "megatron", "published")
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The sizes of a model, by the provider's field, and where they were read."""
+
+    sizes: Mapping[str, Any]
+    source: str
+
+
+@cache
+def published() -> Mapping[str, Published]:
+    """Return all models, by their ids."""
+    found = {}
+    for name in sorted(os.listdir(_FOLDER)):
+        if name.endswith(".json"):
+            for model, said in json.loads(read(os.path.join(_FOLDER, name))).items():
+                found[model] = Published(said["sizes"], said["source"])
+    return found
+
+
+def divisor_of_vocabulary(words: int) -> int:
+    """Return the number that the padded vocabulary is a multiple of: the largest power of two up to 128 that divides it
+    (Megatron-Bridge 0.2.0 to head, models/conversion/model_bridge.py, `make_vocab_size_divisible_by`).
+    """
+    return min(words & -words, 128)

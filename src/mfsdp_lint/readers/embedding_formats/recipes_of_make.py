@@ -1,0 +1,353 @@
+"""Makefiles and justfiles: the lines of their recipes as scripts, with the variables that the file has filled in.
+
+Facts: the GNU make manual (4.4; sections 3.7, 5 and 6) and the just manual (1.36). A line is a shell of its own; in
+one shell are the lines of a Makefile with `.ONESHELL`, and those of a recipe of just that begins with `#!`. What a
+command line of `make` or `just` gives instead is not known: the file's own values are what runs without any.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.records import dataclass, field, replace
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.paths import beside
+from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.state import Held, Variable
+
+_DEEPEST = 16
+"""Variables within variables, and files that include files."""
+
+_LINE = re.compile(r"(?P<line>(?:\\\n|[^\n])*)(?:\n|\Z)")
+_ASSIGNED = re.compile(
+    r"\s*(?:override\s+|private\s+)*(?P<export>export\s+)?(?P<name>[\w.-]+)\s*"
+    r"(?P<how>:{0,3}=|\?=|\+=|!=)[ \t]*(?P<value>(?:\\\n|[^\n])*)"
+)
+_RULE = re.compile(r"(?P<targets>[^\s:#=][^:#=\n]*):(?!=|:=)(?P<rest>(?:\\\n|[^\n])*)")
+_EXPORTS = re.compile(r"\s*(?P<how>un)?export(?P<names>(?:\s+[\w.-]+)*)\s*\Z")
+_CONDITION = re.compile(r"\s*(?P<how>ifeq|ifneq|ifdef|ifndef)\b\s*(?P<rest>.*)", re.DOTALL)
+_TWO = re.compile(r"\((?P<one>[^,]*),(?P<other>.*)\)\s*\Z|[\"'](?P<a>[^\"']*)[\"']\s*[\"'](?P<b>[^\"']*)[\"']\s*\Z")
+_REFERENCE = re.compile(r"\$(?:\$|\((?P<round>(?:[^()]|\([^()]*\))*)\)|\{(?P<curly>[^{}]*)\}|(?P<one>[^\s(){}$]))")
+_COMMENT = re.compile(r"(?<!\\)#.*")
+_PREFIX = re.compile(r"[@+\s-]*")
+
+
+@dataclass(slots=True)
+class _Makefile:
+    """Variables of a Makefile (None: not known), those that are exported, and the rules in their order."""
+
+    path: str
+    variables: dict[str, Text | None] = field(default_factory=dict)
+    exported: set[str] = field(default_factory=set)
+    all_exported: bool = False
+    one_shell: bool = False
+    rules: list[_Rule] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Rule:
+    """The lines of a recipe, and the variables of its target alone."""
+
+    target: str
+    lines: list[Text] = field(default_factory=list)
+    own: dict[str, Text | None] = field(default_factory=dict)
+    exported: set[str] = field(default_factory=set)
+
+
+def makefile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
+    """Yield the scripts of all recipes, in the order of the file."""
+    made = _Makefile(path)
+    _read(made, path, text, sources, _DEEPEST)
+    for rule in made.rules:
+        known = made.variables | rule.own
+        exported = known.keys() if made.all_exported else made.exported | rule.exported
+        variables = {name: _variable(name, known, rule.target) for name in sorted(exported)}
+        lines = [_expanded(line, known, rule.target, _DEEPEST) for line in rule.lines]
+        for script in [_joined(lines)] if made.one_shell else lines:
+            if script:
+                yield Held(script, variables)
+
+
+def _read(made: _Makefile, path: str, text: str, sources: Sources, depth: int) -> None:
+    lines = Lines(text)
+    rules: list[_Rule] = []
+    open_: list[bool | None] = []  # of each condition around, whether it holds
+    end_of_define = -1
+    for found in _LINE.finditer(text):
+        line = found["line"]
+        if found.start() < end_of_define:
+            continue
+        if line.startswith("\t") and rules:
+            start = found.start() + len(_PREFIX.match(line)[0])  # type: ignore[index]  # it matches anything
+            if all(each is True for each in open_) and start < found.end("line"):
+                for rule in rules:
+                    rule.lines.append((_piece(text[start : found.end("line")], path, lines, start),))
+            continue
+        said = _COMMENT.sub("", line)
+        word = said.split(None, 1)[0] if said.split() else ""
+        if word == "endif":
+            open_[-1:] = []
+        elif word == "else":
+            rest = said.split(None, 1)[1:]
+            before = open_.pop() if open_ else None
+            after = _CONDITION.match(rest[0]) if rest else None
+            open_.append(
+                None if before is None else not before and (_holds(made, after) if after is not None else True)
+            )
+        elif condition := _CONDITION.match(said):
+            open_.append(_holds(made, condition))
+        elif False in open_:
+            continue
+        elif word == "define":
+            close = re.compile(r"^endef\b.*$", re.MULTILINE).search(text, found.end())
+            name = said.split()[1] if len(said.split()) > 1 else ""
+            end_of_define = close.end() if close else len(text)
+            body = text[found.end() : close.start() if close else len(text)].rstrip("\n")
+            made.variables[name] = (_piece(body, path, lines, found.end()),) if None not in open_ else None
+        elif (assigned := _ASSIGNED.fullmatch(said)) and (":" not in assigned["name"]):
+            rules = []
+            _assign(made, made.variables, assigned, found.start(), path, lines, known=None not in open_)
+            if assigned["export"]:
+                made.exported.add(assigned["name"])
+        elif exports := _EXPORTS.fullmatch(said):
+            names = exports["names"].split()
+            if exports["how"]:
+                made.exported.difference_update(names)
+            else:
+                made.exported.update(names)
+                made.all_exported = made.all_exported or not names
+        elif word in ("include", "-include", "sinclude") and depth:
+            for name in said.split()[1:]:
+                inner = beside(path, name)
+                inside = sources.text_or_none(inner) if inner and sources.exists(inner) else None
+                if inside is not None:
+                    _read(made, inner, inside, sources, depth - 1)
+        elif named := _RULE.match(said):
+            own = _ASSIGNED.fullmatch(named["rest"])
+            targets = named["targets"].split()
+            made.one_shell = made.one_shell or ".ONESHELL" in targets
+            rules = [_rule(made, target, new=own is None) for target in targets if not target.startswith(".")]
+            if own is None and ";" in named["rest"] and all(each is True for each in open_):
+                start = found.start() + named.start("rest") + named["rest"].index(";") + 1
+                for each in rules:
+                    each.lines.append((_piece(text[start : found.start() + named.end("rest")], path, lines, start),))
+            if own is not None:
+                for each in rules:
+                    start = found.start() + named.start("rest")
+                    _assign(made, each.own, own, start, path, lines, known=None not in open_)
+                    each.exported |= {own["name"]} if own["export"] else set()
+
+
+def _rule(made: _Makefile, target: str, *, new: bool) -> _Rule:
+    """Return the rule of a target: the one that has its variables, or that gets its recipe."""
+    found = next((each for each in made.rules if each.target == target), None)
+    if found is None or (new and found.lines):
+        found = _Rule(target)
+        made.rules.append(found)
+    return found
+
+
+def _assign(
+    made: _Makefile,
+    where: dict[str, Text | None],
+    assigned: re.Match[str],
+    offset: int,
+    path: str,
+    lines: Lines,
+    *,
+    known: bool,
+) -> None:
+    name, how = assigned["name"], assigned["how"]
+    start = offset + assigned.start("value")
+    value: Text | None = (_piece(assigned["value"].rstrip(), path, lines, start),)
+    old = where.get(name, made.variables.get(name))
+    if not known or how == "!=":
+        value = None
+    elif how == "?=":
+        if name in where or name in made.variables:
+            return
+        value = tuple(replace(piece, option=f"${name}") for piece in value or ())
+    elif how == "+=" and (name in where or name in made.variables):
+        value = None if old is None or value is None else (*old, *_mark(old, " "), *value)
+    elif how.startswith(":") and value is not None:
+        value = _expanded(value, made.variables | where, "", _DEEPEST)
+    where[name] = value
+
+
+def _holds(made: _Makefile, condition: re.Match[str]) -> bool | None:
+    """Decide a condition; None where it is not known."""
+    how, rest = condition["how"], condition["rest"].strip()
+    if how in ("ifdef", "ifndef"):
+        defined = bool(plain(made.variables[rest] or ())) if made.variables.get(rest) is not None else None
+        return defined if how == "ifdef" or defined is None else not defined
+    two = _TWO.match(rest)
+    if two is None:
+        return None
+    sides = (two["one"], two["other"]) if two["one"] is not None else (two["a"], two["b"])
+    lines = Lines(rest)
+    texts = [
+        plain(_expanded((_piece(each.strip(), made.path, lines, 0),), made.variables, "", _DEEPEST)) for each in sides
+    ]
+    if any(HOLE in each for each in texts):
+        return None
+    return (texts[0] == texts[1]) is (how == "ifeq")
+
+
+def _expanded(text: Text, known: Mapping[str, Text | None], target: str, depth: int) -> Text:
+    """Fill in the variables; what is not known is a HOLE, and a continued line goes on behind a blank."""
+    found: list[Piece] = []
+    for piece in text:
+        start = 0
+        for reference in _REFERENCE.finditer(piece.text):
+            found.append(piece.cut(start, reference.start()))
+            place = piece.cut(*reference.span())
+            start = reference.end()
+            if reference[0] == "$$":
+                found.append(replace(place, text="$"))
+                continue
+            name = next(each for each in (reference["round"], reference["curly"], reference["one"]) if each is not None)
+            if name == "@" and target and "%" not in target:
+                found.append(replace(place, text=target))
+            elif depth and name.startswith("strip "):
+                inner = place.cut(len("$(strip "), len(place.text) - 1)
+                found += [
+                    replace(each, text=each.text.replace("\n", " "))
+                    for each in _expanded((inner,), known, target, depth - 1)
+                ]
+            elif depth and known.get(name) is not None:
+                found += _expanded(known[name] or (), known, target, depth - 1)
+            else:
+                unset = name not in known and name.isidentifier()
+                found.append(replace(place, text=HOLE, option=f"${name}" if unset else ""))
+        found.append(piece.cut(start, len(piece.text)))
+    return tuple(piece for piece in found if piece.text)
+
+
+def _variable(name: str, known: Mapping[str, Text | None], target: str) -> Variable:
+    value = known.get(name)
+    if value is None:
+        return Variable(None, exported=True)
+    text = _expanded(value, known, target, _DEEPEST) or value
+    return Variable((text,) if HOLE not in plain(text) else None, exported=True, written=text[0] if text else None)
+
+
+def _piece(text: str, path: str, lines: Lines, start: int) -> Piece:
+    return Piece(text, path, lines, start, start + len(text))
+
+
+def _mark(text: Sequence[Piece], said: str) -> Text:
+    return tuple(replace(piece, text=said, start=piece.end) for piece in text[-1:])
+
+
+def _joined(lines: Sequence[Text]) -> Text:
+    return tuple(piece for line in lines if line for piece in (*line, *_mark(line, "\n")))
+
+
+# -- just ----------------------------------------------------------------------------------------------------------
+
+_JUST_VARIABLE = re.compile(r"(?P<export>export\s+)?(?P<name>[A-Za-z_][\w-]*)\s*:=\s*(?P<value>[^\n]*)")
+_JUST_RECIPE = re.compile(r"@?(?P<name>[A-Za-z_][\w-]*)(?P<parameters>(?:\s+[^:\n]*)?):(?!=)[^\n]*")
+_PARAMETER = re.compile(r"(?P<mark>[*+$]*)(?P<name>[A-Za-z_][\w-]*)(?:=(?P<default>\"[^\"]*\"|'[^']*'|\S+))?")
+_FILLED_IN = re.compile(r"\{\{\{\{|\{\{(?P<said>(?:[^{}]|\{(?!\{))*)\}\}")
+_PART = re.compile(
+    r"\s*(?:\"(?P<double>[^\"\\]*)\"|'(?P<single>[^']*)'"
+    r"|(?:env_var_or_default|env)\(\s*[\"'](?P<variable>\w+)[\"']\s*,\s*[\"'](?P<default>[^\"']*)[\"']\s*\)"
+    r"|(?P<name>[A-Za-z_][\w-]*))\s*(?P<more>[+/]|\Z)"
+)
+
+
+def justfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
+    """Yield the scripts of all recipes of a justfile, in the order of the file."""
+    lines = Lines(text)
+    known: dict[str, Text | None] = {}
+    exported: set[str] = set()
+    for found in _LINE.finditer(text):
+        if variable := _JUST_VARIABLE.fullmatch(found["line"]):
+            start = found.start() + variable.start("value")
+            known[variable["name"]] = _value(_piece(variable["value"].strip(), path, lines, start), known)
+            exported |= {variable["name"]} if variable["export"] else set()
+    if re.search(r"^set export\b(?!\s*:=\s*false)", text, re.MULTILINE):
+        exported |= known.keys()
+    own: dict[str, Text | None] = {}
+    given: set[str] = set()
+    body: list[Text] = []
+
+    def scripts() -> Iterator[Held]:
+        here = known | own
+        variables = {name: _variable(name, here, "") for name in sorted(exported | given) if name.isidentifier()}
+        filled = [_filled_in(line, here) for line in body]
+        whole = bool(filled) and plain(filled[0]).startswith("#!")
+        for script in [_joined(filled)] if whole else filled:
+            if script:
+                yield Held(script, variables)
+
+    for found in _LINE.finditer(text):
+        line = found["line"]
+        if line[:1] in (" ", "\t"):
+            start = found.start() + len(_PREFIX.match(line)[0])  # type: ignore[index]  # it matches anything
+            body.append((_piece(text[start : found.end("line")], path, lines, start),))
+            continue
+        if not line.strip():
+            continue
+        yield from scripts()
+        own, given, body = {}, set(), []
+        if recipe := _JUST_RECIPE.fullmatch(line):
+            offset = found.start() + recipe.start("parameters")
+            for parameter in _PARAMETER.finditer(recipe["parameters"]):
+                own[parameter["name"]] = _default(parameter, known, path, lines, offset)
+                given |= {parameter["name"]} if "$" in parameter["mark"] else set()
+    yield from scripts()
+
+
+def _default(
+    parameter: re.Match[str], known: Mapping[str, Text | None], path: str, lines: Lines, offset: int
+) -> Text | None:
+    """Return the default of a recipe's parameter, which whoever starts it may replace."""
+    if parameter["default"] is None:
+        return None
+    piece = _piece(parameter["default"], path, lines, offset + parameter.start("default"))
+    value = _value(piece, known)
+    return value and tuple(replace(each, option=f"${parameter['name']}") for each in value)
+
+
+def _value(piece: Piece, known: Mapping[str, Text | None]) -> Text | None:
+    """Return the value of an expression: texts, variables, and defaults of the environment, put together by `+`."""
+    found: list[Piece] = []
+    at = 0
+    while at < len(piece.text):
+        part = _PART.match(piece.text, at)
+        if part is None:
+            return None
+        kind = next(name for name in ("double", "single", "default", "name") if part[name] is not None)
+        if kind == "name":
+            inner = known.get(part["name"])
+            if inner is None:
+                return None
+            found += inner
+        else:
+            option = f"${part['variable']}" if kind == "default" else ""
+            found.append(replace(piece.cut(*part.span(kind)), option=option))
+        if part["more"] == "/":
+            found.append(replace(piece.cut(*part.span("more")), text="/"))
+        at = part.end()
+    return tuple(found)
+
+
+def _filled_in(text: Text, known: Mapping[str, Text | None]) -> Text:
+    found: list[Piece] = []
+    for piece in text:
+        start = 0
+        for hole in _FILLED_IN.finditer(piece.text):
+            found.append(piece.cut(start, hole.start()))
+            start = hole.end()
+            place = piece.cut(*hole.span())
+            if hole["said"] is None:
+                found.append(replace(place, text="{{"))
+                continue
+            value = _value(piece.cut(*hole.span("said")), known)
+            found += [replace(place, text=HOLE)] if value is None else value
+        found.append(piece.cut(start, len(piece.text)))
+    return tuple(each for each in found if each.text)

@@ -1,0 +1,83 @@
+"""Published sizes of models, as the bridges of all releases take them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from mfsdp_lint.core.files import PACKAGE
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, OneOf
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.published import divisor_of_vocabulary, published
+from mfsdp_lint.readers.python.read import read_python
+
+WHEEL = Path(__file__).parents[2] / ".cache/megatron-bridge-0.3.1"
+FILES = sorted(Path(PACKAGE, "megatron", "published").glob("*.json"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_model_has_sizes_and_says_where_they_were_read(file: Path) -> None:
+    for model, said in json.loads(file.read_text()).items():
+        assert said.keys() == {"source", "sizes"}
+        assert said["source"].startswith("megatron-bridge ")
+        assert model.count("/") == 1
+        assert {"hidden_size", "num_layers"} <= said["sizes"].keys()
+
+
+def test_no_model_is_in_two_files() -> None:
+    assert len(published()) == sum(len(json.loads(file.read_text())) for file in FILES)
+
+
+@pytest.mark.parametrize(("words", "divisor"), [(128256, 128), (32000, 128), (151936, 128), (50257, 1), (100, 4)])
+def test_a_vocabulary_is_padded_by_the_largest_power_of_two_that_divides_it(words: int, divisor: int) -> None:
+    assert divisor_of_vocabulary(words) == divisor
+
+
+def read(tmp_path: Path, body: str) -> Recipe:
+    """Read a recipe whose model is made by `body` of the bridge of the wheel."""
+    text = f"""\
+        from megatron.bridge import AutoBridge
+        from megatron.bridge.recipes.llama.llama3 import llama3_8b_sft_config
+
+
+        def ours():
+            cfg = llama3_8b_sft_config()
+            provider = AutoBridge.from_hf_pretrained({body}
+            cfg.model = provider
+            return cfg
+        """
+    file = tmp_path / "ours.py"
+    file.write_text(dedent(text))
+    (recipe,) = read_python([str(file)], Sources(), search_path=[str(WHEEL)]).recipes
+    return recipe
+
+
+MADE = ".to_megatron_provider(load_weights=False)"
+
+
+def test_a_provider_of_a_published_model_has_its_sizes(tmp_path: Path) -> None:
+    recipe = read(tmp_path, f'"Qwen/Qwen3-30B-A3B"){MADE}')
+    sizes = {name: recipe.setting(f"model.{name}").value for name in ("num_layers", "num_moe_experts", "kv_channels")}
+    assert sizes == {"num_layers": Known(48), "num_moe_experts": Known(128), "kv_channels": Known(128)}
+    assert recipe.setting("model.make_vocab_size_divisible_by").value == Known(128)
+
+
+def test_what_a_release_may_make_otherwise_is_one_of_several(tmp_path: Path) -> None:
+    recipe = read(tmp_path, f'"deepseek-ai/DeepSeek-V2-Lite"){MADE}')
+    assert recipe.setting("model.q_lora_rank").value == OneOf((None, 512))
+
+
+def test_the_program_has_the_last_word(tmp_path: Path) -> None:
+    recipe = read(tmp_path, f'"meta-llama/Meta-Llama-3-8B"){MADE}\n            provider.num_layers = int(input())')
+    assert recipe.setting("model.num_layers").value in (UNKNOWN, NOT_NONE)
+    assert recipe.setting("model.hidden_size").value == Known(4096)
+
+
+@pytest.mark.parametrize("model", ['"meta-llama/Llama-3.3-70B-Instruct"', '"/models/Meta-Llama-3-8B"', "input()"])
+def test_sizes_of_other_models_stay_unknown(tmp_path: Path, model: str) -> None:
+    recipe = read(tmp_path, f"{model}){MADE}")
+    assert recipe.setting("model.num_layers").value in (UNKNOWN, NOT_NONE)

@@ -1,0 +1,243 @@
+"""Files of other tools that start training runs: Makefiles, justfiles, Visual Studio Code, Airflow and nemo-run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.cli import main
+
+FSDP = "--use-megatron-fsdp --use-distributed-optimizer --data-parallel-sharding-strategy optim_grads_params"
+RUN = f"torchrun --nproc_per_node 8 pretrain_gpt.py {FSDP}"
+NAME = "CUDA_DEVICE_MAX_CONNECTIONS"
+GOOD, BAD = "--ckpt-format fsdp_dtensor --save /c", "--ckpt-format torch_dist --save /c"
+FORMAT, CONNECTIONS = "MFSDP101", "MFSDP501"
+
+Files = Mapping[str, str]
+
+
+def told(files: Files, folder: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Lint the files, and return the errors: `path:line code`."""
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    main(["--no-cache", "--target-core", "0.16.1", "--output-format", "concise", "--select", "MFSDP1,MFSDP5", "."])
+    found = re.finditer(r"^(\S+?:\d+):\d+: error (MFSDP\d+)", capsys.readouterr().out, re.MULTILINE)
+    return [f"{each[1]} {each[2]}" for each in found]
+
+
+MAKEFILES: Mapping[str, tuple[str, list[str]]] = {
+    "a line": (f"train:\n\t{RUN} {BAD}\n", [f"Makefile:2 {FORMAT}"]),
+    "an exported variable": (f"export {NAME}=1\ntrain:\n\t@{RUN} {GOOD}\n", [f"Makefile:1 {CONNECTIONS}"]),
+    "a variable of the target": (
+        f"train: export {NAME} = 1\ntrain:\n\tcd src && {RUN} {GOOD}\n",
+        [f"Makefile:1 {CONNECTIONS}"],
+    ),
+    "variables that are added to": (
+        f"ARGS := {FSDP}\nARGS += {BAD}\nRUN ?= torchrun\ntrain:\n\t$(RUN) pretrain_gpt.py $(ARGS)\n",
+        [f"Makefile:2 {FORMAT}"],
+    ),
+    "several lines of a variable": (
+        f"ARGS = {FSDP} \\\n  {BAD}\ntrain:\n\ttorchrun pretrain_gpt.py ${{ARGS}}\n",
+        [f"Makefile:2 {FORMAT}"],
+    ),
+    "a definition": (
+        f"define ARGS\n{FSDP}\n{BAD}\nendef\ntrain:\n\ttorchrun pretrain_gpt.py $(strip $(ARGS))\n",
+        [f"Makefile:3 {FORMAT}"],
+    ),
+    "a condition that holds": (
+        f"FSDP ?= 1\nifeq ($(FSDP),1)\nARGS = {FSDP}\nelse\nARGS =\nendif\n"
+        f"train:\n\ttorchrun pretrain_gpt.py {BAD} $(ARGS)\n",
+        [f"Makefile:8 {FORMAT}"],
+    ),
+    "a condition that is not known": (
+        f"ifeq ($(shell hostname),a)\nARGS = {FSDP}\nendif\ntrain:\n\ttorchrun pretrain_gpt.py {BAD} $(ARGS)\n",
+        [],
+    ),
+    "a command of the shell in a variable": (
+        f"FMT := $(shell cat fmt)\ntrain:\n\t{RUN} --save /c --ckpt-format $(FMT)\n",
+        [],
+    ),
+    "each line is a shell": (f"train:\n\texport {NAME}=1\n\t{RUN} {GOOD}\n", []),
+    "but not in one shell": (
+        f".ONESHELL:\ntrain:\n\texport {NAME}=1\n\t{RUN} {GOOD}\n",
+        [f"Makefile:3 {CONNECTIONS}"],
+    ),
+    "the recipe behind the rule": (
+        f"DOCKER = docker run -e {NAME}=1 nemo\ntrain: ; $(DOCKER) {RUN} {GOOD}\n",
+        [f"Makefile:1 {CONNECTIONS}"],
+    ),
+    "a variable of the shell": (
+        f"train:\n\tfor tp in 1; do \\\n\t  {RUN} {BAD} --tensor-model-parallel-size $$tp; \\\n\tdone\n",
+        [f"Makefile:3 {FORMAT}"],
+    ),
+    "a comment": (f"# {RUN} {BAD}\nclean:\n\trm -rf /c # {BAD}\n", []),
+}
+
+
+@pytest.mark.parametrize(("text", "wanted"), MAKEFILES.values(), ids=MAKEFILES)
+def test_makefiles(
+    text: str, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told({"Makefile": text}, tmp_path, capsys) == wanted
+
+
+def test_a_file_that_a_makefile_includes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = {"Makefile": f"include args.inc\ntrain:\n\t{RUN} $(ARGS)\n", "args.inc": f"ARGS = {BAD}\n"}
+    assert told(files, tmp_path, capsys) == [f"args.inc:1 {FORMAT}"]
+
+
+JUSTFILES: Mapping[str, tuple[str, list[str]]] = {
+    "a line": (f"train:\n    {RUN} {BAD}\n", [f"justfile:2 {FORMAT}"]),
+    "an exported variable": (f'export {NAME} := "1"\n\ntrain:\n    @{RUN} {GOOD}\n', [f"justfile:1 {CONNECTIONS}"]),
+    "all are exported": (f"set export\n{NAME} := '1'\ntrain:\n  {RUN} {GOOD}\n", [f"justfile:2 {CONNECTIONS}"]),
+    "a default of the environment": (
+        f"export {NAME} := env('{NAME}', '1')\ntrain:\n    {RUN} {GOOD}\n",
+        [f"justfile:1 {CONNECTIONS}"],
+    ),
+    "a parameter's default": (
+        f"train fmt='torch_dist':\n    {RUN} --save /c --ckpt-format {{{{fmt}}}}\n",
+        [f"justfile:1 {FORMAT}"],
+    ),
+    "a parameter without one": (f"train fmt:\n    {RUN} --save /c --ckpt-format {{{{fmt}}}}\n", []),
+    "texts put together": (
+        f"args := '{FSDP} ' + '{BAD}'\ntrain: prepare\n    torchrun pretrain_gpt.py {{{{ args }}}}\n"
+        "prepare:\n    true\n",
+        [f"justfile:1 {FORMAT}"],
+    ),
+    "a script": (
+        f"[group('train')]\ntrain ${NAME}='1':\n    #!/usr/bin/env bash\n    set -eu\n    {RUN} {GOOD}\n",
+        [f"justfile:2 {CONNECTIONS}"],
+    ),
+    "an expression that is not followed": (
+        f"fsdp := if env('FSDP', '1') == '1' {{ '{FSDP}' }} else {{ '' }}\ntrain:\n"
+        f"    torchrun pretrain_gpt.py {{{{fsdp}}}} {BAD}\n",
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "wanted"), JUSTFILES.values(), ids=JUSTFILES)
+def test_justfiles(
+    text: str, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told({"justfile": text}, tmp_path, capsys) == wanted
+
+
+def _configuration(words: str, **more: object) -> str:
+    own = {"name": "train", "type": "debugpy", "request": "launch", "args": words.split(), **more}
+    return json.dumps({"version": "0.2.0", "configurations": [own]}, indent=4)
+
+
+LAUNCH = ".vscode/launch.json"
+CONFIGURATIONS: Mapping[str, tuple[Files, list[str]]] = {
+    "a program": (
+        {LAUNCH: _configuration(f"{FSDP} {BAD}", program="${workspaceFolder}/pretrain_gpt.py")},
+        [f"{LAUNCH}:14 {FORMAT}"],
+    ),
+    "a module, with an environment": (
+        {
+            LAUNCH: _configuration(
+                f"--nproc_per_node=8 pretrain_gpt.py {FSDP} {GOOD}", module="torch.distributed.run", env={NAME: "1"}
+            )
+        },
+        [f"{LAUNCH}:22 {CONNECTIONS}"],
+    ),
+    "a file of variables": (
+        {
+            LAUNCH: _configuration(f"{FSDP} {GOOD}", program="pretrain_gpt.py", envFile="${workspaceFolder}/.env"),
+            ".env": f"{NAME}=1\n",
+        },
+        [f"{LAUNCH}:9 {CONNECTIONS}"],
+    ),
+    "comments, and a comma too many": (
+        {
+            LAUNCH: "// mine\n"
+            + _configuration(f"{FSDP} {BAD}", program="pretrain_gpt.py").replace("\n        }", ",\n}")
+        },
+        [f"{LAUNCH}:15 {FORMAT}"],
+    ),
+    "a program that the editor asks for": (
+        {LAUNCH: _configuration(f"${{command:pickArgs}} {BAD}", program="${file}")},
+        [],
+    ),
+    "a program that is attached to": (
+        {LAUNCH: _configuration(f"{FSDP} {BAD}", program="pretrain_gpt.py", request="attach")},
+        [],
+    ),
+    "a task": (
+        {
+            ".vscode/tasks.json": json.dumps(
+                {
+                    "tasks": [
+                        {"label": "x", "type": "shell", "command": f"{RUN} {GOOD}", "options": {"env": {NAME: "1"}}}
+                    ]
+                }
+            )
+        },
+        [f".vscode/tasks.json:1 {CONNECTIONS}"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), CONFIGURATIONS.values(), ids=CONFIGURATIONS)
+def test_configurations_of_visual_studio_code(
+    files: Files,
+    wanted: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told(files, tmp_path, capsys) == wanted
+
+
+BASH = "from airflow import DAG\nfrom airflow.operators.bash import BashOperator\nwith DAG('x') as dag:\n"
+PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
+    "an operator": (f"{BASH}    t = BashOperator(task_id='t', bash_command='{RUN} {BAD}')\n", [f"4 {FORMAT}"]),
+    "its environment": (
+        f"{BASH}    t = BashOperator(\n        task_id='t',\n        bash_command='{RUN} {GOOD}',\n"
+        f"        env={{'{NAME}': '1'}},\n    )\n",
+        [f"7 {CONNECTIONS}"],
+    ),
+    "a template": (f"{BASH}    t = BashOperator(bash_command='{RUN} --save /c --ckpt-format {{{{ fmt }}}}')\n", []),
+    "a function that makes the tasks": (
+        "from airflow.decorators import dag\nfrom airflow.providers.standard.operators.bash import BashOperator\n\n\n"
+        f"@dag()\ndef train():\n    BashOperator(task_id='t', bash_command='{RUN} {BAD}')\n\n\ntrain()\n",
+        [f"7 {FORMAT}"],
+    ),
+    "a container": (
+        "from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator\n"
+        "t = KubernetesPodOperator(\n    cmds=['torchrun', 'pretrain_gpt.py'],\n"
+        f"    arguments='{FSDP} {GOOD}'.split(),\n"
+        f"    env_vars={{'{NAME}': '1'}},\n)\n",
+        [f"5 {CONNECTIONS}"],
+    ),
+    "a script of nemo-run": (
+        f"import nemo_run as run\nscript = run.Script(inline='''\n{RUN} {BAD}\n''')\nrun.run(script)\n",
+        [f"3 {FORMAT}"],
+    ),
+    "its environment and its words": (
+        "import nemo_run as run\nrun.run(\n    run.Script(\n"
+        "        path='pretrain_gpt.py',\n        entrypoint='python',\n"
+        f"        args='{FSDP} {GOOD}'.split(),\n        env={{'{NAME}': '1'}},\n    )\n)\n",
+        [f"7 {CONNECTIONS}"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "wanted"), PROGRAMS.values(), ids=PROGRAMS)
+def test_programs_that_hand_scripts_on(
+    text: str, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told({"launch.py": text}, tmp_path, capsys) == [f"launch.py:{each}" for each in wanted]
