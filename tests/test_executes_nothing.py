@@ -96,6 +96,7 @@ COMMANDS = (
     ("audit", "."),
     ("why", "recipe.py::recipe", "checkpoint.ckpt_format"),
     ("enable", "recipe.py::recipe"),
+    ("upgrade", "--to", "0.6.0", "--pin", "."),
 )
 
 

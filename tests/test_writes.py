@@ -55,6 +55,7 @@ ASKING = (
     ["rules"],
     ["why", "llama3_8b_fsdp.py", "checkpoint.ckpt_format"],
     ["enable", "llama3_8b_fsdp.py"],
+    ["upgrade", "--to", "0.6.0", "--pin", "--diff", "."],
     ["--show-settings"],
 )
 

@@ -37,6 +37,7 @@ COMMANDS = {
     "explain": "explain a rule, a setting or a flag",
     "rules": "list the rules, or try their examples with the real Megatron",
     "enable": "turn Megatron-FSDP on in a recipe, with everything that it needs",
+    "upgrade": "move recipes to another release of Megatron-Bridge",
     "judge": "judge configurations given as JSON",
     "dry-run": "try recipes with the real Megatron on two ranks",
     "checkpoint": "describe a checkpoint folder, and check that it is complete",

@@ -128,3 +128,14 @@ def _said(path: str, reason: str, tried: bool = True) -> str:
 def left(blocked: Mapping[str, str], *, tried: bool = True) -> Iterator[str]:
     """Say of each of these files that it is not written, or would not be where nothing was to be written."""
     return (_said(path, reason, tried) for path, reason in sorted(blocked.items()))
+
+
+def write_texts(texts: Mapping[str, str], sources: Sources) -> tuple[str, ...]:
+    """Write new texts that belong together, all or none of them. Return a line for each file that was left."""
+    failed = _write_group(sorted(texts), texts, sources)
+    if failed is None:
+        return ()
+    others = (
+        _said(path, f"what it needs in {failed[0]} was not written") for path in sorted(texts) if path != failed[0]
+    )
+    return (_said(*failed), *others)

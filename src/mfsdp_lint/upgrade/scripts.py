@@ -1,0 +1,84 @@
+"""Launch scripts: programs of Megatron-Bridge that a release renamed or lacks, and modules that are started by name.
+
+paths.json has what each release renamed, as git tells it (tools/upstream_paths.py, part of `make upstream`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.store import read_json
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.megatron.versions.releases import RELEASES
+from mfsdp_lint.upgrade.breaks import Break
+from mfsdp_lint.upgrade.library import Library
+
+SOURCE = Path(__file__).with_name("paths.json")
+
+_PATH = re.compile(r"(?<![\w.])(?:scripts|examples)/[\w./-]+\.(?:py|sh)\b")
+_MODULE = re.compile(r"(?<=-m)\s+(megatron\.bridge(?:\.\w+)+)")
+
+
+def script_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[Break]:
+    """Yield the programs of the old release that a launch script starts and the new one lacks."""
+    lines = Lines(text)
+    moved = _moved(old.target.data, new.target.data)
+    for found in _PATH.finditer(text):
+        # A file of the project's own is not upstream's.
+        if found[0] not in moved or disk.exists(found[0]) or _is_comment(text, found.start()):
+            continue
+        successor = moved[found[0]]
+        span = lines.span(path, *found.span())
+        message = f"{found[0]} is gone from Megatron-Bridge"
+        if successor is None:
+            yield Break("script", span, found[0], message, reason="no file of the new release has its text")
+        else:
+            yield Break("script", span, found[0], message, successor, edits=(Edit(span, successor),))
+    for found in _MODULE.finditer(text):
+        if old.has(found[1]) and not new.has(found[1]) and not _is_comment(text, found.start()):
+            what = f"module {found[1]}"
+            yield Break(
+                "script",
+                lines.span(path, *found.span(1)),
+                what,
+                f"{what} is gone",
+                reason="nothing is known to start instead",
+            )
+
+
+def _is_comment(text: str, offset: int) -> bool:
+    start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    return text[start:offset].lstrip().startswith("#")
+
+
+def _moved(old: str, new: str) -> dict[str, str | None]:
+    """Return the paths that are gone between two releases, over all releases between them; renames back as well."""
+    steps = _steps()
+    names = list(dict.fromkeys(name for step in steps for name in step))
+    first, last = names.index(old), names.index(new)
+    found: dict[str, str | None] = {}
+    if first > last:
+        for before, after in reversed(list(zip(names[last:first], names[last + 1 : first + 1], strict=True))):
+            back = {now: then for then, now in steps[before, after].items() if now is not None}
+            found = {path: back.get(there, there) if there else there for path, there in found.items()}
+            found |= {path: there for path, there in back.items() if path not in found}
+        return found
+    for before, after in zip(names[first:last], names[first + 1 : last + 1], strict=True):
+        step = steps[before, after]
+        found = {path: step.get(there, there) if there else there for path, there in found.items()}
+        found |= {path: there for path, there in step.items() if path not in found}
+    return found
+
+
+@cache
+def _steps() -> Mapping[tuple[str, str], Mapping[str, str | None]]:
+    """Return what each release renamed, by the names of the release before it and of its own, oldest first."""
+    data: Mapping[str, Mapping[str, str | None]] = read_json(SOURCE)
+    known = list(dict.fromkeys(release.data for release in RELEASES))
+    return {(old, new): data[f"{old} {new}"] for old, new in pairwise(known)}

@@ -1,0 +1,208 @@
+"""Successors of names that a release lacks: found by comparing what they are, not by how they are called.
+
+A recipe is compared by its effective configuration, under the arguments that it is called with: its successor differs
+in fewer settings than every other candidate, and is of no other kind than these. A function or class that stands
+elsewhere under its own name has to take the arguments that it took. Everything else is listed with what tells the
+candidates apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.values import NONE, NOT_NONE, Known, describe, is_known_as
+from mfsdp_lint.fixes.judged import equal
+from mfsdp_lint.megatron.versions import RELEASES, Target, resolve_target
+from mfsdp_lint.megatron.vocabulary import SECTIONS
+from mfsdp_lint.upgrade.library import Library, LibraryCall, Name
+
+MOST_LISTED = 4
+"""Candidates that are told of where none is the successor."""
+
+_MOST_TOLD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A name that may succeed another one; `differs` are settings in which it is unlike it, with both values."""
+
+    name: Name
+    differs: tuple[str, ...] = ()
+    settings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Succession:
+    """The fate of a name: its `successor` where that is certain, else the `candidates`; `why` says how it is known."""
+
+    successor: Name | None
+    candidates: tuple[Candidate, ...] = ()
+    why: str = ""
+
+
+NOTHING = Succession(None)
+
+
+def successor_of(call: LibraryCall, old: Library, new: Library, module: str) -> Succession:
+    """Find the successor of a name of the old release, as a call uses it; `module` is where it is imported from."""
+    found = _direct(call, old, new, module)
+    if found.successor is not None:
+        return found
+    # What became of it release by release: fewer things change in a step.
+    name, steps = call.function, list(_between(old.target, new.target))
+    for target in steps:
+        step = Library(target) if target is not new.target else new
+        if step.has(*name):
+            continue
+        next_ = _direct(replace(call, function=name) if name == call.function else LibraryCall(name), old, step, module)
+        if next_.successor is None:
+            return found
+        name, old, module = next_.successor, step, next_.successor[0]
+    if name == call.function or not new.has(*name):
+        return found
+    return Succession(name, why="its successor in the releases between")
+
+
+def _between(old: Target, new: Target) -> Iterator[Target]:
+    """Yield the releases of which there is a snapshot, from one to another one, in either direction; that one last."""
+    lines = list(dict.fromkeys(release.data for release in RELEASES))
+    first, last = lines.index(old.data), lines.index(new.data)
+    step = 1 if first < last else -1
+    yield from (resolve_target(line) for line in lines[first + step : last : step])
+    yield new
+
+
+def _direct(call: LibraryCall, old: Library, new: Library, module: str) -> Succession:
+    entry = old.entry(call.function)
+    if entry is not None and entry[0] == "function":
+        (recipe,) = old.evaluated([call])
+        if recipe is not None:
+            return _of_recipe(call, recipe, old, new, module)
+    return _of_definition(call.function, entry, old, new)
+
+
+def _of_definition(name: Name, entry: object, old: Library, new: Library) -> Succession:
+    """Find the module in which the same name stands now, if it takes what it took."""
+    kind = entry[0] if isinstance(entry, list) else None
+    places = [each for each in new.defining(name[1]) if kind is None or new.snapshot.entry(*each)[0] == kind]
+    if not places:
+        return _of_section(name, old, new) if kind == "class" else NOTHING
+    took = old.takes(name)
+    fitting = [each for each in places if took is None or (taken := new.takes(each)) is None or took <= taken]
+    if len(fitting) == 1 and len(places) == 1:
+        return Succession(fitting[0], why="defined there now, and takes the same arguments")
+    candidates = []
+    for each in places[:MOST_LISTED]:
+        lost = sorted((took or frozenset()) - (new.takes(each) or took or frozenset()))
+        candidates.append(Candidate(each, (f"does not take {', '.join(lost[:_MOST_TOLD])}",) if lost else ()))
+    return Succession(None, tuple(candidates), why="the same name is defined elsewhere")
+
+
+_RECIPES = "megatron.bridge.recipes"
+_ASKED = 120
+
+
+def _of_section(name: Name, old: Library, new: Library) -> Succession:
+    """List the classes that the library's recipes have now where they had a class: none takes its place unchanged."""
+    full = ".".join(old.definition(name))
+    calls = [LibraryCall(each) for each in old.recipes(_RECIPES) if new.has(*each) and new.entry(each)][:_ASKED]
+    found: Counter[str] = Counter()
+    for then, now in zip(old.evaluated(calls), new.evaluated(calls), strict=True):
+        for section in SECTIONS if then and now else ():
+            value = now.setting(f"{section}.__class__").value if now else None
+            if then and is_known_as(then.setting(f"{section}.__class__").value, full) and isinstance(value, Known):
+                found[str(value.value)] += 1
+    took = old.takes(name) or frozenset()
+    candidates = []
+    for path, _ in found.most_common(MOST_LISTED):
+        module, _, cls = path.rpartition(".")
+        lost = sorted(took - (new.takes((module, cls)) or took))
+        candidates.append(Candidate((module, cls), (f"does not take {', '.join(lost)}",) if lost else ()))
+    return Succession(None, tuple(candidates), "the library's recipes have another class in its place" if found else "")
+
+
+def _of_recipe(call: LibraryCall, recipe: Recipe, old: Library, new: Library, module: str) -> Succession:
+    family = _family(old.definition(call.function)[0])
+    calls = [LibraryCall(name) for name in new.recipes(family)]
+    found = [(each.function, made) for each, made in zip(calls, new.evaluated(calls), strict=True) if made is not None]
+    if not found:
+        return NOTHING
+    made = dict(found)
+    unlike = {name: _unlike(recipe, each) for name, each in found}
+    order = sorted(unlike, key=lambda name: (len(unlike[name]), name))
+    compared = len(recipe.paths())
+    for first in order:
+        others = [name for name in order if name != first]
+        if all(_is_nearer(unlike[first], unlike[name]) for name in others) and all(
+            _is_alike(made[first], made[name], unlike[first]) for name in others
+        ):
+            told = tuple(_told(recipe, made[first], unlike[first]))
+            return Succession(
+                (_exported(first, module, new), first[1]),
+                (Candidate(first, told, len(unlike[first])),),
+                why=f"the nearest effective configuration: of {compared} settings, {len(unlike[first])} differ",
+            )
+    # The nearest of each kind first: that is what a person has to choose from.
+    kinds: dict[str, Name] = {}
+    for name in order:
+        kinds.setdefault(repr([made[name].setting(path).value for path in _KINDS]), name)
+    by_kind = sorted(kinds.values(), key=lambda name: _KINDS[0] in unlike[name])
+    near = list(dict.fromkeys((*by_kind, *order)))[:MOST_LISTED]
+    common = frozenset.intersection(*(unlike[name] for name in near))
+    candidates = (
+        Candidate(
+            (_exported(name, module, new), name[1]),
+            tuple(_told(recipe, made[name], unlike[name] - common)),
+            len(unlike[name]),
+        )
+        for name in near
+    )
+    return Succession(None, tuple(candidates), why="no effective configuration is the nearest in every respect")
+
+
+def _is_nearer(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Tell whether one candidate is surely nearer to the old recipe than another: in number, and not in kind alone."""
+    return len(one) < len(other) and not other.intersection(_KINDS) < one.intersection(_KINDS)
+
+
+def _is_alike(one: Recipe, other: Recipe, unlike: frozenset[str]) -> bool:
+    """Tell whether candidates for one model are of one kind wherever the first is not of the old recipe's kind."""
+    alike = [one.setting(path).value == other.setting(path).value for path in _KINDS]
+    return not alike[0] or all(alike[at] for at, path in enumerate(_KINDS) if path in unlike)
+
+
+_KINDS = ("model.__class__", "dataset.__class__", "peft", "peft.__class__")
+"""The settings that say what is trained, and on which data: a recipe that differs in these is of another kind."""
+
+
+def _unlike(old: Recipe, new: Recipe) -> frozenset[str]:
+    """Return the settings that are surely different, of those that both have."""
+    found = set()
+    for path in dict.fromkeys((*_KINDS, *old.paths())):
+        before, after = old.setting(path).value, new.setting(path).value
+        known = isinstance(before, Known) and isinstance(after, Known)
+        if (known and not equal(before, after)) or (before, after) in ((NONE, NOT_NONE), (NOT_NONE, NONE)):
+            found.add(path)
+    return frozenset(found)
+
+
+def _told(old: Recipe, new: Recipe, paths: Iterable[str]) -> Iterator[str]:
+    for path in sorted(paths, key=lambda path: (path not in _KINDS, not path.startswith("model."), path))[:_MOST_TOLD]:
+        yield f"{path} {describe(old.setting(path).value)} → {describe(new.setting(path).value)}"
+
+
+def _family(module: str) -> str:
+    """Return the package of a family of recipes: `megatron.bridge.recipes.llama` of `….llama.llama3`."""
+    parts = module.split(".")
+    return ".".join(parts[:4]) if parts[:3] == ["megatron", "bridge", "recipes"] else module.rpartition(".")[0]
+
+
+def _exported(name: Name, module: str, new: Library) -> str:
+    """Return the module to import a name from: the one in use where that has it, too."""
+    if name[1] in (new.snapshot.names(module) or ()) and new.definition((module, name[1])) == name:
+        return module
+    family = _family(name[0])
+    return family if new.definition((family, name[1])) == name and new.has(family, name[1]) else name[0]

@@ -1,0 +1,151 @@
+"""An upgrade as text, by urgency: what breaks, what changes silently, what is found differently, what else it wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.values import describe
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.reports.wording import clipped, count
+from mfsdp_lint.upgrade.breaks import Break
+from mfsdp_lint.upgrade.changes import Cause, Change
+from mfsdp_lint.upgrade.run import Upgrade
+
+SHOWN = 20
+"""Lines of a part that are printed without `--all`."""
+
+_LONGEST = 60
+_NAMED = 5
+
+_CAUSES: dict[Cause, str] = {
+    "files": "follows from your own files, which decide otherwise under the other release",
+    "default": "a default that upstream declares is another",
+    "recipe": "a recipe of the library, or a helper of it, sets another value",
+    "start-up": "written alike, and start-up makes it another",
+}
+
+
+def render(found: Upgrade, *, written: bool, pin: bool, every: bool = False) -> Iterator[str]:
+    """Yield the report, line by line."""
+    yield f"{found.old.label} → {found.new.label}: {count(found.files, 'file')}, {count(found.recipes, 'recipe')}"
+    shown = None if every else SHOWN
+    yield from _part(f"breaks: {len(found.breaks)}", _breaks(found), shown)
+    yield from _part(f"changes silently: {_said(found)}", _changes(found.changes), shown)
+    yield from _part("the same under another name", _moved(found), shown)
+    yield from _part("not known in one of the releases", _undecided(found), shown)
+    yield from _part(f"findings that are new: {len(found.appeared)}", _findings(found.appeared), shown)
+    yield from _part(f"findings that are gone: {len(found.gone)}", _findings(found.gone), shown)
+    yield from _part("the new release wants", _versions(found), shown)
+    yield ""
+    yield from _done(found, written=written, pin=pin)
+
+
+def _part(title: str, lines: Iterable[str], shown: int | None) -> Iterator[str]:
+    rows = list(lines)
+    if not rows:
+        return
+    yield ""
+    yield title
+    heads = [number for number, row in enumerate(rows) if not row.startswith("    ")]
+    end = len(rows) if shown is None or len(heads) <= shown else heads[shown]
+    yield from (f"  {row}" for row in rows[:end])
+    if end < len(rows):
+        yield f"  and {len(heads) - (shown or 0)} more (--all)"
+
+
+def _said(found: Upgrade) -> str:
+    settings = count(len(found.changes), "setting")
+    same = f"{found.compared.equal} settings of {count(found.compared.recipes, 'recipe')} are equal"
+    return f"{settings if found.changes else 'nothing'}; {same}"
+
+
+def _breaks(found: Upgrade) -> Iterator[str]:
+    for each in found.breaks:
+        yield f"{each.span.path}:{each.span.line}:{each.span.column}: {each.message}{_instead(each)}"
+        if each.reason:
+            yield f"    {each.reason}"
+        if each.recipes:
+            yield f"    stops {', '.join(each.recipes[:_NAMED])}{' and others' if len(each.recipes) > _NAMED else ''}"
+        for candidate in each.candidates if not each.successor else ():
+            said = f": {'; '.join(candidate.differs)}" if candidate.differs else ""
+            yield f"    perhaps {'.'.join(candidate.name)}{clipped(said, 2 * _LONGEST)}"
+
+
+def _instead(found: Break) -> str:
+    if not found.successor:
+        return ""
+    if found.kind == "argument":
+        return f"; {found.successor}" if found.successor.startswith("no ") else f"; it is {found.successor}"
+    return f"; it is {found.successor} now"
+
+
+def _changes(changes: Sequence[Change]) -> Iterator[str]:
+    cause = None
+    for each in changes:
+        if each.cause != cause:
+            cause = each.cause
+            yield f"  ({_CAUSES[cause]})"
+        old, new = (clipped(describe(value), _LONGEST) for value in (each.old, each.new))
+        yield f"{each.path}: {old} → {new}, {count(len(each.recipes), 'recipe')}{_place(each)}"
+        if (meaning := _meaning(each.path)) is not None:
+            yield f"    {meaning}"
+        if len(each.recipes) == 1:
+            yield f"    {each.recipes[0]}"
+
+
+def _place(change: Change) -> str:
+    if not change.places:
+        return ""
+    (old, new), *more = change.places
+    others = f" and {count(len(more), 'other place')}" if more else ""
+    return f" ({old} → {new}{others})"
+
+
+def _moved(found: Upgrade) -> Iterator[str]:
+    for old, new in sorted(found.compared.moved.items()):
+        if not old.startswith("model.") or new != f"model.transformer.{old.partition('.')[2]}":
+            yield f"{old} → {new}"
+
+
+def _undecided(found: Upgrade) -> Iterator[str]:
+    for path, number in sorted(found.compared.undecided.items()):
+        yield f"{path}, {count(number, 'recipe')}"
+
+
+def _meaning(path: str) -> str | None:
+    entry = table().entry(path)
+    return None if entry is None else entry.meaning
+
+
+def _findings(findings: Sequence[Finding]) -> Iterator[str]:
+    for each in findings:
+        yield f"{each.span.path}:{each.span.line}: {each.severity}[{each.code}]: {each.message}"
+
+
+def _versions(found: Upgrade) -> Iterator[str]:
+    from mfsdp_lint.megatron.versions import nearest
+
+    for name, old, new in (
+        ("megatron-core", found.old.core, found.new.core),
+        ("Transformer Engine", nearest(found.old.bridge).te, nearest(found.new.bridge).te),
+    ):
+        if old != new:
+            yield f"{name} {new} (was {old})"
+
+
+def _done(found: Upgrade, *, written: bool, pin: bool) -> Iterator[str]:
+    files = count(len(found.texts), "file")
+    pins = sum(found.pinned.values())
+    if not found.texts:
+        yield "nothing can be edited" if found.breaks or found.changes else "nothing has to be edited"
+    elif written:
+        yield f"{files} changed" + (f", {count(pins, 'setting')} pinned to the old value" if pins else "")
+    else:
+        yield f"{files} would change (--write does it, --diff shows it)" + (
+            f", {count(pins, 'setting')} pinned" if pins else ""
+        )
+    if found.changes and not pin:
+        yield "--pin writes the old values, so that the recipes train as before"
+    for key, reason in sorted(found.not_pinned.items()):
+        yield f"not pinned: {key}: {reason}"
