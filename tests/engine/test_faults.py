@@ -58,7 +58,7 @@ def breaks(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, at: Callable[
 
 
 PLACES: dict[str, tuple[Any, str, Callable[..., bool]]] = {
-    "an entry point is run": (running, "run", lambda _, entry, *__: entry.module.path == "bad.py"),
+    "an entry point is run": (running, "evaluate", lambda _, entry, *__: entry.module.path == "bad.py"),
     "entry points are looked for": (python_read, "_entry_points", lambda _, module: module.path == "bad.py"),
     "what was not followed is looked for": (python_read, "not_reached", lambda _, module, __: module.path == "bad.py"),
     "a rule is applied": (check, "_hits", lambda recipe, *_: recipe.path == "bad.py"),

@@ -290,6 +290,10 @@ RECORDS = {
     "SimpleNamespace without a name": "n = types.SimpleNamespace(size=3)\ncfg.model.size = getattr(n, 'layers', 8), hasattr(n, 'size')",
     "SimpleNamespace by its __dict__": "n = types.SimpleNamespace()\nn.__dict__.update(size=5)\ncfg.model.size = n.size",
     "replace": "cfg = dataclasses.replace(cfg, model=dataclasses.replace(cfg.model, size=4))",
+    "a base's generated __init__": "d = Derived(x=5, more=2)\ncfg.model.layers = [d.x, d.y, d.more, hasattr(d, 'after')]",
+    "a base's generated __init__ with a hook": "d = Hooked(4)\ncfg.model.layers = [d.x, d.hooked]",
+    "a base's generated __init__ by super": "d = BySuper(y=7)\ncfg.model.layers = [d.x, d.y, d.after]",
+    "a generated __init__ that is called again": "d = Derived(x=5, more=2)\nd.y = 9\nPair.__init__(d, 3)\ncfg.model.layers = [d.x, d.y, d.more]",
     "asdict": "cfg.model.table = asdict(Inner([Model(2)], {'m': Model(3)}))",
     "astuple": "cfg.model.size = astuple(Pair(1, [2]))",
     "fields": "cfg.model.layers = [(f.name, f.type if False else f.init) for f in fields(cfg.model)]",
@@ -322,12 +326,27 @@ class Inner:
 class Pair:
     x: object = 1
     y: object = 2
+class Derived(Pair):
+    def __init__(self, more, **given):
+        self.more = more
+        Pair.__init__(self, **{name: given.pop(name) for name in list(given) if name in Pair.__dataclass_fields__})
+    def __post_init__(self):
+        self.after = (self.x, self.y)
+class BySuper(Pair):
+    def __init__(self, *values, **given):
+        super().__init__(*values, **given)
+        self.after = self.x
 @dataclass
 class Post:
     x: int
     doubled: int = field(init=False)
     def __post_init__(self):
         self.doubled = self.x * 2
+class Hooked(Post):
+    def __init__(self, x):
+        Post.__init__(self, x)
+    def __post_init__(self):
+        self.hooked = self.x + 1
 @dataclass(frozen=True)
 class Frozen:
     x: int

@@ -8,9 +8,11 @@ from typing import Any
 from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.classes import (
+    GENERATED_INIT,
     bases,
     enum_members,
     fields_of,
+    generated_init,
     has_base,
     has_fields,
     is_enum,
@@ -356,6 +358,8 @@ def _class_attribute(interp: Interpreter, cls: ClassObject, name: str, node: Any
             interp.memo[key] = DictObject(dict(specs), 0)
         described: Object = interp.memo[key]
         return described
+    if name == "__init__" and (filled := generated_init(interp, cls)) is not None:
+        return Partial(External(GENERATED_INIT), [filled], {})
     if name == "__bases__":
         return tuple(bases(interp, cls))
     meta = metaclass(interp, cls)
@@ -398,6 +402,8 @@ def _super_attribute(interp: Interpreter, value: Super, name: str, node: Any, fr
     for candidate in cls.options if isinstance(cls, Choice) else (cls,):
         if not isinstance(candidate, ClassObject):
             continue
+        if name == "__init__" and (filled := generated_init(interp, candidate, value.after)) is not None:
+            return Partial(External(GENERATED_INIT), [filled, value.owner], {})
         attribute, _ = lookup(interp, candidate, name, after=value.after)
         if attribute is not MISSING:
             return _bind(interp, attribute, value.owner, candidate, node, frame)

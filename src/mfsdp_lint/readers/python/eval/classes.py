@@ -220,6 +220,26 @@ def is_dataclass(interp: Interpreter, cls: ClassObject) -> bool:
     return _dataclass_decorator(interp, cls) is not None
 
 
+GENERATED_INIT = "dataclasses.__init__"
+"""The name of every `__init__` that nobody wrote; it is given the class whose fields it fills, and the object."""
+
+
+def generated_init(interp: Interpreter, cls: ClassObject, after: Object = None) -> ClassObject | None:
+    """Return the class whose fields the `__init__` fills that a look-up on `cls` (behind `after`) finds.
+
+    None if somebody wrote that `__init__`, or if a class out of sight may have one.
+    """
+    order = mro(interp, cls)
+    for base in order[order.index(after) + 1 :] if after in order else order:
+        if not isinstance(base, ClassObject) or "__init__" in namespace(interp, base):
+            return None
+        if _is_model(base):
+            return cls
+        if is_dataclass(interp, base):
+            return base
+    return None
+
+
 def _dataclass_decorator(interp: Interpreter, cls: ClassObject) -> ast.expr | None:
     found = record_kind(interp, cls)
     return None if found is None else found[0]

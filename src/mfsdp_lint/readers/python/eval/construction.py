@@ -28,6 +28,7 @@ from mfsdp_lint.readers.python.eval.functions import unexpected
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.records import ATTRS, OUT_OF_SIGHT, after_init
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
+from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.truth import join
@@ -135,6 +136,29 @@ def _set(
 
 
 def _fill_fields(interp: Interpreter, instance: Instance, call: Call) -> None:
+    _give_fields(interp, instance, call)
+    _end_init(interp, instance, call)
+
+
+def initialize(interp: Interpreter, instance: Instance, base: ClassObject, call: Call) -> None:
+    """Fill the fields of a base class in an object that is there, as the base's generated `__init__` does.
+
+    Raises Raised where Python would.
+    """
+    if _keeps_its_own(interp, base):
+        forget_reachable(interp, instance)
+        return
+    made = Instance(base, interp.tick(), interp.note(call.node, call.frame, None, "default", None, None))
+    _give_fields(interp, made, call)
+    for name, value in made.fields.items():
+        interp.put(instance, name, value)
+        if name in made.writes or name in instance.writes:
+            interp.record(instance, name, made.writes.get(name, made.made))
+    # The base's own `__init__` ends with `__post_init__` only where the base has one; the object's is called.
+    _end_init(interp, instance, call, calls_hooks=bool(_layout(interp, base).after))
+
+
+def _give_fields(interp: Interpreter, instance: Instance, call: Call) -> None:
     cls = instance.cls
     assert isinstance(cls, ClassObject)
     layout = _layout(interp, cls)
@@ -173,12 +197,18 @@ def _fill_fields(interp: Interpreter, instance: Instance, call: Call) -> None:
             said = {"value": call.focus[field.given_as]} if field.given_as in call.focus else {}
             value = invoke(interp, field.convert, Call([value], {}, call.node, call.frame, said))
         _set(interp, instance, name, value, call.node, call.frame, call.focus)
+
+
+def _end_init(interp: Interpreter, instance: Instance, call: Call, calls_hooks: bool = True) -> None:
+    cls = instance.cls
+    assert isinstance(cls, ClassObject)
+    layout = _layout(interp, cls)
     if layout.hooked:
         hook, _ = lookup(interp, cls, "__setattr__")
         _replay_setattr(
             interp, hook, instance, [(name, instance.fields[name]) for name in layout.specs], call.node, call.frame
         )
-    for hook in layout.after:
+    for hook in layout.after if calls_hooks else ():
         if hook is OUT_OF_SIGHT:
             instance.fields.update({name: interp.unknown(name) for name in layout.specs})
         else:

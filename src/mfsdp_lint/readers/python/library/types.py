@@ -7,7 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import write
-from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_instance, is_subclass, opaque
+from mfsdp_lint.readers.python.eval.classes import (
+    GENERATED_INIT,
+    fields_of,
+    has_fields,
+    is_instance,
+    is_subclass,
+    opaque,
+)
+from mfsdp_lint.readers.python.eval.construction import initialize
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import BUILTINS, Model, invoke, models
@@ -176,6 +184,18 @@ def _type(interp: Interpreter, call: Call) -> Object:
     if len(call.arguments) == 1 and name and not (isinstance(value, DictObject) and FACTORY in value.writes):
         return BUILTINS[name]
     return interp.unknown("type", not_none=True)
+
+
+@models(GENERATED_INIT)
+def _generated_init(interp: Interpreter, call: Call) -> Object:
+    """Model `Base.__init__(self, …)` and `super().__init__(…)` where nobody wrote it."""
+    base, owner, *arguments = call.arguments
+    owner = interp.settle(owner)
+    if isinstance(base, ClassObject) and isinstance(owner, Instance) and isinstance(owner.cls, ClassObject):
+        initialize(interp, owner, base, call._replace(arguments=arguments))
+    else:
+        forget_reachable(interp, owner)
+    return None
 
 
 @models("dataclasses.replace", "copy.replace", "attrs.evolve", "attr.evolve", "attr.assoc")
