@@ -103,7 +103,7 @@ MOST_RUNS = 100
 """Those that were used last."""
 
 MOST_MEMORIES = 12
-"""The same, of memories (engine/memory.py): one of a large tree takes megabytes."""
+"""The memories (engine/memory.py) that were used last; that of a large tree takes megabytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,7 +211,7 @@ class Gate:
         self.sees = tuple(dict.fromkeys(sees for rule in rules for sees in rule.views))
         self._questions: tuple[RuleQuestion, ...] | None = None
         self.is_idle = False
-        """Whether it is known by now that there is no question behind it."""
+        """Says that it has no question, as is known by now."""
 
     def open(self, views: SettingsViews) -> bool:
         """Tell whether any question behind the gate may have an answer."""
