@@ -447,7 +447,7 @@ def test_the_page_says_so_where_there_is_nothing(page: Page, tmp_path: Path) -> 
 
 def test_the_memory_of_a_recipe_stands_beside_it(page: Page, tmp_path: Path) -> None:
     write_project(tmp_path, {"recipes/real.py": REAL})
-    page.goto(audit_page(tmp_path, "--memory", "--world-size", "16", "--parameters", "8B").as_uri() + "#/")
+    page.goto(audit_page(tmp_path, "--memory", "--world-size", "16").as_uri() + "#/")
     page.get_by_role("link", name="llama3_8b_fsdp").click()
     own = page.locator(".memory tr.own")
     assert "optim_grads_params" in own.inner_text()
