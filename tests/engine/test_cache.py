@@ -15,7 +15,7 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.engine import cache
 from mfsdp_lint.engine import run as running
 from mfsdp_lint.engine.cache import Outcome
-from mfsdp_lint.engine.memory import Memory
+from mfsdp_lint.engine.recall import Recall
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.projects import OWN_FOLDER
 
@@ -72,9 +72,9 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     runs: list[int] = []
     run = running.run
 
-    def counted(options: Options, memory: Memory | None = None) -> Outcome:
+    def counted(options: Options, recall: Recall | None = None) -> Outcome:
         runs.append(1)
-        return run(options, memory)
+        return run(options, recall)
 
     monkeypatch.setattr(running, "run", counted)
     return runs

@@ -1,7 +1,7 @@
 """Outcomes of runs, and a cache of them in files: a check of unchanged files takes no time.
 
 The key of a run is its question and the tool itself; its outcome counts for as long as every look at the disk that it
-took shows the same (inputs/disk.py). Beside each outcome lies the memory of its run (engine/memory.py), for a run after
+took shows the same (inputs/disk.py). Beside each outcome lies the memory of its run (engine/recall.py), for a run after
 texts have changed. The files hold data alone. They may be deleted, damaged or written by several
 runs at once: an unusable file is ignored, and the run is done anew. The folder lies in the project, so it may have come
 with a checkout: each file is sealed with a secret of this user on this machine, and one without the seal is ignored.
@@ -37,7 +37,7 @@ from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.reports.summary import RecipeState, Summary, recounted
 
 if TYPE_CHECKING:
-    from mfsdp_lint.engine.memory import Memory
+    from mfsdp_lint.engine.recall import Recall
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ MOST_RUNS = 100
 """Those that were used last."""
 
 MOST_MEMORIES = 12
-"""The memories (engine/memory.py) that were used last; that of a large tree takes megabytes."""
+"""The memories (engine/recall.py) that were used last; that of a large tree takes megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,28 +142,28 @@ def run(options: Options) -> Outcome:
 
     if place is None:
         return run_anew(options)
-    from mfsdp_lint.engine.memory import Memory
+    from mfsdp_lint.engine.recall import Recall
 
     there = f"{place.removesuffix('.json')}.memory"
     save, theirs = partial(_put, there), bool(options.extend_rules)
     try:
-        outcome, record, memory = _recorded(run_anew, options, Memory(partial(_content, there), save, theirs))
+        outcome, record, recall = _recorded(run_anew, options, Recall(partial(_content, there), save, theirs))
     except NotKept:
-        outcome, record, memory = _recorded(run_anew, options, Memory(lambda: None, save, theirs))
+        outcome, record, recall = _recorded(run_anew, options, Recall(lambda: None, save, theirs))
     if record.complete:
         _save(place, outcome, record)
-        memory.keep()
+        recall.keep()
     return outcome
 
 
 def _recorded(
-    run_anew: Callable[[Options, Memory], Outcome], options: Options, memory: Memory
-) -> tuple[Outcome, disk.Record, Memory]:
+    run_anew: Callable[[Options, Recall], Outcome], options: Options, recall: Recall
+) -> tuple[Outcome, disk.Record, Recall]:
     """Run the linter, and record every look that it takes."""
     with disk.recorded() as record:
         for folder in options.extend_rules:
             _look_at_rules(folder)
-        return run_anew(options, memory), record, memory
+        return run_anew(options, recall), record, recall
 
 
 def _is_always_done(options: Options) -> bool:

@@ -174,7 +174,7 @@ class Read:
 
     `memories` are for a later reading of the same question, by the kind of file. `unfollowed` is code of which there is
     no recipe though there should be, in the files as they were first. `trials` are the readings with a variable of the
-    environment given, by its path and value. `is_kept` says that it is of an earlier run (see engine/memory.py).
+    environment given, by its path and value. `is_kept` says that it is of an earlier run (see engine/recall.py).
     """
 
     recipes: tuple[Recipe, ...]

@@ -27,7 +27,7 @@ from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.selection import Levels, resolved, rules_for, selected
 
 if TYPE_CHECKING:
-    from mfsdp_lint.engine.memory import Memory
+    from mfsdp_lint.engine.recall import Recall
     from mfsdp_lint.fixes.apply import Fixed
 
 
@@ -46,7 +46,7 @@ class _Run:
     ask: Callable[[Linter, Sources], Judgement] = Linter.__call__
 
 
-def run(options: Options, memory: Memory | None = None) -> Outcome:
+def run(options: Options, recall: Recall | None = None) -> Outcome:
     """Run the linter as the options ask, with the memory of an earlier run. Raises UsageError, and NotKept."""
     asked, not_there = question(options)
     asked = with_dependents(with_launchers(asked), options)
@@ -56,7 +56,7 @@ def run(options: Options, memory: Memory | None = None) -> Outcome:
     if options.since is not None and (fixing or options.diff or options.update_baseline):
         raise UsageError("--since tells what is new; --fix, --diff and --update-baseline are about all there is")
     judge, codes, rules = prepare(options, asked)
-    ask = Linter.__call__ if memory is None else memory.judge
+    ask = Linter.__call__ if recall is None else recall.judge
     this = _Run(options, judge, codes, rules, levels_of(options, rules), ask)
     judgement = ask(judge, Sources(asked.texts))
     problems = (*judgement.problems, *not_there)

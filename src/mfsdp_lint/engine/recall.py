@@ -71,7 +71,7 @@ class _Stored:
 
 
 @dataclass(slots=True)
-class Memory:
+class Recall:
     """The memory of a run, which `load` and `save` keep somewhere. With `other_rules`, the rules may be others the next
     time.
     """
