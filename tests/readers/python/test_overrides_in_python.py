@@ -171,12 +171,17 @@ OVERRIDES = {
 }
 
 
+BESIDE_THE_FIELDS = "dataset.skip_getting_attention_mask_from_dataset"
+"""An attribute that a constructor of upstream writes and no class declares: overrides are merged without it, and as
+upstream's class may have more than is known of it, the attribute is unknown then."""
+
+
 @pytest.mark.parametrize("body", OVERRIDES.values(), ids=OVERRIDES.keys())
 def test_overrides_change_what_they_name_and_nothing_else(body: str, folder: Path) -> None:
     changed, plain = read(body), read("pass")
     assert changed.setting("ddp.use_megatron_fsdp").value == Known(True)
     other = {path for path in plain.paths() if changed.setting(path).value != plain.setting(path).value}
-    assert other <= {"ddp.use_megatron_fsdp", "checkpoint.save_interval"}
+    assert other <= {"ddp.use_megatron_fsdp", "checkpoint.save_interval", BESIDE_THE_FIELDS}
     assert not changed.partial
 
 
