@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.cli import main
 from mfsdp_lint.engine import cache
 from mfsdp_lint.engine import run as running
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.engine.recall import Recall
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.projects import OWN_FOLDER
+from tests.engine.conftest import Told
 
 HELPER = """\
 def fsdp(cfg):
@@ -78,18 +78,6 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(running, "run", counted)
     return runs
-
-
-Told = Callable[..., str]
-
-
-@pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Told:
-    def tell(*arguments: str) -> str:
-        code = main([*arguments, "."])
-        return f"{code}\n{capsys.readouterr().out}"
-
-    return tell
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.cli import main
 from mfsdp_lint.core import kept
 from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.core.settings import Answering, Answers, KeptSettings
@@ -17,6 +16,7 @@ from mfsdp_lint.engine import cache
 from mfsdp_lint.inputs.projects import OWN_FOLDER
 from mfsdp_lint.readers.python.entries import running
 from mfsdp_lint.readers.python.entries.entries import Entry
+from tests.engine.conftest import Told
 
 HELPER = """\
 from megatron.bridge.training.config import ConfigContainer
@@ -108,18 +108,6 @@ def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(running, "evaluate", named)
     return names
-
-
-Told = Callable[..., str]
-
-
-@pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Told:
-    def tell(*arguments: str) -> str:
-        code = main([*arguments, "."])
-        return f"{code}\n{capsys.readouterr().out}"
-
-    return tell
 
 
 def _replaced(name: str, old: str, new: str) -> Callable[[Path], None]:

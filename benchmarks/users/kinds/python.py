@@ -200,11 +200,7 @@ def shared_offloading(draw: random.Random) -> Project:
         case _:
             shared = "def offload(model):\n    model.cpu_offloading = True\n    model.cpu_offloading_num_layers = 4\n    return model\n"
             name, take = "offload", "    offload(cfg.model)\n"
-            value = (
-                '(__import__("types").SimpleNamespace()).cpu_offloading'
-                if False
-                else 'vars(offload(type("N", (), {})()))'
-            )
+            value = 'vars(offload(type("N", (), {})()))'
     language, files, user = second_user_of_python(draw, module, f"from {module} import {name}", f"print({value})\n")
     files |= {
         f"{module}.py": shared,

@@ -166,20 +166,9 @@ class _PatchDict(_Started):
         self.subject.update(self.before)
 
 
-def patch(
-    target,
-    new=DEFAULT,
-    spec=None,
-    create=False,
-    spec_set=None,
-    autospec=None,
-    new_callable=None,
-    *,
-    unsafe=False,
-    **described,
-):
+def patch(target, *given, **options):
     owner, _, name = target.rpartition(".")
-    return _Patch(lambda: _named(owner), name, new, new_callable, described)
+    return _patch(lambda: _named(owner), name, *given, **options)
 
 
 def _named(name):
@@ -190,9 +179,13 @@ def _named(name):
         return getattr(_named(owner), name)
 
 
-def patch_object(
+def patch_object(target, attribute, *given, **options):
+    return _patch(lambda: target, attribute, *given, **options)
+
+
+def _patch(
     target,
-    attribute,
+    name,
     new=DEFAULT,
     spec=None,
     create=False,
@@ -203,7 +196,7 @@ def patch_object(
     unsafe=False,
     **described,
 ):
-    return _Patch(lambda: target, attribute, new, new_callable, described)
+    return _Patch(target, name, new, new_callable, described)
 
 
 def patch_dict(in_dict, values=(), clear=False, **keywords):
