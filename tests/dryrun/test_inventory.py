@@ -56,17 +56,21 @@ def test_torch_says_which_it_can_use(
 
 def test_auto_takes_gpus_where_there_are_as_many_as_ranks() -> None:
     two = replace(NONE, gpus=(H100, A100))
-    assert two.device("auto", 2) == Device("cuda", "nccl", transformer_engine=True, capability=(8, 0))
+    assert two.device("auto", 2) == Device("cuda", "nccl", transformer_engine=True, capability=(8, 0), gpus=2)
     assert two.device("auto", 4) == CPU
     assert two.device("cpu", 2) == CPU
     assert NONE.device("auto", 2) == CPU
 
 
-def test_too_few_gpus_are_told() -> None:
+def test_no_gpu_is_told() -> None:
     with pytest.raises(UsageError, match="--tier gpu: python sees no GPU: this machine has none"):
         NONE.device("gpu", 2)
-    with pytest.raises(UsageError, match="2 ranks take 2 GPUs, and python sees 1 GPU; there is --ranks 1"):
-        replace(NONE, gpus=(H100,)).device("gpu", 2)
+
+
+def test_ranks_share_a_gpu_where_the_tier_for_gpus_is_asked_for() -> None:
+    one = replace(NONE, gpus=(H100,))
+    assert one.device("gpu", 2) == Device("cuda", "nccl", transformer_engine=True, capability=(9, 0), gpus=1)
+    assert one.device("auto", 2) == CPU
 
 
 def test_the_nodes_of_a_cluster_have_the_gpus_that_are_asked_for() -> None:
@@ -80,11 +84,11 @@ def test_the_nodes_of_a_cluster_have_the_gpus_that_are_asked_for() -> None:
         (NONE, "cannot run: this machine has none"),
         (
             replace(NONE, gpus=(H100,)),
-            "can run with --ranks 1 alone on 1 NVIDIA H100 80GB HBM3 (9.0), layers of Transformer Engine",
+            "can run on 1 NVIDIA H100 80GB HBM3 (9.0), layers of Transformer Engine",
         ),
         (
             replace(NONE, gpus=(H100, H100), packages={**NONE.packages, "transformer-engine": None}),
-            "can run with up to 2 ranks on 2 NVIDIA H100 80GB HBM3 (9.0), megatron-core's own layers, for "
+            "can run on 2 NVIDIA H100 80GB HBM3 (9.0), megatron-core's own layers, for "
             "transformer-engine is missing: nothing in 8 bits, and no offloading",
         ),
         (replace(NONE, gpus=(H100,), packages={}), "cannot run; there is 1 NVIDIA H100 80GB HBM3 (9.0)"),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.dryrun.containment import WORKER, contained
+from mfsdp_lint.dryrun.containment import MEMORY, WORKER, contained
 from mfsdp_lint.dryrun.introspection import NoAnswer, validator
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.versions import MEGATRON_CORE, Target, UnknownVersion, resolve_target
@@ -60,22 +60,22 @@ class Installed:
 
     @property
     def tiers(self) -> tuple[Tier, ...]:
-        """The tiers that can run here, the one for GPUs with as many ranks as there are GPUs."""
+        """The tiers that can run here."""
         if self.missing:
             return ()
         return ("introspect", "cpu", "gpu") if self.gpus else ("introspect", "cpu")
 
     def device(self, tier: str, ranks: int) -> Device:
-        """Choose a tier's device for so many ranks ("auto": GPUs where there are enough). Raises UsageError."""
+        """Choose a tier's device for so many ranks. Raises UsageError.
+
+        "auto" takes GPUs if there is one for each rank; "gpu" lets ranks share them if there are fewer.
+        """
         if tier == "gpu" and not self.gpus:
             raise UsageError(f"--tier gpu: {self.python} sees no GPU: {self.no_gpu}")
-        if tier == "gpu" and (count := len(self.gpus)) < ranks:
-            sees = f"{self.python} sees {count} GPU{'' if count == 1 else 's'}; there is --ranks {count}"
-            raise UsageError(f"--tier gpu: {ranks} ranks take {ranks} GPUs, and {sees}")
-        if tier not in ("gpu", "auto") or len(self.gpus) < ranks:
+        if tier != "gpu" and (tier != "auto" or len(self.gpus) < ranks):
             return CPU
         weakest = min(gpu.capability for gpu in self.gpus[:ranks])
-        return Device("cuda", "nccl", self.packages.get(TRANSFORMER_ENGINE) is not None, weakest)
+        return Device("cuda", "nccl", self.packages.get(TRANSFORMER_ENGINE) is not None, weakest, len(self.gpus))
 
     def on_the_nodes(self, tier: str, ranks: int) -> Device:
         """Choose the device where ranks run on other machines with this Python, which have GPUs if these are wanted."""
@@ -160,12 +160,16 @@ Trains = Literal["cpu", "gpu"]
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """`backend` is that of torch.distributed, `capability` the GPUs' compute capability."""
+    """`backend` is that of torch.distributed, `capability` the GPUs' compute capability.
+
+    `gpus` is how many there are, which more ranks share; 0 where it is not known, or there are none.
+    """
 
     kind: Literal["cpu", "cuda"]
     backend: Literal["gloo", "nccl"]
     transformer_engine: bool = False
     capability: tuple[int, int] = (0, 0)
+    gpus: int = 0
 
     @property
     def tier(self) -> Trains:
@@ -181,6 +185,11 @@ class Device:
     def is_gpu(self) -> bool:
         """Tell whether CUDA is real here."""
         return self.kind == "cuda"
+
+    @property
+    def memory(self) -> int:
+        """The bytes of data of a process where nobody sets a limit; 0, none, on a GPU, whose driver maps far more."""
+        return 0 if self.is_gpu else MEMORY
 
     @property
     def computes_in_8_bits(self) -> bool:
@@ -250,5 +259,4 @@ def _gpu(installed: Installed) -> str:
     if not device.transformer_engine:
         own = "megatron-core's own layers"
         layers = f"{own}, for {TRANSFORMER_ENGINE} is missing: nothing in 8 bits, and no offloading"
-    ranks = "--ranks 1 alone" if one else f"up to {len(installed.gpus)} ranks"
-    return f"can run with {ranks} on {counted}, {layers}"
+    return f"can run on {counted}, {layers}"

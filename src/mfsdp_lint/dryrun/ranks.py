@@ -121,6 +121,7 @@ def job(
     """Make the job for the ranks: `checkpoints` is the folder for their saves, `timeout` is for each question."""
     return {
         "device": device.kind,
+        "gpus": device.gpus,
         "forks": not device.is_gpu,
         "ranks": ranks,
         "limit": limit(questions, timeout, device),
@@ -309,9 +310,8 @@ def place(
         device = installed.on_the_nodes(tier, ranks)
     else:
         device = installed.device(tier, ranks)
-        most = len(installed.gpus) if device.is_gpu else most
-    if memory is None:  # no limit on a GPU, whose driver maps more than anybody uses
-        memory = 0 if device.is_gpu else MEMORY
+    if memory is None:
+        memory = device.memory
     if launcher == "srun" and not answers:
         by = launched(installed.python, timeout=timeout, keep=keep, memory=memory, device=device, launcher="srun")
     return LaunchPlace(device, most, memory, by, jobs)

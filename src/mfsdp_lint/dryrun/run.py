@@ -259,7 +259,7 @@ def confirmed(
         means = Means(installed.python, recipes=False)
         device = installed.device("auto", means.ranks)
         if device.is_gpu:  # where there are enough
-            means = replace(means, device=device, most=len(installed.gpus), memory=0)
+            means = replace(means, device=device, memory=device.memory)
         if tried := read_by(BRIDGE, *means.device.decides):
             target = installed.ready().target()
             judge = Examiner(target, rules, means.device.decides) if target else None

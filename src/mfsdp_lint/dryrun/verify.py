@@ -14,7 +14,7 @@ from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.evidence import matches
 from mfsdp_lint.dryrun.introspection import Tree
-from mfsdp_lint.dryrun.inventory import Installed, Tier
+from mfsdp_lint.dryrun.inventory import Installed
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Subject, recipe_of, tier_of
 from mfsdp_lint.inputs.sources import Sources
@@ -106,13 +106,16 @@ def verify(
     cases = [case for rule, found in here for case in _cases(rule, found, judge)]
     tried: list[TriedExample] = []
     # Rules that the CPU decides are tried there, with GPUs or without.
-    tiers: tuple[Tier, ...] = ("introspect", "cpu", "gpu") if len(installed.gpus) >= _RANKS else ("introspect", "cpu")
-    for tier in tiers:
+    for tier in installed.tiers:
         chosen = [case for case in cases if _tier(case) == tier]
         # What would be left of a bad example without its mistake is its control run, which is run anyway.
         device = installed.device(tier, _RANKS)
-        most = len(installed.gpus) if device.is_gpu else None
-        means = Means(installed.python, tier != "introspect", device, _RANKS, most, fixed=True, checkpoint="as written")
+        means = Means(
+            *(installed.python, tier != "introspect", device, _RANKS),
+            memory=device.memory,
+            fixed=True,
+            checkpoint="as written",
+        )
         tried += _tried(chosen, judge, means, tell)
     return [_verified(rule, _lowest(found), tried) for rule, found in here]
 

@@ -109,12 +109,14 @@ def _put(into: Any, name: str, tensor: Any) -> None:
 def fill_moments(optimizer: Any) -> None:
     """Fill in zero moments for parameters that have none, in the order of the parameters.
 
-    torch's Adam keeps none for a parameter of which a rank has an empty part, unlike the fused Adam of a GPU; then the
-    ranks would list different keys while saving, and wait for each other for ever.
+    torch's Adam keeps none for a parameter of which a rank has an empty part; then the ranks would list different keys
+    while saving, and wait for each other for ever. Transformer Engine's keeps some for all, and no step with them.
     """
     import torch
 
     for inner in _inner(optimizer):
+        if not isinstance(inner, (torch.optim.Adam, torch.optim.AdamW)):
+            continue
         step = next((state["step"] for state in inner.state.values() if "step" in state), torch.zeros(()))
         filled = {}
         for group in inner.param_groups:

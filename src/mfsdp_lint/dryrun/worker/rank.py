@@ -29,12 +29,12 @@ def main(arguments: Sequence[str]) -> None:
         job = json.load(stream)
     answers, rank = arguments[1], int(os.environ["RANK"])
     if len(arguments) > 2:
-        if ready(job["device"], answers, rank):
+        if ready(job, answers, rank):
             be(job["questions"][int(arguments[2])], rank, answers, int(arguments[2]))
         return
     os.environ[start.PARENT] = str(os.getpid())  # of the processes started here
     forks = job["forks"]
-    if forks and not ready(job["device"], answers, rank):
+    if forks and not ready(job, answers, rank):
         return
     for number, question in enumerate(job["questions"]):
         print(f"== {question['id']}", flush=True)
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> None:
         _await(child, question, rank, answers, question["timeout"] + (0 if forks else job["imports"]))
 
 
-def ready(device: str, answers: str, rank: int) -> bool:
+def ready(job: Mapping[str, Any], answers: str, rank: int) -> bool:
     """Import everything, and write down how that went."""
     answer: dict[str, Any] = {"stage": "import", "error": None, "stood_in": []}
     try:
@@ -60,12 +60,14 @@ def ready(device: str, answers: str, rank: int) -> bool:
 
         torch.set_num_threads(1)
         stand_ins.single_threaded_groups(torch)
-        if device == "cpu":
+        if job["device"] == "cpu":
             stand_ins.replace_cuda()
         else:
-            local = int(os.environ["LOCAL_RANK"])
+            if 0 < job["gpus"] < job["ranks"]:
+                # NCCL refuses two ranks of one host on one GPU: each is on a host of its own, reached by a socket.
+                os.environ["NCCL_HOSTID"] = f"rank-{rank}"
             # A cluster may show each of its tasks one GPU alone.
-            torch.cuda.set_device(local if local < torch.cuda.device_count() else 0)
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
         stood_in = stand_ins.import_upstream()
         from . import training
 
