@@ -74,7 +74,9 @@ def test_a_path_that_does_not_exist_ends_with_2_and_the_others_are_checked(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--bogus"], "unrecognized arguments: --bogus (see `mfsdp-lint --help`)"),
+        (["--bogus"], "unknown option --bogus (see `mfsdp-lint --help`)"),
+        (["--target", "0.3.1"], "unknown option --target; it begins --target-bridge, --target-core, "),
+        (["--outptu-format=json"], "unknown option --outptu-format; did you mean --output-format?"),
         (["--output-format", "xml"], "argument --output-format: invalid choice: 'xml'"),
         (["--select", "MFSDP10X"], "select: there is no rule 'MFSDP10X'"),
         (["--ignore", "MFSDP1,E501"], "ignore: there is no rule 'E501'"),

@@ -51,10 +51,15 @@ class Parser(argparse.ArgumentParser):
     """Reports wrong usage as the rest of the tool does, instead of printing the whole usage and exiting."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise UsageError, with the known option that is nearest to an unknown one."""
-        unknown = message.partition("unrecognized arguments: ")[2].split()
-        hint = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions, cutoff=0.7) if unknown else ""
-        raise UsageError(f"{message}{hint} (see `{self.prog} --help`)")
+        """Raise UsageError, with the known options that an unknown one begins or is nearest to."""
+        # argparse lists every word behind an unknown option as well: it does not know whether they are its values.
+        words = message.partition("unrecognized arguments: ")[2].split()
+        if option := next((word.partition("=")[0] for word in words if word.startswith("-")), None):
+            known = list(self._option_string_actions)
+            begun = [name for name in known if name.startswith(f"{option}-")]
+            hint = f"; it begins {', '.join(begun)}" if begun else did_you_mean(option, known, cutoff=0.7)
+            message = f"unknown option {option}{hint}"
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:

@@ -166,8 +166,16 @@ class Watching(Interpreter):
 
     def begin(self, decisions: tuple[bool, ...]) -> None:
         self.forgotten: set[tuple[str, ...]] = set()
+        self.forgiven = 0
         super().begin(decisions)
         self.path.limit = self.most_steps
+
+    def forgive(self, steps: int) -> None:
+        """Count no steps after the first `steps`. Raises OutOfSteps where that was done for too many."""
+        self.forgiven += self.path.steps - steps
+        if self.forgiven > SUBJECT_STEPS:
+            raise OutOfSteps
+        super().forgive(steps)
 
     def found_configuration(self) -> None:
         """Do nothing: a helper that makes no configuration is summarised as well."""

@@ -157,6 +157,7 @@ def join_sides(interp: Interpreter, sides: list[Side], born: int, force: bool) -
     places: dict[Any, Any] = {}
     for _, changed in sides:
         places.update(changed)
+    interp.charge(len(places))
     for place, (owner, fields, key, _) in places.items():
         if owner is interp.path.facts:
             continue

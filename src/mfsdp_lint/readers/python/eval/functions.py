@@ -413,7 +413,7 @@ def _follow_elsewhere(interp: Interpreter, function: Function, call: Call) -> Ob
             del path.taken[forks:]
             path.given_up.add(function)
             if path.limit != own:
-                path.steps = steps  # no configuration was made: it was not the one to try the patience
+                interp.forgive(steps)  # no configuration was made: it was not the one to try the patience
         finally:
             path.limit = budget if path.limit == own else limit
             path.budget = budget

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any
 
@@ -120,7 +120,8 @@ def _maybe_handled(
     done = interp.changes(mark)
     interp.rollback(mark)
 
-    def redo(changes: Iterable[Place], certain: bool) -> None:
+    def redo(changes: Collection[Place], certain: bool) -> None:
+        interp.charge(len(changes))
         for owner, fields, key, value in changes:
             old = fields.get(key, MISSING)
             # Not by `place`: a `try` around this one has it among what was written already.

@@ -314,6 +314,10 @@ class Interpreter:
         if path.steps > path.limit:
             raise OutOfSteps
 
+    def forgive(self, steps: int) -> None:
+        """Count no steps after the first `steps`: they belong to a call that was not followed in the end."""
+        self.path.steps = steps
+
     def found_configuration(self) -> None:
         """Give the rest of the path all its steps: a configuration is made, or a setting of an outside one written."""
         self.path.limit = self.path.budget
