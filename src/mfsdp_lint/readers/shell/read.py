@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from mfsdp_lint.core.recipe import (
     Piece,
     Recipe,
     Setting,
+    Settings,
     Span,
     Unfollowed,
     Variant,
@@ -397,18 +399,24 @@ def _different(variants: Iterable[Variant]) -> list[Variant]:
     variants = list(variants)
     if len(variants) == 1:
         return variants
-    for variant in variants:
-        settings = variant.settings
-        origins = ((path, settings.origin(path)) for path in sorted(settings))
-        said = tuple(
-            (path, repr(settings.value(path)), (*origin.spans(), origin.point) if origin else ())
-            for path, origin in origins
-        )
-        key = (variant.exposed, said)
+    every = [(each.exposed, _values(each.settings)) for each in variants]
+    times = Counter(every)
+    for variant, values in zip(variants, every, strict=True):
+        # (Origins take long to work out, and most variants differ in a value.)
+        key = (values, _places(variant.settings)) if times[values] > 1 else values
         same = found.get(key)
         when = variant.when if same is None else tuple(each for each in same.when if each in variant.when)
-        found[key] = Variant(settings, when, variant.exposed)
+        found[key] = Variant(variant.settings, when, variant.exposed)
     return list(found.values())
+
+
+def _values(settings: Settings) -> tuple[tuple[str, str], ...]:
+    return tuple((path, repr(settings.value(path))) for path in sorted(settings))
+
+
+def _places(settings: Settings) -> tuple[object, ...]:
+    origins = map(settings.origin, sorted(settings))
+    return tuple((*origin.spans(), origin.point) if origin else () for origin in origins)
 
 
 def _turned_on(variant: Variant, others: Sequence[Variant]) -> bool:
