@@ -183,8 +183,10 @@ def compare(python: str, settings: PlainSettings, tried: Sequence[Wrapping], tim
         if not these:
             continue
         by = _with_fsdp2(python, timeout) if these is fsdp2 else launched(python, timeout=timeout)
-        questions = [RunRequest(each.key.replace(":", "-"), _trained(settings, each, ranks), BASE) for each in these]
-        outcomes, _ = by(questions, ranks, lambda name: print(f"  {name}", file=sys.stderr))
+        questions = [
+            RunRequest(each.key.replace(":", "-"), _trained(settings, each, ranks), BASE, ranks) for each in these
+        ]
+        outcomes, _ = by(questions, lambda text: print(f"  {text}", file=sys.stderr))
         for each, question in zip(these, questions, strict=True):
             found += rows(settings, each, ranks, outcomes[question.name])
     return found
@@ -193,9 +195,10 @@ def compare(python: str, settings: PlainSettings, tried: Sequence[Wrapping], tim
 def _with_fsdp2(python: str, timeout: float) -> By:
     """Make launches in which torch FSDP2 can be wrapped (see memory_fsdp2.py)."""
 
-    def by(questions: Sequence[RunRequest], ranks: int, tell: Tell) -> Answers:
+    def by(questions: Sequence[RunRequest], tell: Tell) -> Answers:
+        ranks = questions[0].ranks
         with contained(python) as launch:
-            document = job(questions, ranks, timeout, CPU, str(launch.directory / "tmp"))
+            document = job(questions, timeout, CPU, str(launch.directory / "tmp"))
             (launch.directory / "job.json").write_text(json.dumps(document), encoding="utf-8")
             answers = launch.directory / "answers"
             line = [

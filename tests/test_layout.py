@@ -73,6 +73,7 @@ def test_the_front_door_is_imported_by_nobody_inside() -> None:
         "cli",
         "commands.arguments",
         "commands.init",
+        "dryrun.ranks",
         "engine.cache",
         "inputs.configuration",
         "reports.audit.page",

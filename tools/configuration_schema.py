@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,12 @@ def schema() -> dict[str, Any]:
         "title": "mfsdp-lint",
         "type": "object",
         "additionalProperties": False,
-        "properties": {key.name: {"description": key.says, **_takes(key)} for key in EVERY_KEY},
+        "properties": _properties(EVERY_KEY),
     }
+
+
+def _properties(keys: Iterable[ConfigKey]) -> dict[str, Any]:
+    return {key.name: {"description": key.says, **_takes(key)} for key in keys}
 
 
 def _takes(key: ConfigKey) -> dict[str, Any]:
@@ -31,6 +36,10 @@ def _takes(key: ConfigKey) -> dict[str, Any]:
             return {"type": "boolean"}
         case "text" | "folder":
             return _TEXT
+        case "number":
+            return {"type": "integer", "minimum": 1}
+        case "table":
+            return {"type": "object", "additionalProperties": False, "properties": _properties(key.keys)}
         case "choice":
             return {"enum": list(key.choices)}
         case "texts" | "globs" | "folders":

@@ -61,10 +61,16 @@ def test_wrong_usage_is_told(arguments: list[str], message: str, capsys: pytest.
     ("arguments", "message"),
     [
         (["--tier", "gpu"], "sees no GPU: this machine has none"),
-        (["--launcher", "srun"], "--launcher srun: there is no srun on the PATH"),
-        (["--launcher", "print"], "--launcher print: say with --keep which folder to write the jobs to"),
-        (["--launcher", "print", "--tier", "introspect"], "--tier introspect has no ranks that anybody could launch"),
-        (["--answers", "nowhere"], "--answers nowhere: there are no jobs in it"),
+        (["--executor", "slurm"], "--executor slurm: name a folder with --keep that this machine and the nodes see"),
+        (["--executor", "slurm", "--tier", "introspect"], "--tier introspect has no ranks that anybody could start"),
+        (["--partition", "all"], "--partition: nothing is submitted without --executor slurm"),
+        (["--print-job"], "--print-job: nothing is submitted without --executor slurm"),
+        (
+            ["--executor", "slurm", "--time", "soon"],
+            "--time soon: no time limit as Slurm writes it (minutes, H:M:S, D-H)",
+        ),
+        (["--executor", "slurm", "--time", "0"], "--time 0: a job takes at least a minute"),
+        (["--resume"], "--resume: name the folder with --keep that an earlier run has left its answers in"),
     ],
 )
 def test_who_launches_what_is_told(

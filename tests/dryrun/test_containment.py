@@ -68,14 +68,6 @@ def test_a_launch_on_gpus_sees_them_and_speaks_to_this_machine_alone(monkeypatch
         assert launch.environment["NCCL_SOCKET_IFNAME"] == "lo"
 
 
-def test_a_launch_on_a_cluster_finds_its_allocation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SLURM_JOB_ID", "7")
-    with contained(sys.executable) as launch:
-        assert "SLURM_JOB_ID" not in launch.environment
-    with contained(sys.executable, cluster=True) as launch:
-        assert launch.environment["SLURM_JOB_ID"] == "7"
-
-
 def test_what_a_process_leaves_behind_ends_with_the_launch() -> None:
     with contained(sys.executable) as launch:
         launch.start([sys.executable, "-c", LEAVES_A_CHILD], output="log").wait()

@@ -63,8 +63,9 @@ def test_auto_takes_gpus_where_there_are_as_many_as_ranks() -> None:
 
 
 def test_no_gpu_is_told() -> None:
-    with pytest.raises(UsageError, match="--tier gpu: python sees no GPU: this machine has none"):
+    with pytest.raises(UsageError, match="--tier gpu: python sees no GPU: this machine has none") as error:
         NONE.device("gpu", 2)
+    assert "--executor slurm sends it to a cluster" in error.value.more[0]
 
 
 def test_ranks_share_a_gpu_where_the_tier_for_gpus_is_asked_for() -> None:
@@ -73,9 +74,11 @@ def test_ranks_share_a_gpu_where_the_tier_for_gpus_is_asked_for() -> None:
     assert one.device("auto", 2) == CPU
 
 
-def test_the_nodes_of_a_cluster_have_the_gpus_that_are_asked_for() -> None:
-    assert NONE.on_the_nodes("gpu", 2) == Device("cuda", "nccl", transformer_engine=True, capability=(9, 0))
-    assert NONE.on_the_nodes("auto", 2) == CPU
+def test_a_container_has_what_this_python_may_lack() -> None:
+    assert NONE.on_the_nodes(1, in_a_container=False) == Device("cuda", "nccl", True, capability=(9, 0), gpus=1)
+    without = replace(NONE, packages={**NONE.packages, "transformer-engine": None})
+    assert not without.on_the_nodes(0, in_a_container=False).transformer_engine
+    assert without.on_the_nodes(0, in_a_container=True).transformer_engine
 
 
 @pytest.mark.parametrize(

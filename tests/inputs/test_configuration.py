@@ -110,6 +110,7 @@ EXAMPLES = {
     "folders": ["a"],
     "codes by glob": {"a": ["b"]},
     "levels": {"a": "error"},
+    "table": {"partition": "a"},
 }
 
 
@@ -132,4 +133,35 @@ def test_the_schema_takes_what_is_read_and_refuses_what_is_not(write: Write, key
         assert key.field in read_configuration("mfsdp-lint.toml")
     write("mfsdp-lint.toml", f"{key.name} = 3\n")
     with pytest.raises(UsageError):
+        read_configuration()
+
+
+DRY_RUN = """
+[tool.mfsdp-lint.dry-run]
+executor = "slurm"
+partition = "gpu"
+gpus-per-job = 2
+setup = ["module load cuda"]
+"""
+
+
+def test_a_dry_run_has_a_table_of_its_own(write: Write) -> None:
+    write("pyproject.toml", DRY_RUN)
+    said = dict(read_configuration("pyproject.toml")["dry_run"])
+    assert said == {"executor": "slurm", "partition": "gpu", "gpus_per_job": 2, "setup": ("module load cuda",)}
+
+
+def test_lines_of_shell_that_came_with_the_files_are_not_run(write: Write) -> None:
+    write("pyproject.toml", DRY_RUN)
+    found = read_configuration()
+    assert dict(found["dry_run"]) == {"executor": "slurm", "partition": "gpu", "gpus_per_job": 2}
+    assert found["remarks"] == (
+        "pyproject.toml: dry-run: setup: a configuration that came with the files runs no program; give --setup, or "
+        "name the file: --config pyproject.toml",
+    )
+
+
+def test_a_key_of_the_table_that_does_not_exist_is_told(write: Write) -> None:
+    write("pyproject.toml", '[tool.mfsdp-lint.dry-run]\npartitions = "gpu"\n')
+    with pytest.raises(UsageError, match=r"dry-run\.partitions: no such setting; did you mean partition\?"):
         read_configuration()

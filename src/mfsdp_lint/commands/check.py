@@ -412,7 +412,7 @@ def _spelled(kind: str, value: object) -> str:
 
     if value is None:
         return "# not set"
-    if kind in ("codes by glob", "levels") and isinstance(value, tuple):
+    if kind in ("codes by glob", "levels", "table") and isinstance(value, tuple):
         return "{ " + ", ".join(f"{json.dumps(name)} = {json.dumps(said)}" for name, said in value) + " }"
     return json.dumps(value, ensure_ascii=False)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mfsdp_lint import terminal
@@ -13,12 +14,14 @@ from mfsdp_lint.core import files
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.dryrun import inventory
+from mfsdp_lint.dryrun.executors import Asked, place
 from mfsdp_lint.dryrun.introspection import Tree, tree_at
 from mfsdp_lint.dryrun.inventory import Installed, look
-from mfsdp_lint.dryrun.ranks import place
+from mfsdp_lint.dryrun.jobs import JobOptions
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Executed, Execution, can_be_tried, execute, not_read, recipe_of, saving
-from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.inputs.configuration import BY_NAME, DRY_RUN, read_configuration
+from mfsdp_lint.inputs.options import EXECUTORS, UsageError
 from mfsdp_lint.megatron.versions import Target, nearest
 from mfsdp_lint.process import progress_line
 from mfsdp_lint.readers.overrides import override
@@ -34,12 +37,12 @@ SUMMARY = (
 
 EXAMPLES = (
     ("mfsdp-lint dry-run recipes/llama.py::pretrain", "two ranks on a CPU"),
+    ("mfsdp-lint dry-run --executor slurm --tier gpu --keep /shared/runs recipes/", "GPUs of a Slurm cluster"),
     ("mfsdp-lint --confirm recipes/", "a verdict on every finding"),
 )
 
 FORMATS = ("text", "json")
 TIERS = ("auto", "introspect", "cpu", "gpu")
-LAUNCHERS = ("torchrun", "srun", "print")
 
 _SECONDS = 120.0
 
@@ -84,16 +87,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a Megatron-LM source tree: recipes of its own command line go through its validate_args; other recipes "
         "are skipped",
     )
-    how.add_argument("--keep", metavar="DIR", help="keep the log of every launch in this folder")
-    how.add_argument(
-        "--launcher",
-        choices=LAUNCHERS,
-        default=LAUNCHERS[0],
-        help="the program that starts the ranks: torch on this machine, or Slurm's srun; print writes the job to "
-        "--keep and prints the command for it",
+    where = parser.add_argument_group("where it is run")
+    where.add_argument("--executor", choices=EXECUTORS, help="this machine (default), or jobs of a Slurm cluster")
+    where.add_argument(
+        "--keep",
+        metavar="DIR",
+        help="keep the log and the answers of every launch in this folder; the nodes see it too",
     )
-    how.add_argument(
-        "--answers", metavar="DIR", help="read the results of a job that --launcher print wrote to this folder"
+    where.add_argument(
+        "--resume", action="store_true", help="use the answers that an earlier run left in --keep, and go on there"
+    )
+    where.add_argument("--partition", metavar="NAME", help="the partition of Slurm")
+    where.add_argument("--account", metavar="NAME", help="the account of Slurm")
+    where.add_argument(
+        "--time", metavar="MINUTES", help="the time limit of a job, also as H:M:S (default: from --timeout)"
+    )
+    where.add_argument(
+        "--gpus-per-job", type=_positive, metavar="N", help="the GPUs of a job (default: one for each rank of the tier)"
+    )
+    where.add_argument("--container-image", metavar="IMAGE", help="run the jobs in this container (pyxis)")
+    where.add_argument(
+        "--container-mounts", metavar="SRC:DST", help="folders to mount in the container, separated by commas"
+    )
+    where.add_argument(
+        "--max-jobs", type=_positive, metavar="N", help="let the recipes share at most N jobs (default: a job each)"
+    )
+    where.add_argument(
+        "--setup", action="append", metavar="LINE", help="a line of shell that a job runs first; repeatable"
+    )
+    where.add_argument(
+        "--print-job", action="store_true", help="write the jobs to --keep and show their scripts; submit nothing"
     )
     read = parser.add_argument_group("what is read")
     read.add_argument(
@@ -131,6 +154,25 @@ def _seconds(text: str) -> float:
     return value
 
 
+_TIME = re.compile(r"(?:(\d{1,3})-)?(\d{1,4})(?::(\d{1,2}))?(?::(\d{1,2}))?")
+
+
+def _minutes(text: str) -> int:
+    """Convert a time limit as Slurm writes it, M, M:S, H:M:S, D-H, D-H:M or D-H:M:S. Raises UsageError."""
+    found = _TIME.fullmatch(text)
+    days, *rest = found.groups() if found else (None, None)
+    if not rest[0]:
+        raise UsageError(f"--time {text}: no time limit as Slurm writes it (minutes, H:M:S, D-H)")
+    numbers = [int(each) for each in rest if each is not None]
+    if days is None and len(numbers) < 3:  # it begins with minutes
+        numbers.insert(0, 0)
+    hours, minutes, seconds = (*numbers, 0, 0)[:3]
+    total = (int(days or 0) * 24 + hours) * 60 + minutes + (seconds > 0)
+    if total == 0:
+        raise UsageError(f"--time {text}: a job takes at least a minute")
+    return total
+
+
 def main(arguments: argparse.Namespace) -> int:
     """Exit code 0 when all passed or were refuted, 1 when something was confirmed or failed, 2 when something could not
     be read or decided. Raises UsageError.
@@ -156,18 +198,23 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tree: Tree | None) -> int:
-    memory = None if arguments.memory is None else arguments.memory << 20
-    launch = (arguments.tier, arguments.ranks, arguments.launcher, arguments.timeout)
-    here = place(installed, *launch, memory, arguments.keep, arguments.answers)
+    asked = _asked(arguments)
+    progress = progress_line()
+
+    def note(text: str) -> None:
+        progress("")
+        terminal.note(text)
+
+    here = place(installed, asked, note)
     # Jobs for elsewhere have the folder for themselves.
-    keep = None if arguments.launcher == "print" else arguments.keep
+    keep = None if asked.executor == "slurm" else asked.keep
     front_end = MEGATRON_LM if tree else BRIDGE
     recipes, code = _recipes(arguments, target, installed, front_end, keep)
     judge = Examiner(target, [rule for rule in load_rules() if rule.is_on], here.device.decides, front_end)
-    asked = [(each, subject) for each in recipes for subject in judge.subjects([each.recipe])]
-    subjects = [replace(subject, learnt=each.learnt) for each, subject in asked if not each.why]
+    found = [(each, subject) for each in recipes for subject in judge.subjects([each.recipe])]
+    subjects = [replace(subject, learnt=each.learnt) for each, subject in found if not each.why]
     if arguments.findings:
-        subjects = [each for each in subjects if any(can_be_tried(found, *judge.trained) for found in each.violations)]
+        subjects = [each for each in subjects if any(can_be_tried(one, *judge.trained) for one in each.violations)]
     means = Means(
         installed.python,
         trains=arguments.tier != "introspect",
@@ -181,15 +228,16 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
         fixed=arguments.fixed,
         tree=tree,
     )
-    done = dry_run(subjects, judge, means, progress_line(), here.by)
-    done.told += tuple(Told(subject, None, (), why=each.why) for each, subject in asked if each.why)
+    done = dry_run(subjects, judge, means, progress, here.by)
+    done.told += tuple(Told(subject, None, (), why=each.why) for each, subject in found if each.why)
     in_json = arguments.output_format == "json"
-    if here.jobs:
-        again = ["mfsdp-lint", "dry-run", *arguments.paths, *_options(arguments), "--answers", arguments.keep]
+    if here.jobs and here.scripts:
+        again = ["mfsdp-lint", "dry-run", *arguments.paths, *_options(arguments), "--resume"]
+        scripts, python = here.scripts(here.jobs), here.python
         if in_json:
-            print_json(report.jobs_document(here.jobs, again))
+            print_json(report.jobs_document(here.jobs, scripts, python, again))
         else:
-            terminal.show(report.jobs_text(here.jobs, again))
+            terminal.show(report.jobs_text(here.jobs, scripts, python, again))
         return code
     if in_json:
         print_json(report.document(done, installed, tree))
@@ -199,6 +247,45 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
     if words & {"confirmed", "failed"}:
         return 1
     return 2 if code or not words or "inconclusive" in words else 0
+
+
+def _asked(arguments: argparse.Namespace) -> Asked:
+    """Merge the command line's choice of a place over that of the configuration. Raises UsageError."""
+    configured: Mapping[str, Any] = {}
+    if not arguments.isolated:
+        read = read_configuration(arguments.config)
+        configured = dict(read.get(DRY_RUN, ()))
+        for remark in read.get("remarks", ()):
+            terminal.note(f"warning: {remark}")
+    given = {key.field: getattr(arguments, key.field) for key in BY_NAME["dry-run"].keys}
+    chosen = {**configured, **{name: value for name, value in given.items() if value is not None}}
+    executor = chosen.get("executor") or EXECUTORS[0]
+    of_jobs = [
+        key.name for key in BY_NAME["dry-run"].keys if given[key.field] and key.field not in ("executor", "keep")
+    ]
+    if executor == "local" and of_jobs:
+        raise UsageError(f"--{of_jobs[0]}: nothing is submitted without --executor slurm")
+    time = chosen.get("time")
+    return Asked(
+        executor,
+        arguments.tier,
+        arguments.ranks,
+        arguments.timeout,
+        None if arguments.memory is None else arguments.memory << 20,
+        chosen.get("keep"),
+        arguments.resume,
+        arguments.print_job,
+        JobOptions(
+            partition=chosen.get("partition"),
+            account=chosen.get("account"),
+            minutes=_minutes(str(time)) if time is not None else None,
+            gpus=chosen.get("gpus_per_job"),
+            image=chosen.get("container_image"),
+            mounts=chosen.get("container_mounts"),
+            max_jobs=chosen.get("max_jobs"),
+            setup=tuple(chosen.get("setup", ())),
+        ),
+    )
 
 
 def _recipes(
@@ -244,7 +331,10 @@ def _recipes(
     return recipes, code
 
 
-_OF_PLANNING = ("findings", "fixed", "execute", "checkpoint", "ranks", "python", "exclude", "search_path")
+_OF_PLANNING = (
+    *("findings", "fixed", "execute", "checkpoint", "ranks", "tier", "python", "exclude", "search_path"),
+    *("executor", "keep", "gpus_per_job", "container_image"),
+)
 _OF_PLANNING_TOO = {"overrides": "set", "environment": "env", "config": "config"}
 
 

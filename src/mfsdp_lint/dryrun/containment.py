@@ -31,9 +31,6 @@ _PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "PY
 _OF_THE_DEVICES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_HOME", "CUDA_PATH")
 """Those of a launch that sees the GPUs: which these are, and where extensions find the compiler."""
 
-_OF_THE_CLUSTER = ("SLURM_", "SLURMD_", "PYXIS_", "ENROOT_", "XDG_RUNTIME_DIR")
-"""Beginnings of the variables by which srun finds its cluster, the allocation, and a container's image."""
-
 _LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
 _SET = {
@@ -78,12 +75,12 @@ class Contained:
 
 @contextmanager
 def contained(
-    python: str, *, keep: str | None = None, memory: int = MEMORY, devices: bool = False, cluster: bool = False
+    python: str, *, keep: str | None = None, memory: int = MEMORY, devices: bool = False
 ) -> Iterator[Contained]:
     """Open a launch. When the block ends, its processes are gone, and its directory, unless `keep` names its place.
 
-    `devices` lets it see the GPUs, `cluster` lets it reach Slurm, whose daemons then are the parents of its processes;
-    `memory` 0 is no limit. Raises UsageError where the directory cannot be made or written to.
+    `devices` lets it see the GPUs; `memory` 0 is no limit. Raises UsageError where the directory cannot be made or
+    written to.
     """
     mark = secrets.token_hex(16)
     directory = _directory(keep)
@@ -96,13 +93,11 @@ def contained(
         "TMPDIR": str(directory / "tmp"),
         "TORCHINDUCTOR_CACHE_DIR": str(directory / "tmp"),
         "MFSDP_LINT_DRY_RUN": mark,
-        "MFSDP_LINT_DRY_RUN_PARENT": "any" if cluster else str(os.getpid()),
+        "MFSDP_LINT_DRY_RUN_PARENT": str(os.getpid()),
         "MFSDP_LINT_DRY_RUN_MEMORY": str(memory),
     }
     if devices:
         environment |= {name: os.environ[name] for name in _OF_THE_DEVICES if name in os.environ}
-    if cluster:
-        environment |= {name: value for name, value in os.environ.items() if name.startswith(_OF_THE_CLUSTER)}
     watch = subprocess.Popen(
         [sys.executable, "-I", "-S", str(WORKER / "watch.py"), mark, str(directory), *(["keep"] if keep else [])],
         stdin=subprocess.PIPE,

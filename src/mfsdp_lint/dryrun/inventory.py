@@ -71,17 +71,20 @@ class Installed:
         "auto" takes GPUs if there is one for each rank; "gpu" lets ranks share them if there are fewer.
         """
         if tier == "gpu" and not self.gpus:
-            raise UsageError(f"--tier gpu: {self.python} sees no GPU: {self.no_gpu}")
+            elsewhere = "--executor slurm sends it to a cluster, and with --print-job shows what would be submitted"
+            raise UsageError(f"--tier gpu: {self.python} sees no GPU: {self.no_gpu}", f"  {elsewhere}")
         if tier != "gpu" and (tier != "auto" or len(self.gpus) < ranks):
             return CPU
         weakest = min(gpu.capability for gpu in self.gpus[:ranks])
         return Device("cuda", "nccl", self.packages.get(TRANSFORMER_ENGINE) is not None, weakest, len(self.gpus))
 
-    def on_the_nodes(self, tier: str, ranks: int) -> Device:
-        """Choose the device where ranks run on other machines with this Python, which have GPUs if these are wanted."""
-        if tier == "gpu" and len(self.gpus) < ranks:
-            return replace(A_CLUSTER, transformer_engine=self.packages.get(TRANSFORMER_ENGINE) is not None)
-        return self.device(tier, ranks)
+    def on_the_nodes(self, gpus: int, *, in_a_container: bool) -> Device:
+        """Return the device of a cluster's jobs, which run with this Python or in a container for training.
+
+        `gpus` is how many a job has, 0 for one for each rank.
+        """
+        has_it = in_a_container or self.packages.get(TRANSFORMER_ENGINE) is not None
+        return replace(A_CLUSTER, transformer_engine=has_it, gpus=gpus)
 
     def ready(self) -> Installed:
         """Return the installation. Raises UsageError, with the commands that install the rest, if no tier can run."""

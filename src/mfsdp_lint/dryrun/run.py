@@ -144,11 +144,12 @@ def dry_run(
         here = launched(means.python, timeout=means.timeout, keep=means.keep, memory=means.memory, device=means.device)
         batch = Batch(by or here, means.device, means.most)
         for part in parts:
+            batch.recipe = part.subject.label
             _plan(part, batch, judge, means)
         if len(batch):
             tier = means.device.tier
             tell(f"{tier}: {len(batch)} runs of the proxy model")
-            batch.run(lambda name: tell(f"{tier}: {name} has ended"))
+            batch.run(lambda text: tell(f"{tier}: {text}"))
             for part in parts:
                 tried = ((trial.violation, trials.confirm(trial, batch)) for trial in part.trials)
                 part.findings = (*part.findings, *tried)

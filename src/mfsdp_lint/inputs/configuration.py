@@ -21,22 +21,38 @@ from mfsdp_lint.core.finding import SEVERITIES
 from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.discover import beside
-from mfsdp_lint.inputs.options import FAIL_ON, GROUPINGS, OUTPUT_FORMATS, PRESETS, TARGETS, UsageError, output_of
+from mfsdp_lint.inputs.options import (
+    EXECUTORS,
+    FAIL_ON,
+    GROUPINGS,
+    OUTPUT_FORMATS,
+    PRESETS,
+    TARGETS,
+    UsageError,
+    output_of,
+)
 from mfsdp_lint.inputs.projects import repository_above
 from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
-Kind = Literal["switch", "text", "choice", "texts", "globs", "folder", "folders", "outputs", "codes by glob", "levels"]
+Kind = Literal[
+    "switch", "text", "number", "choice", "texts", "globs", "folder", "folders", "outputs",
+    "codes by glob", "levels", "table",
+]  # fmt: skip
 """The kind of value of a key. `folder` is any path; relative to the file that says it, like `folders` and `globs`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigKey:
-    """A key of the configuration. `name` is as it is written; the field of the options has the same name with `_`."""
+    """A key of the configuration. `name` is as it is written; the field of the options has the same name with `_`.
+
+    A table has `keys` of its own.
+    """
 
     name: str
     kind: Kind
     says: str
     choices: tuple[str, ...] = ()
+    keys: tuple[ConfigKey, ...] = ()
 
     @property
     def field(self) -> str:
@@ -79,6 +95,23 @@ KEYS = (
     ConfigKey("statistics", "switch", "count the findings of each rule instead of listing them"),
     ConfigKey("cache", "switch", "reuse results while no file that a check read has changed"),
     ConfigKey("cache-dir", "folder", "the folder for the cache"),
+    ConfigKey(
+        "dry-run",
+        "table",
+        "where a dry run is run",
+        keys=(
+            ConfigKey("executor", "choice", "this machine, or jobs of a Slurm cluster", EXECUTORS),
+            ConfigKey("keep", "folder", "the folder for the logs and answers of launches, which the nodes see too"),
+            ConfigKey("partition", "text", "the partition of Slurm"),
+            ConfigKey("account", "text", "the account of Slurm"),
+            ConfigKey("time", "text", "the time limit of a job: minutes, H:M:S, D-H"),
+            ConfigKey("gpus-per-job", "number", "the GPUs of a job"),
+            ConfigKey("container-image", "text", "the container that jobs run in (pyxis)"),
+            ConfigKey("container-mounts", "text", "folders to mount in the container, separated by commas"),
+            ConfigKey("max-jobs", "number", "the most jobs that the recipes share"),
+            ConfigKey("setup", "texts", "lines of shell that a job runs first"),
+        ),
+    ),
 )
 
 EXTEND = ConfigKey("extend", "folder", "a file whose keys apply unless this file sets them")
@@ -86,6 +119,12 @@ REQUIRED_VERSION = ConfigKey("required-version", "text", "the versions of mfsdp-
 
 ONLY_ASKED = ("fix", "fix-only", "unsafe-fixes")
 """The keys that change files: they count on the command line and in a file that it names."""
+
+DRY_RUN = "dry_run"
+"""The field of the table for dry runs."""
+
+ONLY_ASKED_OF_A_DRY_RUN = ("container-image", "container-mounts", "setup")
+"""The keys of that table that run programs: they count likewise."""
 
 EVERY_KEY = (EXTEND, REQUIRED_VERSION, *KEYS)
 BY_NAME = {key.name: key for key in EVERY_KEY}
@@ -98,7 +137,7 @@ SHARED_FILE = "pyproject.toml"
 
 TABLE = "tool.mfsdp-lint"
 
-_MERGED = ("codes by glob", "levels")
+_MERGED = ("codes by glob", "levels", "table")
 """The kinds of keys whose entries add to those of the file that is extended; all else replaces."""
 
 
@@ -123,6 +162,15 @@ def read_configuration(file: str | None = None) -> dict[str, Any]:
             f"{file}: {', '.join(dropped)}: a configuration that came with the files edits nothing; give {flags}, or "
             f"name the file: --config {file}",
         )
+    of_a_dry_run = dict(configured.get(DRY_RUN, ()))
+    if dropped := [name for name in ONLY_ASKED_OF_A_DRY_RUN if name.replace("-", "_") in of_a_dry_run]:
+        configured[DRY_RUN] = tuple(
+            (name, value) for name, value in of_a_dry_run.items() if name.replace("_", "-") not in dropped
+        )
+        flags = " ".join(f"--{name}" for name in dropped)
+        remark = f"a configuration that came with the files runs no program; give {flags}, or name the file"
+        where = f"{file}: dry-run: {', '.join(dropped)}"
+        configured["remarks"] = (*configured.get("remarks", ()), f"{where}: {remark}: --config {file}")
     return configured
 
 
@@ -156,7 +204,7 @@ def _merged(table: object, file: str, extended_by: tuple[str, ...], repository: 
     """
     if not isinstance(table, dict):
         raise UsageError(f"{file}: [{TABLE}] must be a table")
-    said = {key: _checked(key, value, file, repository) for key, value in table.items()}
+    said = {name: _checked(name, value, file, repository) for name, value in table.items()}
     if (required := said.pop(REQUIRED_VERSION.name, None)) is not None:
         _check_version(required, file)
     base = said.pop(EXTEND.name, None)
@@ -219,19 +267,24 @@ def _where(file: str, key: str) -> str:
     return f"{file}: {key}" if os.path.basename(file) == OWN_FILE else f"{file}: [{TABLE}] {key}"
 
 
-def _checked(name: str, value: object, file: str, repository: str | None) -> Any:
-    """Convert the value of a key to the value of its field. Raises UsageError."""
-    where = _where(file, name)
+def _checked(name: str, value: object, file: str, repository: str | None, table: ConfigKey | None = None) -> Any:
+    """Convert the value of a key, of a table where one is given, to the value of its field. Raises UsageError."""
+    keys = {key.name: key for key in table.keys} if table else BY_NAME
+    where = _where(file, f"{table.name}.{name}" if table else name)
     beside_it = partial(_path_beside, file, repository, where)
-    key = BY_NAME.get(name)
+    key = keys.get(name)
     if key is None:
-        hint = did_you_mean(name.replace("_", "-"), BY_NAME) or f" (known: {', '.join(BY_NAME)})"
+        hint = did_you_mean(name.replace("_", "-"), keys) or f" (known: {', '.join(keys)})"
         raise UsageError(f"{where}: no such setting{hint}")
     match key.kind:
         case "switch":
             return _of_type(bool, "true or false", value, where)
         case "text":
             return _of_type(str, "a string", value, where)
+        case "number":
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise UsageError(f"{where}: expected a number above 0, got {_spell(value)}")
+            return value
         case "choice":
             return _one_of(key, _of_type(str, "a string", value, where), where)
         case "folder":
@@ -251,13 +304,16 @@ def _checked(name: str, value: object, file: str, repository: str | None) -> Any
                     _check_report(name, target, where)
             return tuple(f"{name}={target}" if target else name for name, target in placed)
         case "codes by glob":
-            table = _of_type(dict, "a table", value, where)
-            return tuple((beside(file, glob), _texts(codes, f"{where}.{glob}")) for glob, codes in table.items())
+            inner = _of_type(dict, "a table", value, where)
+            return tuple((beside(file, glob), _texts(codes, f"{where}.{glob}")) for glob, codes in inner.items())
+        case "table":
+            inner = _of_type(dict, "a table", value, where)
+            return tuple((each.replace("-", "_"), _checked(each, inner[each], file, repository, key)) for each in inner)
         case "levels":
-            table = _of_type(dict, "a table", value, where)
+            inner = _of_type(dict, "a table", value, where)
             return tuple(
                 (code, _one_of(key, _of_type(str, "a string", level, at), at))
-                for code, level in table.items()
+                for code, level in inner.items()
                 for at in (f"{where}.{code}",)
             )
 

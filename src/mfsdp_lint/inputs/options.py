@@ -21,6 +21,9 @@ PRESETS = ("default", "strict", "performance")
 """Which rules are on without being named: those that are about what goes wrong; these and every other one, and a run
 fails for each finding; those that are about speed as well."""
 
+Executor = Literal["local", "slurm"]
+EXECUTORS: tuple[Executor, ...] = get_args(Executor)
+
 FailOn = Severity
 FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
 
@@ -61,7 +64,8 @@ class Options:
     `diff` shows what `fix` would do and writes nothing, whatever `fix` says. `overrides` and `environment` are those of
     one launch, as `--set` and `--env` say them: never configured. `confirm` asks for a dry run of what is found, with
     the Python that `python` names and the source tree `megatron_lm`. The `target_*` are versions or ranges of them as
-    written; `target_from` is who says so: AS_ASKED, or a file. `remarks` tell what of the configuration does not count.
+    written; `target_from` is who says so: AS_ASKED, or a file. `dry_run` is where
+    a dry run is run, by the names of its options. `remarks` tell what of the configuration does not count.
     """
 
     paths: tuple[str, ...] = (".",)
@@ -107,6 +111,7 @@ class Options:
     confirm: bool = False
     python: str | None = None
     megatron_lm: str | None = None
+    dry_run: tuple[tuple[str, Any], ...] = ()
     remarks: tuple[str, ...] = ()
 
     @property

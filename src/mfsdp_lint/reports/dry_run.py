@@ -11,7 +11,8 @@ from typing import Any
 from mfsdp_lint.dryrun.evidence import losses_of
 from mfsdp_lint.dryrun.introspection import Tree
 from mfsdp_lint.dryrun.inventory import Installed
-from mfsdp_lint.dryrun.ranks import STEPS, LaunchJob
+from mfsdp_lint.dryrun.jobs import LaunchJob
+from mfsdp_lint.dryrun.ranks import STEPS
 from mfsdp_lint.dryrun.run import DryRun, Told
 from mfsdp_lint.dryrun.subject import tier_of
 from mfsdp_lint.dryrun.trials import tolerance_of
@@ -175,30 +176,38 @@ def _trained(told: Told) -> dict[str, Any] | None:
     }
 
 
-def jobs_text(jobs: Sequence[LaunchJob], again: Sequence[str]) -> str:
+def jobs_text(jobs: Sequence[LaunchJob], scripts: Sequence[str], python: str, again: Sequence[str]) -> str:
     """Describe the jobs for people."""
-    lines = ["Nothing was run but start-up validation. On one node that sees the folder, in a container for training:"]
+    lines = ["Nothing was submitted, and nothing run but start-up validation."]
     for job in jobs:
         ranks = f"{count(job.ranks, 'rank')} without a GPU"
         if job.device.is_gpu:
             capability = ".".join(map(str, job.device.capability))
             ranks = f"{count(job.ranks, 'GPU')} of compute capability {capability} or above"
-        lines += ["", f"{count(job.runs, 'run')} on {ranks}, {job.seconds / 60:.0f} minutes at most"]
-        lines += [f"  {name:<10}{shlex.join(line)}" for name, line in job.lines.items()]
-    lines += ["", "Either line does. What came of it is told by", f"  {shlex.join(again)}"]
+        runs = f"{count(len(job.questions), 'run')} on {ranks}, {job.seconds / 60:.0f} minutes at most"
+        lines += [f"{job.directory.name}: {runs}: {printable(_some(job.recipes))}"]
+    lines += ["", f"Slurm would be given {count(len(scripts), 'script')}:"]
+    for script in scripts:
+        lines += ["", *(f"  {line}".rstrip() for line in script.rstrip().split("\n"))]
+    lines += ["", "Without Slurm, on a machine that sees the folder:"]
+    lines += [f"  {shlex.join(job.command(python))}" for job in jobs]
+    lines += ["", "The answers are read, and missing ones submitted, by", f"  {shlex.join(again)}"]
     return "\n".join(lines) + "\n"
 
 
-def jobs_document(jobs: Sequence[LaunchJob], again: Sequence[str]) -> dict[str, Any]:
+def jobs_document(
+    jobs: Sequence[LaunchJob], scripts: Sequence[str], python: str, again: Sequence[str]
+) -> dict[str, Any]:
     """Describe the jobs for programs."""
     return {
-        "version": 1,
+        "version": 2,
         "jobs": [
-            {"directory": str(job.directory), **attributes(job, "runs", "ranks")}
-            | {"device": job.device.kind, **attributes(job, "seconds", "lines")}
+            {"directory": str(job.directory), "runs": len(job.questions), **attributes(job, "ranks", "recipes")}
+            | {"device": job.device.kind, "seconds": job.seconds, "command": job.command(python)}
             for job in jobs
         ],
-        "answers": list(again),
+        "scripts": list(scripts),
+        "resume": list(again),
     }
 
 

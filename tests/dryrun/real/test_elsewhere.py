@@ -1,18 +1,17 @@
-"""Ranks that Slurm starts, and recipes whose own code is run, with the real Megatron and a small srun."""
+"""Jobs on a cluster of one node, and recipes whose own code is run, with the real Megatron."""
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.dryrun import cluster
 from tests.dryrun.real.running import FSDP, mfsdp_lint
 
 pytestmark = pytest.mark.xdist_group("dry-run")
-SRUN = Path(__file__).with_name("srun")
 
 RECIPE = """
 import json
@@ -50,19 +49,36 @@ def broken() -> ConfigContainer:
 """
 
 
-def dry_run(folder: Path, *arguments: str) -> tuple[int, Any, str]:
-    """In the folder, where srun is a program as well."""
-    path = f"{SRUN.parent}{os.pathsep}{os.environ['PATH']}"
-    return mfsdp_lint("dry-run", *arguments, folder=folder, cwd=folder, PATH=path)
+def dry_run(folder: Path, *arguments: str, **environment: str) -> tuple[int, Any, str]:
+    return mfsdp_lint("dry-run", *arguments, folder=folder, cwd=folder, **environment)
 
 
-def test_slurm_may_start_the_ranks_and_an_odd_number_has_a_batch_of_its_own(tmp_path: Path) -> None:
+@pytest.mark.skipif(bool(cluster.missing()), reason="slurm-wlm and munge are not installed")
+def test_slurm_runs_the_jobs_and_an_odd_number_of_ranks_has_a_batch_of_its_own(tmp_path: Path) -> None:
+    pytest.importorskip("submitit", reason="submitit is not installed")
     (tmp_path / "right.json").write_text(json.dumps(FSDP))
-    code, document, _ = dry_run(tmp_path, "right.json", "--launcher", "srun", "--ranks", "3", "--keep", "kept")
-    (recipe,) = document["recipes"]
-    assert (code, recipe["verdict"], recipe["trained"]["ranks"]) == (0, "passed", 3)
-    log = next(tmp_path.glob("kept/*/launcher.log")).read_text()
-    assert log.startswith("srun: --nodes=1 --ntasks=3 --time=6 --kill-on-bad-exit=1\n")
+    (tmp_path / "wrong.json").write_text(json.dumps({**FSDP, "ddp.data_parallel_sharding_strategy": "optim"}))
+    options = ("right.json", "wrong.json", "--executor", "slurm", "--ranks", "3", "--keep", "kept")
+    (tmp_path / "cluster").mkdir()
+    with cluster.one_node(tmp_path / "cluster") as configuration:
+        code, document, said = dry_run(tmp_path, *options, SLURM_CONF=str(configuration))
+    right, wrong = document["recipes"]
+    assert (code, right["verdict"], right["trained"]["ranks"]) == (1, "passed", 3)
+    assert [(found["code"], found["verdict"]) for found in wrong["findings"]] == [("MFSDP353", "confirmed")]
+    assert "(wrong.json) has answered" in said
+    # Without the cluster the answers are there still.
+    again, resumed, said = dry_run(tmp_path, *options, "--resume")
+    assert (again, said) == (1, "")
+    assert [recipe["verdict"] for recipe in resumed["recipes"]] == ["passed", "confirmed"]
+
+
+def test_answers_of_this_machine_are_used_again(tmp_path: Path) -> None:
+    (tmp_path / "right.json").write_text(json.dumps(FSDP))
+    assert dry_run(tmp_path, "right.json", "--keep", "kept")[0] == 0
+    (launch,) = (tmp_path / "kept").glob("*/launcher.log")
+    code, document, _ = dry_run(tmp_path, "right.json", "--keep", "kept", "--resume")
+    assert (code, document["recipes"][0]["verdict"]) == (0, "passed")
+    assert list((tmp_path / "kept").glob("*/launcher.log")) == [launch]
 
 
 def test_running_a_recipes_own_code_tells_what_nobody_can_read_from_it(tmp_path: Path) -> None:

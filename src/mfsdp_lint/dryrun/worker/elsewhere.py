@@ -1,4 +1,4 @@
-"""Rank on a cluster, where Slurm or a launcher of the cluster's own has started it: nothing here is its parent.
+"""Rank of a job on another machine, where torch's launcher has started it: nothing here is its parent.
 
 Every rank so ends by itself once the launch has taken as long as it may.
 """
@@ -11,8 +11,8 @@ from contextlib import redirect_stdout
 
 from . import inventory, rank
 
-_OF_SLURM = {"RANK": "SLURM_PROCID", "WORLD_SIZE": "SLURM_NTASKS", "LOCAL_RANK": "SLURM_LOCALID"}
-"""The variables of torch's launcher, each with that of Slurm."""
+_OF_SLURM = ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID")
+"""Numbers of the one task that has started the launcher, which are not those of a rank."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -20,10 +20,10 @@ def main(arguments: Sequence[str]) -> None:
     folder = os.path.abspath(arguments[0])
     with open(os.path.join(folder, "job.json"), encoding="utf-8") as stream:
         job = json.load(stream)
-    for name, of_slurm in _OF_SLURM.items():
-        if name not in os.environ and of_slurm not in os.environ:
-            raise SystemExit(f"neither {name} nor {of_slurm} is set: start this with torchrun or srun")
-        os.environ.setdefault(name, os.environ.get(of_slurm, ""))
+    if "RANK" not in os.environ:
+        raise SystemExit("RANK is not set: start this with torch's launcher (torchrun)")
+    for name in _OF_SLURM:
+        os.environ.pop(name, None)
     os.environ |= job.get("environment", {})
     os.chdir(folder)  # what is saved goes there
     answers = os.path.join(folder, "answers")

@@ -24,7 +24,7 @@ MARK = "MFSDP_LINT_DRY_RUN"
 """The environment variable that every process of a launch has, with a value of its own."""
 
 PARENT = "MFSDP_LINT_DRY_RUN_PARENT"
-"""The environment variable for the process that starts others of a launch; "any" for a daemon of a cluster's."""
+"""The environment variable for the process that starts others of a launch."""
 
 
 def load_package() -> None:

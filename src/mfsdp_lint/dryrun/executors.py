@@ -1,0 +1,100 @@
+"""Executor of a dry run: this machine, or a cluster; the device there, and what answers the questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.dryrun import jobs
+from mfsdp_lint.dryrun.containment import MEMORY
+from mfsdp_lint.dryrun.inventory import CPU, Device, Installed
+from mfsdp_lint.dryrun.jobs import JobOptions, LaunchJob
+from mfsdp_lint.dryrun.ranks import Answers, By, RunRequest, Tell, launched
+from mfsdp_lint.inputs.options import Executor, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Options that choose the place of a dry run. `memory` is None where nobody sets it."""
+
+    executor: Executor
+    tier: Literal["auto", "introspect", "cpu", "gpu"]
+    ranks: int
+    timeout: float
+    memory: int | None = None
+    keep: str | None = None
+    resume: bool = False
+    print_job: bool = False
+    jobs: JobOptions = JobOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`most` ranks can be there, None for any number; `memory` is for each process, 0 for no limit.
+
+    `by` answers the questions. With `scripts` it only writes `jobs`, for which these are the scripts; `python` is the
+    one that they run.
+    """
+
+    device: Device
+    most: int | None
+    memory: int
+    by: By
+    jobs: list[LaunchJob] = field(default_factory=list)
+    scripts: Callable[[Sequence[LaunchJob]], list[str]] | None = None
+    python: str = ""
+
+
+def place(installed: Installed, asked: Asked, note: Callable[[str], None]) -> Place:
+    """Choose the place for a dry run. `note` hears what stays of interest. Raises UsageError."""
+    if asked.executor == "slurm":
+        if asked.tier == "introspect":
+            raise UsageError("--executor slurm: --tier introspect has no ranks that anybody could start")
+        if not asked.keep:
+            raise UsageError("--executor slurm: name a folder with --keep that this machine and the nodes see")
+        return _on_slurm(installed, asked, asked.keep, note)
+    if asked.print_job:
+        raise UsageError("--print-job: nothing is submitted without --executor slurm")
+    device = installed.device(asked.tier, asked.ranks)
+    memory = device.memory if asked.memory is None else asked.memory
+    by = launched(
+        installed.python,
+        timeout=asked.timeout,
+        keep=asked.keep,
+        memory=memory,
+        device=device,
+        versions=jobs.versions_of(installed),
+    )
+    if asked.resume:
+        if not asked.keep:
+            raise UsageError("--resume: name the folder with --keep that an earlier run has left its answers in")
+        by = jobs.resuming(by, Path(asked.keep).absolute(), device, installed)
+    return Place(device, 1 if asked.ranks == 1 else None, memory, by)
+
+
+def _on_slurm(installed: Installed, asked: Asked, keep: str, note: Callable[[str], None]) -> Place:
+    try:
+        from mfsdp_lint.dryrun.slurm import Cluster
+    except ImportError as error:
+        raise UsageError(f"--executor slurm: {error}; install it with", "  pip install 'mfsdp-lint[slurm]'") from None
+    options, device = asked.jobs, CPU
+    if asked.tier == "gpu" or (asked.tier == "auto" and options.gpus):
+        device = installed.on_the_nodes(options.gpus or 0, in_a_container=options.image is not None)
+    folder = Path(keep).absolute() if asked.resume else jobs.empty(keep)
+    python = "python3" if options.image else installed.python
+    cluster = Cluster(folder, options, python, asked.timeout, device, installed, note)
+    written: list[LaunchJob] = []
+
+    def only_written(questions: Sequence[RunRequest], tell: Tell) -> Answers:
+        written.extend(jobs.write(folder, questions, options, asked.timeout, device, installed))
+        return {question.name: jobs.nothing("it was not submitted") for question in questions}, ()
+
+    by: By = only_written if asked.print_job else cluster.answer
+    if asked.resume:
+        by = jobs.resuming(by, folder, device, installed)
+    most = 1 if asked.ranks == 1 else None
+    return Place(
+        device, most, asked.memory or MEMORY, by, written, cluster.scripts if asked.print_job else None, python
+    )

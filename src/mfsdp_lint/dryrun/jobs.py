@@ -1,0 +1,198 @@
+"""Launches written as jobs for other machines: a folder each that has all that it takes, and the answers that come back
+in it. The answers that a folder holds are used again (`--resume`).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mfsdp_lint.core import files
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.dryrun.containment import WORKER, settings_for
+from mfsdp_lint.dryrun.inventory import BRIDGE, PACKAGES, Device, Installed
+from mfsdp_lint.dryrun.outcome import Failure, RunOutcome
+from mfsdp_lint.dryrun.ranks import AGENT, JOB, Answers, By, RunRequest, Tell, job, read, with_loads
+from mfsdp_lint.inputs.options import UsageError
+
+_CHECKPOINTS, _LOGS = "checkpoints", "ranks"
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """Options of jobs, as sbatch and pyxis know them. `minutes` is the time limit, None for what the runs may take.
+
+    `max_jobs` limits the jobs that are submitted; `setup` are lines of shell before each.
+    """
+
+    partition: str | None = None
+    account: str | None = None
+    minutes: int | None = None
+    gpus: int | None = None
+    image: str | None = None
+    mounts: str | None = None
+    max_jobs: int | None = None
+    setup: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchJob:
+    """A folder with the questions of one launch, what it runs on, and the seconds after which it ends itself."""
+
+    directory: Path
+    questions: tuple[RunRequest, ...]
+    device: Device
+    seconds: float
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks."""
+        return self.questions[0].ranks
+
+    @property
+    def recipes(self) -> tuple[str, ...]:
+        """The recipes that the runs are for, each once."""
+        return tuple(dict.fromkeys(question.recipe for question in self.questions))
+
+    def command(self, python: str) -> list[str]:
+        """Return the command that starts all ranks on the machine where it is run."""
+        start = (str(self.directory / "worker" / "start.py"), "elsewhere", str(self.directory))
+        options = (*AGENT, "--nproc-per-node", str(self.ranks), "--log-dir", str(self.directory / _LOGS))
+        return [python, "-m", "torch.distributed.run", *options, *start]
+
+    @property
+    def answered(self) -> bool:
+        """Tell whether every rank has answered every question."""
+        answers = self.directory / "answers"
+        names = [f"{question.name}.{rank}.json" for question in self.questions for rank in range(self.ranks)]
+        return all((answers / name).exists() for name in names)
+
+    def collect(self, installed: Installed, why: str) -> Answers:
+        """Read the answers; `why` is the reason given for a question without one, or that was cut off."""
+        names = [question.name for question in self.questions]
+        if other := _other_versions(self.directory, installed):
+            return dict.fromkeys(names, nothing(other)), ()
+        outcomes, stood_in = read(self.directory / "answers", names, self.ranks, why)
+        cut_off = {name for name, each in outcomes.items() if why and each.failure and each.failure.type == "Ended"}
+        return outcomes | dict.fromkeys(cut_off, nothing(why)), stood_in
+
+
+def empty(into: str) -> Path:
+    """Return a folder that has nothing in it yet. Raises UsageError where it is not empty, or cannot be made."""
+    directory = Path(into).absolute()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if any(directory.iterdir()):
+            raise UsageError(
+                f"--keep {into}: there is something in it; name a folder that is empty, or go on there with --resume"
+            )
+    except OSError as error:
+        raise UsageError(f"--keep {into}: {error.strerror or error}") from None
+    return directory
+
+
+def divided(questions: Sequence[RunRequest], most: int | None) -> list[list[RunRequest]]:
+    """Divide questions among jobs: one for each recipe, or `most` that share the recipes evenly.
+
+    The ranks of a job are as many for each of its questions, so there is at least one job for each number of ranks.
+    """
+    by_ranks: dict[int, dict[str, list[RunRequest]]] = {}
+    for group in with_loads(questions):
+        by_ranks.setdefault(group[0].ranks, {}).setdefault(group[0].recipe, []).extend(group)
+    total = sum(map(len, by_ranks.values()))
+    jobs = []
+    for recipes in by_ranks.values():
+        groups = list(recipes.values())
+        count = len(groups) if most is None else max(1, min(len(groups), most * len(groups) // total))
+        jobs += [[question for group in groups[number::count] for question in group] for number in range(count)]
+    return jobs
+
+
+def write(
+    into: Path,
+    questions: Sequence[RunRequest],
+    options: JobOptions,
+    timeout: float,
+    device: Device,
+    installed: Installed,
+) -> list[LaunchJob]:
+    """Write a job for each launch, beside those that are there. Raises UsageError."""
+    number, written = 0, []
+    try:
+        for launch in divided(questions, options.max_jobs):
+            while (directory := into / f"job-{(number := number + 1)}").exists():
+                pass
+            (directory / "answers").mkdir(parents=True)
+            shutil.copytree(WORKER, directory / "worker", ignore=shutil.ignore_patterns("__pycache__"))
+            environment = {**settings_for(device.is_gpu), "TORCHINDUCTOR_CACHE_DIR": str(directory / _LOGS)}
+            more = {"environment": environment, "packages": PACKAGES, "versions": versions_of(installed)}
+            document = job(launch, timeout, device, _CHECKPOINTS, **more)
+            files.put(str(directory / JOB), json.dumps(document, indent=1).encode())
+            written.append(LaunchJob(directory, tuple(launch), device, document["limit"]))
+    except OSError as error:
+        raise UsageError(f"{error.filename or into}: {error.strerror or error}") from None
+    return written
+
+
+def resuming(by: By, folder: Path, device: Device, installed: Installed) -> By:
+    """Use the answers that the folder holds, and have the others made by `by`.
+
+    A run that gave no conclusive answer is made again, and so is a save whose load is.
+    """
+
+    def the_rest(questions: Sequence[RunRequest], tell: Tell) -> Answers:
+        known: dict[str, RunOutcome] = {}
+        stood_in: tuple[str, ...] = ()
+        for each in below(folder, questions, device, installed):
+            found, missing = each.collect(installed, "")
+            known |= {name: outcome for name, outcome in found.items() if outcome.conclusive}
+            stood_in = stood_in or missing
+        again = {each.load for each in questions if each.load and each.name not in known}
+        rest = [each for each in questions if each.name not in known or each.name in again]
+        tell(f"{len(questions) - len(rest)} of {len(questions)} runs of the proxy model have ended before")
+        if not rest:
+            return known, stood_in
+        outcomes, missing = by(rest, tell)
+        return {**known, **outcomes}, missing or stood_in
+
+    return the_rest
+
+
+def below(folder: Path, questions: Sequence[RunRequest], device: Device, installed: Installed) -> list[LaunchJob]:
+    """Find the launches in a folder that were asked any of the questions, with these. Raises UsageError."""
+    asked = {question.name: question for question in questions}
+    found = []
+    for path in sorted(folder.glob(f"*/{JOB}")):
+        try:
+            document: Mapping[str, Any] = json.loads(files.read(path))
+            theirs = tuple(asked[each["id"]] for each in document["questions"] if each["id"] in asked)
+            if theirs and document.get("versions") == versions_of(installed):
+                found.append(LaunchJob(path.parent, theirs, device, document["limit"]))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{path}: {error}") from None
+    return found
+
+
+def versions_of(installed: Installed) -> dict[str, str | None]:
+    """Return the versions that start-up validation was asked with."""
+    return {name: installed.packages.get(name) for name in (BRIDGE, "megatron-core")}
+
+
+def _other_versions(directory: Path, installed: Installed) -> str:
+    """Explain why the answers of that folder do not apply here; "" where they do."""
+    try:
+        there = json.loads(files.read(directory / "answers" / "inventory.json"))["versions"]
+    except (OSError, ValueError):
+        return ""  # nobody has run it, or a launch here that has the versions of this machine
+    for name, here in versions_of(installed).items():
+        if there.get(name) != here:
+            return f"it was run with {name} {there.get(name)}, and validated here with {here}"
+    return ""
+
+
+def nothing(why: str) -> RunOutcome:
+    """Return the outcome of a run that was not made."""
+    return RunOutcome("start", Failure("Ended", why))

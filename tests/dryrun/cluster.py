@@ -1,0 +1,125 @@
+"""A Slurm cluster of one node in a folder of its own: munge, slurmctld and slurmd, with nothing of the system's."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
+_PATH = f"{os.environ['PATH']}{os.pathsep}/usr/sbin{os.pathsep}/sbin"
+CPUS = 4
+
+_CONFIGURATION = """\
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={controller}
+SlurmdPort={daemon}
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+MpiDefault=none
+SwitchType=switch/none
+ReturnToService=2
+SchedulerParameters=sched_interval=1,sched_min_interval=1,bf_interval=1
+SlurmdParameters=config_overrides
+EnforcePartLimits=ALL
+KillWait=2
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
+PartitionName=all Nodes={host} Default=YES State=UP
+"""
+
+
+def missing() -> list[str]:
+    """The programs of slurm-wlm and munge that are not installed."""
+    return [name for name in PROGRAMS if shutil.which(name, path=_PATH) is None]
+
+
+@contextmanager
+def one_node(folder: Path) -> Iterator[Path]:
+    """Start a cluster; yields its configuration, which SLURM_CONF has to name."""
+    host = socket.gethostname().partition(".")[0]
+    free = [_free_port() for _ in range(2)]
+    for name in ("state", "spool"):
+        (folder / name).mkdir()
+    configuration = folder / "slurm.conf"
+    configuration.write_text(
+        _CONFIGURATION.format(
+            host=host, folder=folder, user=getpass.getuser(), controller=free[0], daemon=free[1], cpus=CPUS
+        )
+    )
+    (folder / "cgroup.conf").touch()
+    key = folder / "munge.key"
+    key.touch(mode=0o600)
+    key.write_bytes(secrets.token_bytes(128))
+    places = [f"--{name}={folder}/munge.{name.partition('-')[0]}" for name in ("socket", "pid-file", "log-file")]
+    munge = ["munged", "--foreground", "--force", f"--key-file={key}", f"--seed-file={folder}/munge.seed", *places]
+    environment = {**os.environ, "PATH": _PATH, "SLURM_CONF": str(configuration)}
+    with ExitStack() as stack:
+        for command in (munge, ["slurmctld", "-D"], ["slurmd", "-D"]):
+            stack.enter_context(_running(command, folder, environment))
+            if command is munge:
+                _wait_for(lambda: (folder / "munge.socket").exists())
+        _wait_for(lambda: said("sinfo", "--noheader", "--format=%T", environment=environment).strip() == "idle")
+        yield configuration
+        said("scancel", f"--user={getpass.getuser()}", environment=environment)
+        _wait_for(lambda: not said("squeue", "--noheader", environment=environment))
+
+
+def said(*command: str, environment: dict[str, str] | None = None) -> str:
+    """What a command prints, "" where it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30, env=environment)
+    return done.stdout if done.returncode == 0 else ""
+
+
+@contextmanager
+def _running(command: list[str], folder: Path, environment: dict[str, str]) -> Iterator[None]:
+    program = shutil.which(command[0], path=_PATH)
+    assert program is not None
+    with (folder / f"{command[0]}.log").open("w") as log:
+        process = subprocess.Popen(
+            [program, *command[1:]], cwd=folder, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+        )
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_for(condition: object, tries: int = 300) -> None:
+    assert callable(condition)
+    for _ in range(tries):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("the cluster does not start, or does not end")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
