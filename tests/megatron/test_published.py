@@ -66,8 +66,10 @@ def test_a_provider_of_a_published_model_has_its_sizes(tmp_path: Path) -> None:
     assert recipe.setting("model.make_vocab_size_divisible_by").value == Known(128)
 
 
-def test_what_a_release_may_make_otherwise_is_one_of_several(tmp_path: Path) -> None:
-    recipe = read(tmp_path, f'"deepseek-ai/DeepSeek-V2-Lite"){MADE}')
+@pytest.mark.parametrize("model", ["deepseek-ai/DeepSeek-V2-Lite", "moonshotai/Moonlight-16B-A3B"])
+def test_what_a_release_may_make_otherwise_is_one_of_several(model: str, tmp_path: Path) -> None:
+    """Their configurations say null: the bridge of 0.2.0 takes that, those from 0.3 on leave the provider's 512."""
+    recipe = read(tmp_path, f'"{model}"){MADE}')
     assert recipe.setting("model.q_lora_rank").value == OneOf((None, 512))
 
 

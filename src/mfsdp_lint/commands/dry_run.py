@@ -260,6 +260,8 @@ def _asked(arguments: argparse.Namespace) -> Asked:
     given = {key.field: getattr(arguments, key.field) for key in BY_NAME["dry-run"].keys}
     chosen = {**configured, **{name: value for name, value in given.items() if value is not None}}
     executor = chosen.get("executor") or EXECUTORS[0]
+    if arguments.tier == "introspect" and given["executor"] is None:  # which starts nothing
+        executor = EXECUTORS[0]
     of_jobs = [
         key.name for key in BY_NAME["dry-run"].keys if given[key.field] and key.field not in ("executor", "keep")
     ]
