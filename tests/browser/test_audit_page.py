@@ -452,6 +452,11 @@ def test_the_memory_of_a_recipe_stands_beside_it(page: Page, tmp_path: Path) -> 
     own = page.locator(".memory tr.own")
     assert "optim_grads_params" in own.inner_text()
     assert "GiB" in own.locator("td").last.inner_text()
+    widths = [piece.bounding_box() for piece in own.locator(".stack i").all()]
+    assert all(box and box["height"] for box in widths)
+    shown = [box["width"] for box in widths if box]
+    parameters, gradients, main, optimizer, *_ = shown
+    assert (len(shown), gradients >= parameters, optimizer > main > 0) == (6, True, True)
     assert page.get_by_label("GPUs").input_value() == "16"
     page.get_by_text("How it is worked out").click()
     found = Axe().run(page)

@@ -175,6 +175,9 @@ def test_memory_is_in_the_page_where_it_is_asked_for(ask: Ask) -> None:
     assert "optim_grads_params" in side["texts"][own[1]]
     assert memory["ranks"] == 64
     _, without = page_of(ask, "real.py")
+    stacks = [stack for row, stack in zip(memory["rows"], memory["stacks"], strict=True) if row[0]]
+    assert [len(stack) for stack in stacks] == [6]
+    assert all(stacks[0][:4])
     assert "memory" not in without["sides"][0]["recipes"][0]
 
 

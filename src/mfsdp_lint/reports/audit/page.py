@@ -28,7 +28,7 @@ from mfsdp_lint.core.values import UNKNOWN, Value, describe
 from mfsdp_lint.megatron.startup.resolve import differs, resolve
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
-from mfsdp_lint.memory.estimate import Memory, MemoryOf
+from mfsdp_lint.memory.estimate import Footprint, Memory, MemoryOf
 from mfsdp_lint.readers.overrides import COMMAND_LINE
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.audit.columns import COLUMNS, RUNS, matches
@@ -95,11 +95,17 @@ def _memory_texts(memory: Memory, whole: Callable[[str], int]) -> dict[str, Any]
         "said": [whole(line) for line in parameters_and_ranks(memory)],
         "why": whole(memory.why),
         "rows": [[int(each.runs), whole(each.label), *map(whole, size_cells(each))] for each in memory.footprints],
+        "stacks": [_stack(each) for each in memory.footprints],
         "formulas": [[whole(name), whole(formula(amount))] for name, amount in (parts_of(shown) if shown else ())],
         "fit": [whole(line) for line in fit_lines(memory)],
         "sources": [[whole(each.says), whole(f"{each.place} of {each.release}")] for each in memory.sources],
         "left": [whole(each) for each in memory.left_out],
     }
+
+
+def _stack(footprint: Footprint) -> list[int]:
+    """Return the bytes of everything that is estimated, 0 for what is not known; nothing without the model's state."""
+    return [amount.bytes or 0 for _, amount in parts_of(footprint)] if footprint.total.bytes is not None else []
 
 
 def _recipe_document(recipe: Recipe, side: Side, tables: Tables, paths: dict[str, int]) -> dict[str, Any]:
