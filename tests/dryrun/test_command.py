@@ -70,6 +70,7 @@ def test_wrong_usage_is_told(arguments: list[str], message: str, capsys: pytest.
             "--time soon: no time limit as Slurm writes it (minutes, H:M:S, D-H)",
         ),
         (["--executor", "slurm", "--time", "0"], "--time 0: a job takes at least a minute"),
+        (["--resume", "--keep", "nowhere"], "--resume: --keep nowhere: no such folder"),
         (["--resume"], "--resume: name the folder with --keep that an earlier run has left its answers in"),
     ],
 )

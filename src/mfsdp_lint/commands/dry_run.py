@@ -157,7 +157,7 @@ def _seconds(text: str) -> float:
 _TIME = re.compile(r"(?:(\d{1,3})-)?(\d{1,4})(?::(\d{1,2}))?(?::(\d{1,2}))?")
 
 
-def _minutes(text: str) -> int:
+def minutes(text: str) -> int:
     """Convert a time limit as Slurm writes it, M, M:S, H:M:S, D-H, D-H:M or D-H:M:S. Raises UsageError."""
     found = _TIME.fullmatch(text)
     days, *rest = found.groups() if found else (None, None)
@@ -280,7 +280,7 @@ def _asked(arguments: argparse.Namespace) -> Asked:
         JobOptions(
             partition=chosen.get("partition"),
             account=chosen.get("account"),
-            minutes=_minutes(str(time)) if time is not None else None,
+            minutes=minutes(str(time)) if time is not None else None,
             gpus=chosen.get("gpus_per_job"),
             image=chosen.get("container_image"),
             mounts=chosen.get("container_mounts"),

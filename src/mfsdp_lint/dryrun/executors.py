@@ -68,9 +68,7 @@ def place(installed: Installed, asked: Asked, note: Callable[[str], None]) -> Pl
         versions=jobs.versions_of(installed),
     )
     if asked.resume:
-        if not asked.keep:
-            raise UsageError("--resume: name the folder with --keep that an earlier run has left its answers in")
-        by = jobs.resuming(by, Path(asked.keep).absolute(), device, installed)
+        by = jobs.resuming(by, _resumed(asked.keep), device, installed)
     return Place(device, 1 if asked.ranks == 1 else None, memory, by)
 
 
@@ -82,7 +80,7 @@ def _on_slurm(installed: Installed, asked: Asked, keep: str, note: Callable[[str
     options, device = asked.jobs, CPU
     if asked.tier == "gpu" or (asked.tier == "auto" and options.gpus):
         device = installed.on_the_nodes(options.gpus or 0, in_a_container=options.image is not None)
-    folder = Path(keep).absolute() if asked.resume else jobs.empty(keep)
+    folder = _resumed(keep) if asked.resume else jobs.empty(keep)
     python = "python3" if options.image else installed.python
     cluster = Cluster(folder, options, python, asked.timeout, device, installed, note)
     written: list[LaunchJob] = []
@@ -98,3 +96,13 @@ def _on_slurm(installed: Installed, asked: Asked, keep: str, note: Callable[[str
     return Place(
         device, most, asked.memory or MEMORY, by, written, cluster.scripts if asked.print_job else None, python
     )
+
+
+def _resumed(keep: str | None) -> Path:
+    """Return the folder of an earlier run. Raises UsageError."""
+    if not keep:
+        raise UsageError("--resume: name the folder with --keep that an earlier run has left its answers in")
+    folder = Path(keep).absolute()
+    if not folder.is_dir():
+        raise UsageError(f"--resume: --keep {keep}: no such folder")
+    return folder
