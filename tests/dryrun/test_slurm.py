@@ -133,7 +133,7 @@ def test_a_cancelled_job_is_told_and_made_again_when_resumed(runs: Runs) -> None
     first, second = runs.send(False, True)
     job = job_of(runs, 1)
     assert (first, second) == ("done", f"job {job} ended: it was cancelled")
-    assert runs.notes[-1] == f"2 of 2: job {job} (recipe 1) ended: it was cancelled"
+    assert any(note.endswith(f": job {job} (recipe 1) ended: it was cancelled") for note in runs.notes)
     runs.awake.touch()
     assert runs.send(False, True) == ["done", "done"]
     assert runs.submitted == 3

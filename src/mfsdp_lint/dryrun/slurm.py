@@ -251,15 +251,12 @@ class Cluster:
     def _has_ended(self, sent: _Sent, states: States | None, now: float) -> bool:
         """Tell whether a job has ended; then write down why it gave no answer, if it gave none."""
         assert sent.slurm is not None
+        state = "squeue does not answer" if states is None else states.get(sent.slurm.job_id, ("", ""))[0]
+        if state == "PENDING":  # nothing of it can be in the folder
+            return False
         if sent.job.answered:
             return True
-        if states is None:
-            state = "squeue does not answer"
-            going_on = not sent.slurm.paths.result_pickle.exists()
-        else:
-            state, _ = states.get(sent.slurm.job_id, ("", ""))
-            going_on = state in _GOING_ON
-        if going_on:
+        if state in _GOING_ON or (states is None and not sent.slurm.paths.result_pickle.exists()):
             return False
         sent.ended = sent.ended or now
         if now - sent.ended < _GRACE and state not in _ENDED_BY:
@@ -339,7 +336,9 @@ def _why(slurm: submitit.Job[int], state: str) -> str:
     """Explain why a job gave no answer."""
     if state in _ENDED_BY:
         return f"ended: {_ENDED_BY[state]}"
-    said = slurm.stderr() or ""
+    said = slurm.stderr()
+    if said is None:
+        return f"ended without an answer and without a log ({state}): does the node see the folder?"
     if "timed-out" in said:
         return f"ended: {_ENDED_BY['TIMEOUT']}"
     last = next((line.strip() for line in reversed(said.split("\n")) if line.strip()), "")
