@@ -30,6 +30,15 @@ def test_a_key_is_explained_with_its_value_here(here: Path, capsys: pytest.Captu
     )
 
 
+def test_a_table_is_explained_with_its_keys(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "mfsdp-lint.toml").write_text('[dry-run]\nexecutor = "slurm"\nmax-jobs = 4\nsetup = ["module load cuda"]\n')
+    assert main(["config", "dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "  max-jobs (number): the most jobs that the recipes share\n" in out
+    assert "here: executor = slurm, max-jobs = 4 (mfsdp-lint.toml)\n" in out
+    assert out.endswith("setup count on the command line, and in a file that --config names\n")
+
+
 def test_every_key_is_listed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config"]) == 0
     head, *rows = capsys.readouterr().out.splitlines()

@@ -6,7 +6,13 @@ import argparse
 
 from mfsdp_lint import terminal
 from mfsdp_lint.core.nearest import did_you_mean
-from mfsdp_lint.inputs.configuration import BY_NAME, ONLY_ASKED, configuration_file, read_configuration
+from mfsdp_lint.inputs.configuration import (
+    BY_NAME,
+    ONLY_ASKED,
+    ONLY_ASKED_OF_A_DRY_RUN,
+    configuration_file,
+    read_configuration,
+)
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.reports.wording import table
 
@@ -34,11 +40,17 @@ def main(arguments: argparse.Namespace) -> int:
     if key is None:
         raise UsageError(f"{arguments.key}: no such key{did_you_mean(arguments.key, BY_NAME)}")
     value = read_configuration(arguments.config).get(key.field)
+    if key.keys and value is not None:
+        value = ", ".join(f"{name.replace('_', '-')} = {each}" for name, each in value)
     file = arguments.config or configuration_file() or "no configuration file"
     choices = f": {', '.join(key.choices)}" if key.choices else ""
     lines = [f"{key.name}: {key.says}", f"takes: {key.kind}{choices}"]
+    lines += [f"  {each.name} ({each.kind}): {each.says}" for each in key.keys]
     lines.append(f"here: {'not set' if value is None else value} ({file})")
     if key.name in ONLY_ASKED:
         lines.append("counts on the command line, and in a file that --config names")
+    if key.keys:
+        names = ", ".join(ONLY_ASKED_OF_A_DRY_RUN)
+        lines.append(f"{names} count on the command line, and in a file that --config names")
     terminal.show("".join(f"{terminal.printable(line)}\n" for line in lines))
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -102,7 +103,7 @@ def _resumed(keep: str | None) -> Path:
     """Return the folder of an earlier run. Raises UsageError."""
     if not keep:
         raise UsageError("--resume: name the folder with --keep that an earlier run has left its answers in")
-    folder = Path(keep).absolute()
+    folder = Path(os.path.abspath(keep))
     if not folder.is_dir():
         raise UsageError(f"--resume: --keep {keep}: no such folder")
     return folder

@@ -5,6 +5,7 @@ in it. The answers that a folder holds are used again (`--resume`).
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -82,7 +83,7 @@ class LaunchJob:
 
 def empty(into: str) -> Path:
     """Return a folder that has nothing in it yet. Raises UsageError where it is not empty, or cannot be made."""
-    directory = Path(into).absolute()
+    directory = Path(os.path.abspath(into))
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if any(directory.iterdir()):
