@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mfsdp_lint.dryrun import jobs
-from mfsdp_lint.dryrun.inventory import A_CLUSTER, Installed
+from mfsdp_lint.dryrun.inventory import A_CLUSTER, CPU, Installed
 from mfsdp_lint.dryrun.jobs import JobOptions, LaunchJob
 from mfsdp_lint.dryrun.outcome import DONE, RunOutcome
 from mfsdp_lint.dryrun.ranks import Answers, Batch, Key, RunRequest, Tell
@@ -136,6 +136,12 @@ def test_a_job_that_cannot_be_read_is_told(written: Written) -> None:
     (written.folder / "job-1" / "job.json").write_text("[]")
     with pytest.raises(UsageError, match=r"job-1.job\.json: "):
         written.again()
+
+
+def test_a_limit_of_memory_goes_with_the_command() -> None:
+    run = RunRequest("run-1", {}, {})
+    without, limited = (LaunchJob(Path("/jobs/job-1"), (run,), CPU, 240.0, memory) for memory in (0, 1 << 30))
+    assert limited.command("python3") == ["env", "MFSDP_LINT_DRY_RUN_MEMORY=1073741824", *without.command("python3")]
 
 
 def test_what_is_printed() -> None:

@@ -78,7 +78,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="seconds for each run, and for imports (default: 120)",
     )
     how.add_argument(
-        "--memory", type=_positive, metavar="MB", help="the memory limit of each process (default: 4096; on a GPU none)"
+        "--memory",
+        type=_positive,
+        metavar="MB",
+        help="the memory limit of each process (default: 4096; on a GPU and in jobs none)",
     )
     how.add_argument("--python", metavar="PROGRAM", help="the Python interpreter with torch and megatron-bridge")
     how.add_argument(
@@ -268,12 +271,13 @@ def _asked(arguments: argparse.Namespace) -> Asked:
     if executor == "local" and of_jobs:
         raise UsageError(f"--{of_jobs[0]}: nothing is submitted without --executor slurm")
     time = chosen.get("time")
+    memory = None if arguments.memory is None else arguments.memory << 20
     return Asked(
         executor,
         arguments.tier,
         arguments.ranks,
         arguments.timeout,
-        None if arguments.memory is None else arguments.memory << 20,
+        memory,
         chosen.get("keep"),
         arguments.resume,
         arguments.print_job,
@@ -286,6 +290,7 @@ def _asked(arguments: argparse.Namespace) -> Asked:
             mounts=chosen.get("container_mounts"),
             max_jobs=chosen.get("max_jobs"),
             setup=tuple(chosen.get("setup", ())),
+            memory=memory or 0,
         ),
     )
 

@@ -25,6 +25,9 @@ WORKER = Path(__file__).with_name("worker")
 MEMORY = 4 << 30
 """How many bytes of data one process may hold, unless somebody says otherwise."""
 
+MEMORY_LIMIT = "MFSDP_LINT_DRY_RUN_MEMORY"
+"""The environment variable that limits the bytes of data of a process (worker/start.py)."""
+
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 """The environment variables of the user that a launch gets; of these it needs some to find what is installed."""
 
@@ -94,7 +97,7 @@ def contained(
         "TORCHINDUCTOR_CACHE_DIR": str(directory / "tmp"),
         "MFSDP_LINT_DRY_RUN": mark,
         "MFSDP_LINT_DRY_RUN_PARENT": str(os.getpid()),
-        "MFSDP_LINT_DRY_RUN_MEMORY": str(memory),
+        MEMORY_LIMIT: str(memory),
     }
     if devices:
         environment |= {name: os.environ[name] for name in _OF_THE_DEVICES if name in os.environ}

@@ -13,7 +13,7 @@ from typing import Any
 
 from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.dryrun.containment import WORKER, settings_for
+from mfsdp_lint.dryrun.containment import MEMORY_LIMIT, WORKER, settings_for
 from mfsdp_lint.dryrun.inventory import BRIDGE, PACKAGES, Device, Installed
 from mfsdp_lint.dryrun.outcome import Failure, RunOutcome
 from mfsdp_lint.dryrun.ranks import AGENT, JOB, Answers, By, RunRequest, Tell, job, read, with_loads
@@ -26,7 +26,8 @@ _CHECKPOINTS, _LOGS = "checkpoints", "ranks"
 class JobOptions:
     """Options of jobs, as sbatch and pyxis know them. `minutes` is the time limit, None for what the runs may take.
 
-    `max_jobs` limits the jobs that are submitted; `setup` are lines of shell before each.
+    `max_jobs` limits the jobs that are submitted; `setup` are lines of shell before each. `memory` is the most bytes of
+    data of a rank, 0 for no limit.
     """
 
     partition: str | None = None
@@ -37,16 +38,21 @@ class JobOptions:
     mounts: str | None = None
     max_jobs: int | None = None
     setup: tuple[str, ...] = ()
+    memory: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchJob:
-    """A folder with the questions of one launch, what it runs on, and the seconds after which it ends itself."""
+    """A folder with the questions of one launch, what it runs on, and the seconds after which it ends itself.
+
+    `memory` is the most bytes of data of a rank, 0 for no limit.
+    """
 
     directory: Path
     questions: tuple[RunRequest, ...]
     device: Device
     seconds: float
+    memory: int = 0
 
     @property
     def ranks(self) -> int:
@@ -62,7 +68,8 @@ class LaunchJob:
         """Return the command that starts all ranks on the machine where it is run."""
         start = (str(self.directory / "worker" / "start.py"), "elsewhere", str(self.directory))
         options = (*AGENT, "--nproc-per-node", str(self.ranks), "--log-dir", str(self.directory / _LOGS))
-        return [python, "-m", "torch.distributed.run", *options, *start]
+        limits = ["env", f"{MEMORY_LIMIT}={self.memory}"] if self.memory else []
+        return [*limits, python, "-m", "torch.distributed.run", *options, *start]
 
     @property
     def answered(self) -> bool:
@@ -132,7 +139,7 @@ def write(
             more = {"environment": environment, "packages": PACKAGES, "versions": versions_of(installed)}
             document = job(launch, timeout, device, _CHECKPOINTS, **more)
             files.put(str(directory / JOB), json.dumps(document, indent=1).encode())
-            written.append(LaunchJob(directory, tuple(launch), device, document["limit"]))
+            written.append(LaunchJob(directory, tuple(launch), device, document["limit"], options.memory))
     except OSError as error:
         raise UsageError(f"{error.filename or into}: {error.strerror or error}") from None
     return written
