@@ -9,7 +9,9 @@ import pytest
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.readers.python.read import read_python
+from mfsdp_lint.snapshots.knowledge import load_knowledge
 
 HEAD = """\
 import functools
@@ -168,3 +170,26 @@ class Recipes:
     )
     found = read(tmp_path, text)["Recipes.small"]
     assert found.variants[0].value("ddp.use_megatron_fsdp") == Known(True)
+
+
+def test_a_decorator_of_upstream_from_another_module_keeps_its_local_names(tmp_path: Path) -> None:
+    """Modules of upstream do not change each other; what a decorator makes is no change of its own module."""
+    bridge = tmp_path / "megatron" / "bridge"
+    bridge.mkdir(parents=True)
+    (bridge / "decorators.py").write_text(
+        "def counted(function):\n"
+        "    strategy = function.__name__ + 's'\n"
+        "    def inner(cfg):\n"
+        "        cfg.ddp.strategy = strategy\n"
+        "        return function(cfg)\n"
+        "    return inner\n"
+    )
+    (bridge / "plain.py").write_text(
+        "from megatron.bridge.decorators import counted\n\n\n@counted\ndef optim_grad(cfg):\n    return cfg\n"
+    )
+    head = "from megatron.bridge.plain import optim_grad\n"
+    path = tmp_path / "recipes.py"
+    path.write_text(head + HEAD + "\n\ndef recipe():\n    return optim_grad(build())\n")
+    found = read_python([str(path)], Sources(), load_knowledge(resolve_target("0.3.1")))
+    recipes = {each.name: each for each in found.recipes}
+    assert recipes["recipe"].variants[0].value("ddp.strategy") == Known("optim_grads")

@@ -237,10 +237,15 @@ class Interpreter:
                 self.path.changed_shared = True
 
     def _home(self, owner: Any) -> Any:
-        """Return the module that made an object, or whose top level did; None where it belongs to no module."""
+        """Return the module that made an object, or whose top level did; None where it belongs to no module.
+
+        What a call makes, its local names among it, is made by the top level that calls, wherever the function is.
+        """
         if isinstance(owner, Module):
             return owner
-        if isinstance(owner, (ClassObject, Function, Frame)):
+        if isinstance(owner, (ClassObject, Function)):
+            return owner.module if owner.closure is None else self._home(owner.closure)
+        if isinstance(owner, Frame) and owner.fields is owner.module.fields:
             return owner.module
         born = abs(getattr(owner, "born", 0))
         return self._eras[bisect_left(self._era_starts, born) - 1] if born else None
