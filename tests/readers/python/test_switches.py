@@ -123,3 +123,35 @@ def test_variables_of_the_module_are_settings_of_its_recipes() -> None:
 def test_a_row_of_a_table_is_picked_by_the_default() -> None:
     found = read("cfg.ddp.use_megatron_fsdp = {'a': 1, 'b': 2}[os.environ.get('MODE', 'b')]")
     assert found.setting("ddp.use_megatron_fsdp").value == Known(2)
+
+
+MAY_SWITCH = {
+    "under a condition": "if os.environ.get('FSDP') == '1':\n        cfg.ddp.use_megatron_fsdp = True",
+    "by keyword": "cfg = ConfigContainer(ddp=Ddp(use_megatron_fsdp=os.environ.get('FSDP') == '1'))",
+    "refused and used": (
+        "assert os.environ.get('FSDP') != '2'\n    cfg.ddp.use_megatron_fsdp = os.environ.get('FSDP') == '1'"
+    ),
+}
+SWITCHES_NOTHING = {
+    "a condition of what is on": (
+        "if cfg.ddp.use_megatron_fsdp and os.environ.get('FSDP') == '1':\n        cfg.train_iters = 2"
+    ),
+    "handed on": (
+        "if os.environ.get('FSDP') == '1':\n"
+        "        cfg = ConfigContainer(ddp=Ddp(use_megatron_fsdp=cfg.ddp.use_megatron_fsdp))"
+    ),
+    "asserted": "cfg.ddp.use_megatron_fsdp = False\n    assert os.environ.get('FSDP') in ('1', '2')",
+    "refused": (
+        "cfg.ddp.use_megatron_fsdp = False\n    if os.environ.get('FSDP') != '1':\n        raise ValueError('FSDP')"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", MAY_SWITCH.values(), ids=MAY_SWITCH)
+def test_a_variable_that_may_turn_fsdp_on_is_tried(body: str) -> None:
+    assert set(read(body).variables) == {"FSDP"}
+
+
+@pytest.mark.parametrize("body", SWITCHES_NOTHING.values(), ids=SWITCHES_NOTHING)
+def test_a_variable_that_sets_no_switch_is_not_tried(body: str) -> None:
+    assert not read(body).variables

@@ -326,13 +326,33 @@ def with_variables(interp: Interpreter, evaluation: Evaluation, found: Iterable[
     variables = {}
     entry, modules = evaluation.entry, evaluation.modules if interp.asked_for else {}
     for name, scopes in interp.asked_for.items():
-        asking = [scope for scope, module in scopes.items() if _variable_reaches(interp, entry, module, modules)]
+        asking = [
+            scope
+            for scope, module in scopes.items()
+            if _variable_reaches(interp, entry, module, modules) and not _only_refuses(scope, name[1:])
+        ]
         if asking and _may_switch(interp, asking, modules):
             texts = dict.fromkeys(text for scope in asking for text in _compared_variable(scope))
             variables[name[1:]] = tuple(texts)
     if not variables:
         return list(found)
     return [replace(each, recipe=replace(each.recipe, variables=variables)) for each in found]
+
+
+@lru_cache(maxsize=256)
+def _only_refuses(scope: ast.AST, name: str) -> bool:
+    """Tell whether a function or a module's top level asks for a variable only to end the run: it switches nothing.
+
+    Each value to be tried is one more reading of all files that ask, and validation asks for many variables.
+    """
+    asks = {id(node) for node in _within(scope) if isinstance(node, ast.Constant) and node.value == name}
+    refusals = [
+        node
+        for node in _within(scope)
+        if isinstance(node, ast.Assert)
+        or (isinstance(node, ast.If) and not node.orelse and all(isinstance(each, ast.Raise) for each in node.body))
+    ]
+    return bool(asks) and asks <= {id(inner) for node in refusals for inner in ast.walk(node)}
 
 
 def _variable_reaches(interp: Interpreter, entry: Entry, module: Module, called: Collection[Module]) -> bool:
@@ -350,14 +370,14 @@ def _variable_reaches(interp: Interpreter, entry: Entry, module: Module, called:
 def _may_switch(interp: Interpreter, asking: Iterable[ast.AST], modules: Iterable[Module]) -> bool:
     given: set[str] = set()
     for scope in asking:
-        if not _VARIABLE_NAMES.isdisjoint(_words(scope)):
+        if _may_set_switch(scope):
             return True
         given |= {scope.name} if isinstance(scope, _SCOPES) else _set_under_conditions(scope)
     return any(not given.isdisjoint(words) for module in modules for words in _words_beside_switches(interp, module))
 
 
 def _words_beside_switches(interp: Interpreter, module: Module) -> tuple[frozenset[str], ...]:
-    """Return the words of each function of a module, and of its top level, that names a switch."""
+    """Return the words of each function of a module, and of its top level, that may set a switch."""
     text = interp.finder.sources.text_or_none(module.path) or ""
     return words_of_scopes(module.tree) if names_switch(text) else ()
 
@@ -369,9 +389,30 @@ def names_switch(text: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def words_of_scopes(tree: ast.Module) -> tuple[frozenset[str], ...]:
-    """Return the words of each function of a module, and of its top level, that names a switch."""
+    """Return the words of each function of a module, and of its top level, that may set a switch."""
     functions = (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
-    return tuple(words for each in (*functions, tree) if not _VARIABLE_NAMES.isdisjoint(words := _words(each)))
+    return tuple(_words(each) for each in (*functions, tree) if _may_set_switch(each))
+
+
+@lru_cache(maxsize=4096)
+def _may_set_switch(scope: ast.AST) -> bool:
+    """Tell whether a function or a module's top level names a switch other than to read it, or to hand its value on.
+
+    The library's own code asks whether a switch is on in many places that also look at the environment.
+    """
+    for node in _within(scope):
+        match node:
+            case ast.keyword(arg=str(word), value=ast.Attribute(attr=same)) if word == same:
+                continue
+            case ast.Attribute(attr=word, ctx=ast.Store()) | ast.Name(id=word) | ast.keyword(arg=str(word)):
+                pass
+            case ast.Constant(value=str(word)):
+                pass
+            case _:
+                continue
+        if word.rpartition(".")[2] in _VARIABLE_NAMES:
+            return True
+    return False
 
 
 def _within(scope: ast.AST) -> Iterator[ast.AST]:
