@@ -51,6 +51,22 @@ def test_a_commit_between_two_lines_is_judged_by_both(tmp_path: Path) -> None:
     assert "from between megatron-core 0.15 and 0.16" in said
 
 
+def test_a_branch_on_its_way_to_what_is_in_development_is_judged_by_that_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    megatron_lm(tmp_path, (0, 20), SAYS.format(20, 0, ".dev"))
+    (tmp_path / "megatron/core/optimizer/__init__.py").unlink()
+    script = (
+        "torchrun pretrain_gpt.py --use-megatron-fsdp --megatron-fsdp-version 2 --ckpt-format fsdp_dtensor"
+        " --use-distributed-optimizer --data-parallel-sharding-strategy optim_grads_params\n"
+    )
+    (tmp_path / "train.sh").write_text(script, encoding="utf-8")
+    for options, told in ([], []), (["--target-core", "head"], ["MFSDP260"]):
+        main(["--no-cache", "--output-format", "concise", "--select", "MFSDP260,MFSDP758", *options, str(tmp_path)])
+        out = capsys.readouterr().out
+        assert [line.split()[2] for line in out.splitlines() if "train.sh:" in line] == told
+
+
 def test_what_holds_for_one_of_them_alone_is_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     between(tmp_path)
     script = (

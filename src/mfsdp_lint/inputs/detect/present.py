@@ -51,6 +51,8 @@ PROBES = (
     FeatureProbe("distributed/fsdp/mcore_fsdp_adapter.py", "Grandfathered Argument", (0, 17), (0, 19)),
     FeatureProbe("distributed/torch_fully_sharded_data_parallel.py", "def finish_grad_sync", (0, 19), (1, 0)),
     FeatureProbe("distributed/distributed_data_parallel_config.py", "megatron_fsdp_version", (0, 20), (1, 0)),
+    # Came in the same commit, 313f6e9; the branches from before it have an optimizer that wants the opposite.
+    FeatureProbe("optimizer/__init__.py", "requires use_distributed_optimizer=False", (0, 20), (1, 0)),
 )
 """Checked on the tags core_v0.12.0 … core_v0.19.0, on main at d98e8a6 and on the commits that Bridge releases pin.
 
@@ -98,7 +100,10 @@ def core_at(places: ProjectFolders, path: str) -> NamedVersions | None:
     if sides is not None:
         named = " and ".join(map(_named, sides))
         places.remarks.append(f"{path} says {says}, but the code is from between megatron-core {named}: judged by both")
-        return NamedVersions(path, core=f"{_releases(sides[0])[-1]} | {_releases(sides[1])[0]}", between=says)
+        newer = _releases(sides[1])[0]
+        # A range holds what is in development only where it is named.
+        newer = HEAD if newer.endswith(".dev") else newer
+        return NamedVersions(path, core=f"{_releases(sides[0])[-1]} | {newer}", between=says)
     if not fits or line in fits:
         return NamedVersions(path, core=says)
     nearest = min(fits, key=lambda each: (abs(each[1] - line[1]), each))

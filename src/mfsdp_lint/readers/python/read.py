@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -198,6 +199,8 @@ def _imported(finder: ModuleFinder, users: Mapping[str, set[str]], told: Collect
     """Yield the files that cannot be read and matter, whatever their text, because of the files that import them."""
     for error in finder.unreadable:
         if error.path not in told and any(map(finder.relevance.reaches, users.get(error.path, ()))):
+            # The import fails too, unless a newer Python reads the file: since 3.12, f-strings hold any expression.
+            error.foreign = sys.version_info < (3, 12) and "f-string" in error.message
             yield error
 
 
