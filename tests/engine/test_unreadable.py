@@ -47,6 +47,15 @@ def test_what_a_recipe_imports_is_an_error_unless_a_newer_python_may_read_it(
     assert [each.severity for each in findings if each.span.path.endswith("plot.py")] == [severity]
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
+@pytest.mark.parametrize(
+    ("beginning", "severity"), [("import openmegatron", "info"), ("import megatron.core", "error")]
+)
+def test_what_a_newer_python_may_read_is_an_error_in_a_recipe(tmp_path: Path, beginning: str, severity: str) -> None:
+    (finding,) = found(tmp_path, f"{beginning}\nx = f'{{d['a']}}'\n")
+    assert finding.severity == severity
+
+
 def test_what_is_read_is_not_told(tmp_path: Path) -> None:
     assert found(tmp_path, "def f():\n    pass\n") == []
 
