@@ -58,6 +58,8 @@ def notices(script: str, files: dict[str, str] | None = None) -> list[tuple[str,
         ),
         pytest.param(f"unset CUDA_DEVICES_MAX_CONNECTIONS\n{HEAD}\n", [("misspelt-variable", 1, 7)], id="a slip"),
         pytest.param(f"{HEAD} --chkpt-format torch\n", [("no-such-flag", 1, 57)], id="a slip in a flag"),
+        pytest.param(f"{HEAD} --ckpt-format=fsdp\n", [("no-such-value", 1, 71)], id="no value of a flag"),
+        pytest.param(f"{HEAD} --ckpt-format $F --lr-decay-style cosine\n", [], id="values that it may have"),
     ],
 )
 def test_what_is_noticed(script: str, found: list[tuple[str, int, int]]) -> None:

@@ -232,6 +232,38 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         f"        args='{FSDP} {GOOD}'.split(),\n        env={{'{NAME}': '1'}},\n    )\n)\n",
         [f"7 {CONNECTIONS}"],
     ),
+    "a module": (
+        "import nemo_run as run\nrun.run(\n    run.Script(\n        path='pretrain_gpt',\n        m=True,\n"
+        f"        entrypoint='python',\n        args='{FSDP} {BAD}'.split(),\n    )\n)\n",
+        [f"7 {FORMAT}"],
+    ),
+    "a line that is put together": (
+        "import subprocess\nOVER = ['--use-megatron-fsdp', '--save=/c',\n    '--ckpt-format=torch_dist']\n"
+        "line = 'torchrun pretrain_gpt.py '\nline += ' '.join(OVER)\nsubprocess.run(line, shell=True)\n",
+        [f"3 {FORMAT}"],
+    ),
+    "a text with backslashes": (
+        f'{BASH}    RUN = """\n    {RUN} \\\\\n      --ckpt-format torch_dist \\\\\n      --save /c\n    """\n'
+        "    t = BashOperator(bash_command=RUN)\n",
+        [f"6 {FORMAT}"],
+    ),
+    "a function that returns a script": (
+        "from airflow.sdk import DAG, task\nwith DAG('x'):\n    @task.bash\n    def train():\n"
+        f"        return '{RUN} {BAD}'\n    train()\n",
+        [f"5 {FORMAT}"],
+    ),
+    "with an environment": (
+        f"from airflow.decorators import task\n\n\n@task.bash(env={{'{NAME}': '1'}})\ndef train():\n"
+        f"    return f'{RUN} {GOOD}'\n\n\ntrain()\n",
+        [f"4 {CONNECTIONS}"],
+    ),
+    "one answer to one question": (
+        "import os, subprocess, sys\nfsdp = '--ddp' not in sys.argv\nenv = os.environ.copy()\n"
+        f"env['{NAME}'] = '1'\nif fsdp:\n    env.pop('{NAME}')\n\n\ndef words(fsdp):\n"
+        f"    return '{FSDP} {GOOD}'.split() if fsdp else []\n\n\n"
+        "if __name__ == '__main__':\n    subprocess.run(['torchrun', 'pretrain_gpt.py', *words(fsdp)], env=env)\n",
+        [],
+    ),
 }
 
 

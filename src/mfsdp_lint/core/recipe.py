@@ -277,6 +277,7 @@ Seen = Literal[
     "comment-within-quotes",
     "commented-element",
     "no-such-flag",
+    "no-such-value",
     "duplicate-flag",
     "late-variable",
     "misspelt-variable",

@@ -172,7 +172,10 @@ SKIPPED = frozenset(
 )
 """Directories whose content nobody wrote by hand; hidden ones (.git, .venv, .tox, …) are skipped as well."""
 
-CI = frozenset({".github", ".gitlab", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".buildkite", ".circleci", ".vscode"})
+CI = frozenset(
+    {".github", ".gitlab", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".buildkite", ".circleci", ".vscode"}
+    | {".dstack.yml", ".dstack.yaml", ".dstack"}
+)
 """Hidden files and directories that people write, and that start programs."""
 
 

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 _STARTS = re.compile(
     r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+)\b|\b(?:Bash|Docker|KubernetesPod)Operator\b|\bScript\("
+    r"|\btask\.bash\b"
 )
 
+_AS_A_MODULE = re.compile(r"\bm *= *True\b")
+"""How `Script` of nemo-run writes `-m`."""
 _BETWEEN_FOLDERS = re.compile(r"[\"'] */ *[\"']")
 _BETWEEN_WORDS = re.compile(r"[\"',()\[\]]+")
 
@@ -66,6 +69,7 @@ def _may_start(path: str, asked: ToRead) -> bool:
     text = asked.sources.text_or_none(path) or ""
     if not _STARTS.search(text):
         return False
+    text = _AS_A_MODULE.sub(" -m ", text)
     words = _BETWEEN_WORDS.sub(" ", _BETWEEN_FOLDERS.sub("/", text))
     return may_start(path, words, asked.relevance)
 

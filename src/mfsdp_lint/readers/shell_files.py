@@ -74,6 +74,9 @@ _RELEVANT = re.compile(
     r"|torchrun|torch\.distributed|--recipe\b",
     re.IGNORECASE,
 )
+_ON_A_CLUSTER = re.compile(
+    r"\bhelm\b.*\b(?:install|upgrade|template)\b|\bkubectl\b.*(?:\bset\s+env\b|\s(?:-f|--filename))"
+)
 _STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s|\bmegatron\s", re.MULTILINE)
 
 
@@ -99,7 +102,7 @@ def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | N
 
 
 def _speaks(text: str) -> bool:
-    return bool(_RELEVANT.search(text) and _STARTS.search(text))
+    return bool(_RELEVANT.search(text) and _STARTS.search(text)) or bool(_ON_A_CLUSTER.search(text))
 
 
 _PROGRAM = re.compile(r"[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b|(?<=\s-m)\s+[\w.]+")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.filetypes import FileType
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.inputs.suppression import CommentPlace
+from mfsdp_lint.readers.paths import beside
 from mfsdp_lint.readers.reader import Reading, ToRead, read_each
 from mfsdp_lint.readers.shell_files import may_start, programs_of
 
@@ -31,11 +34,32 @@ _TEMPLATE = re.compile(r"(?<!\$)\{\{(?![\w.-]+\}\})|\{%[- ]")
 only."""
 
 
+_VALUES = re.compile(r"[\w.-]*values[\w.-]*\.ya?ml")
+"""The names of files with a chart's values: its templates are read with them."""
+
+
+def _chart_of(path: str, sources: Sources) -> str | None:
+    """Return the folder of the chart that a template belongs to; None for any other file."""
+    folder = posixpath.dirname(path)
+    while posixpath.basename(folder) not in ("", ".", ".."):
+        above = posixpath.dirname(folder)
+        if posixpath.basename(folder) == "templates" and sources.exists(posixpath.join(above, "Chart.yaml")):
+            return above
+        folder = above
+    return None
+
+
 def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed]) -> list[Recipe] | None:
     """Return the runs that scripts in a file start; None where it is no file that holds scripts.
 
     A file without the words of a run is not parsed for it.
     """
+    if (chart := _chart_of(path, asked.sources)) is not None:
+        from mfsdp_lint.readers.embedding_formats.helm import read_template
+
+        return read_template(path, text, chart, asked.target, asked.sources, programs_of(asked), unfollowed)
+    if _VALUES.fullmatch(posixpath.basename(path)) and asked.sources.exists(beside(path, "Chart.yaml")):
+        return []
     if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)) or _TEMPLATE.search(text):
         return None
     from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder

@@ -9,6 +9,8 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice, product
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
@@ -72,12 +74,17 @@ def said(document: YamlDocument, node: Node | None) -> str | None:
     return target.text if isinstance(target, ScalarNode) and target.tag != "null" else None
 
 
-def text_of(document: YamlDocument, node: Node | None) -> Text:
-    """Return a scalar as a text that knows where it is written; empty for a node that is no scalar."""
+def text_of(document: YamlDocument, node: Node | None, *, templated: bool = True) -> Text:
+    """Return a scalar as a text that knows where it is written; empty for a node that is no scalar.
+
+    With `templated`, what is filled in before a shell sees it is not known.
+    """
     target = document.follow(node) if node is not None else None
     if not isinstance(target, ScalarNode) or target.tag == "null":
         return ()
     whole = list(_lines_of(document, target)) if target.style == "|" else [_line_of(document, target)]
+    if not templated:
+        return tuple(whole)
     return tuple(part for piece in whole for part in with_holes(piece) if part.text) or tuple(whole)
 
 
@@ -122,7 +129,15 @@ def variable(text: Text) -> Variable:
     return Variable((text,), exported=True, written=text[0])
 
 
-def environment(document: YamlDocument, node: Node | None) -> dict[str, Variable]:
+Fill = Callable[[Text], Text]
+"""A function that fills in the placeholders of a format."""
+
+
+def _as_it_is(text: Text) -> Text:
+    return text
+
+
+def environment(document: YamlDocument, node: Node | None, fill: Fill = _as_it_is) -> dict[str, Variable]:
     """Read an environment: `{NAME: value}`, `[{name: NAME, value: value}]` or `[NAME=value]`."""
     target = document.follow(node) if node is not None else None
     if isinstance(target, MappingNode):
@@ -132,16 +147,16 @@ def environment(document: YamlDocument, node: Node | None) -> dict[str, Variable
         own = entries(document, item)
         name, equals, _ = (said(document, item) or "").partition("=")
         if own:
-            found[said(document, own.get("name")) or ""] = variable(text_of(document, own.get("value")))
+            found[said(document, own.get("name")) or ""] = variable(fill(text_of(document, own.get("value"))))
         elif equals:
             first, *rest = text_of(document, item)
             found[name] = variable((first.cut(len(name) + 1, len(first.text)), *rest))
     return {name: each for name, each in found.items() if name.isidentifier()}
 
 
-def command(document: YamlDocument, *parts: Node | None) -> Text:
+def command(document: YamlDocument, *parts: Node | None, fill: Fill = _as_it_is) -> Text:
     """Return a command of words as a script: the text given to a shell, or the words themselves."""
-    words = [text_of(document, item) for part in parts for item in items(document, part)]
+    words = [fill(text_of(document, item)) for part in parts for item in items(document, part)]
     return script_of(words)
 
 
@@ -369,21 +384,62 @@ def is_gitlab(document: YamlDocument, root: MappingNode) -> bool:
     Other kinds of files have sections with a script as well, but none of these keys.
     """
     whole = entries(document, root)
-    jobs = [own.keys() for each in whole.values() if "script" in (own := entries(document, each))]
+    jobs = [own.keys() for each in whole.values() if {"script", "extends"} & (own := entries(document, each)).keys()]
     return bool(jobs) and (not whole.keys().isdisjoint(_OF_A_PIPELINE) or any(_OF_A_JOB & own for own in jobs))
 
 
+_MOST_JOBS = 8
+"""Jobs that a matrix makes of one; beyond, what differs between them is not known."""
+
+
 def gitlab_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
-    """Yield the script of every job, with the `before_script` in front."""
+    """Yield the script of every job, with the `before_script` in front; of a matrix, of each of its jobs.
+
+    A job has what the jobs have that it extends, and a hidden one is only there for that (docs.gitlab.com/ci/yaml).
+    """
     whole = entries(document, root)
     default = entries(document, whole.get("default"))
     outer = _variables(document, whole.get("variables"))
-    for job in whole.values():
-        own = entries(document, job)
+    for name in whole:
+        if name.startswith("."):
+            continue
+        parts = _extended(document, whole, name, _DEEPEST)
+        own = {key: value for part in parts for key, value in part.items()}
+        if "script" not in own:
+            continue
         before = own.get("before_script", default.get("before_script", whole.get("before_script")))
-        lines = [text_of(document, each) for part in (before, own.get("script")) for each in items(document, part)]
-        if "script" in own:
-            yield from held(joined(lines), outer, _variables(document, own.get("variables")))
+        lines = [text_of(document, each) for part in (before, own["script"]) for each in items(document, part)]
+        variables = {key: value for part in parts for key, value in _variables(document, part.get("variables")).items()}
+        for given in _matrix(document, entries(document, own.get("parallel")).get("matrix")):
+            yield from held(joined(lines), outer, variables, given)
+
+
+_DEEPEST = 11
+"""Jobs that extend each other, as GitLab has it."""
+
+
+def _extended(document: YamlDocument, whole: Mapping[str, Node], name: str, depth: int) -> list[dict[str, Node]]:
+    """Return the entries of a job behind those of the jobs that it extends."""
+    own = entries(document, whole.get(name))
+    names = [said(document, each) or "" for each in items(document, own.get("extends"))] if depth else []
+    return [*(each for base in names for each in _extended(document, whole, base, depth - 1)), own]
+
+
+def _matrix(document: YamlDocument, node: Node | None) -> Iterator[Variables]:
+    """Yield the variables of each job that a matrix makes."""
+    if node is None:
+        yield {}
+        return
+    jobs: list[Variables] = []
+    for each in items(document, node):
+        named = {
+            name: [variable(text_of(document, value)) for value in items(document, values)]
+            for name, values in entries(document, each).items()
+        }
+        jobs += [dict(zip(named, values, strict=True)) for values in islice(product(*named.values()), _MOST_JOBS + 1)]
+    if len(jobs) > _MOST_JOBS:
+        jobs = [{name: Variable(None, exported=True) for each in jobs for name in each}]
+    yield from jobs
 
 
 def _variables(document: YamlDocument, node: Node | None) -> Variables:
@@ -401,21 +457,137 @@ def is_kubernetes(document: YamlDocument, root: MappingNode) -> bool:
 
 
 def kubernetes_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
-    """Yield the scripts of its containers, wherever in it they are, and the scripts that it makes files of."""
+    """Yield the scripts of its containers, wherever in it they are, and the scripts that it makes files of.
+
+    A script that a container of the same file runs is that container's.
+    """
     whole = entries(document, root)
     if said(document, whole.get("kind")) == "ConfigMap":
-        for name, value in entries(document, whole.get("data")).items():
-            text = text_of(document, value)
-            if name.endswith((".sh", ".bash")) or plain(text).startswith("#!"):
+        for name, text in scripts_of_map(document, root).items():
+            if not any(name in each for each in document.mounted):
                 yield from held(text)
+    workflow = _parameters(document, _workflow(document, whole))
     for each in mappings(document, root):
         own = entries(document, each)
         for container in (each for name in _CONTAINERS for each in items(document, own.get(name))):
             inside = entries(document, container)
-            # A template of Argo has the script by itself.
-            source = text_of(document, inside.get("source"))
-            text = source or command(document, inside.get("command"), inside.get("args"))
-            yield from held(text, environment(document, inside.get("env")))
+            files = dict(_mounted(document, own, inside))
+            for given in _given_to(document, root, own, workflow):
+                fill = partial(_with_parameters, given)
+                # A template of Argo has the script by itself.
+                source = fill(text_of(document, inside.get("source")))
+                text = source or command(document, inside.get("command"), inside.get("args"), fill=fill)
+                for one in held(text, environment(document, inside.get("env"), fill)):
+                    yield replace(one, files=files)
+
+
+def config_maps(document: YamlDocument, roots: Sequence[Node]) -> dict[str, dict[str, Text]]:
+    """Return the texts of all ConfigMaps of a file, by the maps' names."""
+    return {
+        said(document, entries(document, entries(document, root).get("metadata")).get("name")) or "": {
+            name: text_of(document, value)
+            for name, value in entries(document, entries(document, root).get("data")).items()
+        }
+        for root in roots
+        if said(document, entries(document, root).get("kind")) == "ConfigMap"
+    }
+
+
+def scripts_of_map(document: YamlDocument, root: MappingNode) -> dict[str, Text]:
+    """Return the scripts among the texts of a ConfigMap."""
+    found = {
+        name: text_of(document, value) for name, value in entries(document, entries(document, root).get("data")).items()
+    }
+    return {
+        name: text for name, text in found.items() if name.endswith((".sh", ".bash")) or plain(text).startswith("#!")
+    }
+
+
+def _mounted(
+    document: YamlDocument, pod: Mapping[str, Node], container: Mapping[str, Node]
+) -> Iterator[tuple[str, Text]]:
+    """Yield the files that a container sees of ConfigMaps, by their paths."""
+    volumes: dict[str, Mapping[str, Text]] = {}
+    for each in items(document, pod.get("volumes")) if document.maps else ():
+        own = entries(document, each)
+        source = entries(document, own.get("configMap"))
+        texts = document.maps.get(said(document, source.get("name")) or "", {})
+        for item in items(document, source.get("items")):
+            one = entries(document, item)
+            key, path = said(document, one.get("key")) or "", said(document, one.get("path")) or ""
+            texts = {**texts, path: texts.get(key, ())}
+        volumes[said(document, own.get("name")) or ""] = texts
+    for each in items(document, container.get("volumeMounts")):
+        own = entries(document, each)
+        place, only = said(document, own.get("mountPath")) or "", said(document, own.get("subPath"))
+        for name, text in volumes.get(said(document, own.get("name")) or "", {}).items():
+            if text and only in (None, name):
+                yield (place if only else posixpath.join(place, name)), text
+
+
+def mounted_files(document: YamlDocument, roots: Sequence[Node]) -> frozenset[str]:
+    """Return the commands of the containers that see files of ConfigMaps, as texts that name those they run."""
+    found = set()
+    for each in (each for root in roots for each in mappings(document, root)):
+        own = entries(document, each)
+        for container in (each for name in _CONTAINERS for each in items(document, own.get(name))):
+            inside = entries(document, container)
+            if any(_mounted(document, own, inside)):
+                found.add(plain(command(document, inside.get("command"), inside.get("args"))))
+    return frozenset(found)
+
+
+Parameters = Mapping[str, Text]
+"""Values by the names that placeholders of Argo have for them (argo-workflows.readthedocs.io, variables)."""
+
+_PARAMETER = re.compile(r"\{\{\s*((?:workflow|inputs)\.parameters\.[\w-]+)\s*\}\}")
+
+
+def _with_parameters(given: Parameters, text: Text) -> Text:
+    """Fill in the parameters of Argo that have a value."""
+    found: list[Piece] = []
+    for piece in text:
+        named = _PARAMETER.fullmatch(piece.lines.text[piece.start : piece.end]) if piece.text == HOLE else None
+        found += given.get(named[1], (piece,)) if named else (piece,)
+    return tuple(found)
+
+
+def _workflow(document: YamlDocument, whole: Mapping[str, Node]) -> Node | None:
+    """Return the arguments of a workflow, also of one that a schedule starts."""
+    spec = entries(document, whole.get("spec"))
+    inner = entries(document, spec.get("workflowSpec")) or spec
+    return inner.get("arguments")
+
+
+def _parameters(
+    document: YamlDocument, node: Node | None, before: str = "workflow", fill: Fill = _as_it_is
+) -> Parameters:
+    """Return the values of `parameters: [{name: NAME, value: VALUE}]`."""
+    found: dict[str, Text] = {}
+    for each in items(document, entries(document, node).get("parameters")):
+        own = entries(document, each)
+        value = own.get("value", own.get("default"))
+        if value is not None and (text := text_of(document, value)):
+            found[f"{before}.parameters.{said(document, own.get('name'))}"] = fill(text)
+    return found
+
+
+def _given_to(
+    document: YamlDocument, root: MappingNode, template: Mapping[str, Node], workflow: Parameters
+) -> Sequence[Parameters]:
+    """Return the parameters that a template of Argo is started with, one for each step that starts it otherwise."""
+    if "inputs" not in template:
+        return (workflow,)
+    fill = partial(_with_parameters, workflow)
+    own = {**workflow, **_parameters(document, template.get("inputs"), "inputs", fill)}
+    name = said(document, template.get("name"))
+    found: list[Parameters] = []
+    for each in mappings(document, root):
+        step = entries(document, each)
+        if name and said(document, step.get("template")) == name:
+            given = {**own, **_parameters(document, step.get("arguments"), "inputs", fill)}
+            found += [given] if given not in found else []
+    return found or (own,)
 
 
 _CONTAINERS = ("containers", "initContainers", "container", "script")
@@ -545,14 +717,25 @@ def yaml_scripts(path: str, text: str, sources: Sources) -> list[Held] | None:
     scripts: list[Held] = []
     holds = False
     document = YamlDocument(path, Lines(text))
-    for root in compose_documents(path, text, again=True):
-        if not isinstance(root, MappingNode):
-            continue
-        for is_one, scripts_of in _FORMATS:
-            if is_one(document, root):
-                holds = True
-                scripts += scripts_of(document, root, sources)
+    roots = compose_documents(path, text, again=True)
+    with_maps(document, roots)
+    for root in roots:
+        if isinstance(root, MappingNode) and (found := scripts_of_document(document, root, sources)) is not None:
+            holds = True
+            scripts += found
     return scripts if holds else None
+
+
+def with_maps(document: YamlDocument, roots: Sequence[Node], maps: Mapping[str, dict[str, Text]] | None = None) -> None:
+    """Note in a document the ConfigMaps of the file, and of those around it."""
+    document.maps = {**(maps or {}), **config_maps(document, roots)}
+    document.mounted = mounted_files(document, roots) if document.maps else frozenset()
+
+
+def scripts_of_document(document: YamlDocument, root: MappingNode, sources: Sources) -> list[Held] | None:
+    """Return the scripts in a document; None where it holds none."""
+    found = [list(scripts_of(document, root, sources)) for is_one, scripts_of in _FORMATS if is_one(document, root)]
+    return [held for each in found for held in each] if found else None
 
 
 def script_alone(path: str, text: str, script: Text) -> str:
@@ -594,4 +777,6 @@ def recipes_of(
 
 
 def _said_by(script: Held | HeldCommand) -> str:
-    return plain(script.text) if isinstance(script, Held) else " ".join(map(plain, script.words))
+    if isinstance(script, HeldCommand):
+        return " ".join(map(plain, script.words))
+    return "\n".join(map(plain, (script.text, *script.files.values())))

@@ -22,6 +22,7 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
+from mfsdp_lint.readers.python.library.subprocesses import literals
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.paths import (
@@ -157,14 +158,14 @@ class _PlacedCommand:
         if said.text is None:
             return self._parts(said.value, self.place)
         place = self._piece("", said.text.frame.module, said.text.node)
-        return (_at(HOLE, place).splitting(),) if said.several else self._parts(said.value, place)
+        return (_at(HOLE, place).splitting(),) if said.several else self._parts(said.value, place, said)
 
-    def _parts(self, value: Object, place: Piece) -> Text:
+    def _parts(self, value: Object, place: Piece, said: Said | None = None) -> Text:
         """Return the known parts of a value, all at one place; the folders in it are known from here alone."""
         text, option = _said(value)
         parts = [part for part in _SYMBOL.split(text) if part] or [""]
         if len(parts) == 1 and not _SYMBOL.fullmatch(text):
-            return (replace(self._within(text, place), option=option),)
+            return tuple(replace(each, option=option) for each in self._within(text, place, said))
         return tuple(self._part(part, place, option) for part in parts)
 
     def _part(self, part: str, place: Piece, option: str) -> Piece:
@@ -175,10 +176,26 @@ class _PlacedCommand:
         stands = os.curdir if folder is None else spelled(folder, module)
         return replace(_at(HOLE, place), stands=stands.replace(os.sep, "/"))
 
-    def _within(self, text: str, place: Piece) -> Piece:
-        """Return a text at its own place in a literal, where it is written there as it is."""
+    def _within(self, text: str, place: Piece, said: Said | None) -> Iterator[Piece]:
+        """Yield a text at its own place in a literal, or each word of it that a literal has as it is."""
         at = place.lines.text.find(text, place.start, place.end) if text else -1
-        return _at(text, place) if at < 0 else Piece(text, place.path, place.lines, at, at + len(text))
+        if at >= 0 or said is None or said.text is None or not text:
+            yield _at(text, place) if at < 0 else Piece(text, place.path, place.lines, at, at + len(text))
+            return
+        places = [self._piece("", each.frame.module, each.node) for each in literals(said.text)]
+        whole = re.search(r"\s", text.strip()) is None
+        for part in [text] if whole else re.findall(r"\s+|\S+", text):
+            word = re.compile(rf"(?<![\w.-]){re.escape(part)}(?![\w.-])")
+            found = ((each, word.search(each.lines.text, each.start, each.end)) for each in places if part.strip())
+            number, (there, match) = next(
+                ((number, (each, match)) for number, (each, match) in enumerate(found) if match), (0, (place, None))
+            )
+            if match is None:
+                yield _at(part, place)
+                continue
+            yield Piece(part, there.path, there.lines, *match.span())
+            # The next word stands behind this one, or in another literal.
+            places = [replace(there, start=match.end()), *places[number + 1 :], *places[:number]]
 
     def _piece(self, text: str, module: Module, node: Any) -> Piece:
         """Return a text at the place of an expression."""

@@ -16,7 +16,17 @@ from tree_sitter import Node
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.expand import _ESCAPED_IN_QUOTES, Expander
-from mfsdp_lint.readers.shell.script import Script, Text, known, located, plain
+from mfsdp_lint.readers.shell.script import (
+    Piece,
+    Script,
+    Text,
+    between,
+    known,
+    left_out_lines,
+    lines_without,
+    located,
+    plain,
+)
 from mfsdp_lint.readers.shell.state import LOST, Ended, State, Variable
 
 if TYPE_CHECKING:
@@ -305,6 +315,30 @@ def _cat(runner: Runner, script: Script, node: Node, words: list[Text], state: S
     return _ended(state)
 
 
+def _grep(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    """Follow `grep -v PATTERN FILE`: the output is that of the file without these lines."""
+    if state.output is not None:
+        lines = left_out_lines(script.source(node))
+        text = runner.file(words[-1], state) if lines is not None and lines[1] else None
+        state.output.append(None if text is None or lines is None else lines_without(lines[0], text))
+    return _ended(state)
+
+
+def read_lines(words: Sequence[Text], text: Text, state: State) -> None:
+    """Follow `mapfile -t NAME` with a text to read: the array has its lines."""
+    options = [known(word) or "" for word in words[1:-1]]
+    name = known(words[-1]) or ""
+    if not name.isidentifier() or options != ["-t"] or HOLE in plain(text):
+        state.lose([name] if name.isidentifier() else [])
+        return
+    lines: list[Text] = []
+    at = 0
+    for line in plain(text).split("\n")[: -1 if plain(text).endswith("\n") else None]:
+        lines.append(between(text, at, at + len(line)) if line else (replace(text[0], text="", end=text[0].start),))
+        at += len(line) + 1
+    state.set(name, Variable(tuple(lines), array=True))
+
+
 def _shift(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     count = known(words[1]) if len(words) > 1 else "1"
     if state.arguments is not None:
@@ -367,6 +401,8 @@ BUILTINS: dict[str, Builtin] = {
     "readlink": _prints_path(lambda words, state: located(words[-1])),
     "echo": _echo,
     "cat": _cat,
+    "grep": _grep,
+    "egrep": _grep,
     "read": _read,
     "mapfile": _read,
     "readarray": _read,
@@ -402,6 +438,36 @@ def _body(expander: Expander, node: Node) -> Text:
     escape = _NOTHING if is_quoted else _ESCAPED_IN_QUOTES
     found = expander.mixed(*script.bounds(body), inner, escape)
     return tuple(piece for piece in found if piece is not None)
+
+
+def read_from(expander: Expander, node: Node) -> Text | None:
+    """Return the name of the file that a command reads (`< FILE`); None where there is none."""
+    for child in node.named_children:
+        if child.type == "file_redirect" and any(mark.type == "<" for mark in child.children):
+            return expander.text(child.named_children[-1])
+    return None
+
+
+_REFERENCE = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<bare>[A-Za-z_]\w*))")
+
+
+def filled_in(text: Text, state: State) -> Text:
+    """Return a text with the exported variables in it filled in, as `envsubst` does; one that nobody sets is a HOLE."""
+    found: list[Piece] = []
+    for piece in text:
+        start = 0
+        for each in _REFERENCE.finditer(piece.text):
+            name = each["braced"] or each["bare"]
+            variable = state.variables.get(name)
+            place = piece.cut(*each.span())
+            found.append(piece.cut(start, each.start()))
+            start = each.end()
+            if variable is not None and variable.exported and variable.text is not None:
+                found += [replace(part, splits=False) for part in variable.text]
+            else:
+                found.append(replace(place, text=HOLE, option="" if variable is not None else f"${name}"))
+        found.append(piece.cut(start, len(piece.text)))
+    return tuple(piece for piece in found if piece.text)
 
 
 def written_to(expander: Expander, node: Node) -> str | None:

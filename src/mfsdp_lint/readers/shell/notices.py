@@ -19,7 +19,7 @@ from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Notice, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import Known, Plain, spell
+from mfsdp_lint.core.values import UNKNOWN, Known, Plain, spell
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.megatron_lm_flags import settings_of_flag
@@ -34,6 +34,7 @@ from mfsdp_lint.readers.shell.script import (
     between,
     known,
     located,
+    plain,
     whole_statement,
 )
 
@@ -70,6 +71,7 @@ def noticed(
             if recipe.front_end == MEGATRON_LM:  # others declare flags of their own
                 declared = partial(_declared, runner, launch)
                 found += unknown_flags(launch.started.arguments, versions.core, declared)
+                found += refused_values(launch.started.arguments, versions.core, declared)
     first: dict[object, Notice] = {}
     for each in found:
         first.setdefault((each.kind, each.span), each)
@@ -282,6 +284,34 @@ def unknown_flags(arguments: Sequence[Text], core: str, declared: Callable[[], D
         place = around([piece for piece in between(word, 0, len(name[1])) if piece.text])
         found.append(Notice("no-such-flag", place, facts, sets))
     yield from found
+
+
+def refused_values(arguments: Sequence[Text], core: str, declared: Callable[[], Declared]) -> Iterator[Notice]:
+    """Yield values that are none of those that a flag may have.
+
+    What a tree's own command line names may be one of its own.
+    """
+    flag = None
+    for word in arguments:
+        found = _FLAG.fullmatch(known(word) or "")
+        value: Text | None = word
+        if found:
+            flag = table().flag(found[1], core)
+            value = between(word, len(found[1]) + 1, len(plain(word))) if "=" in plain(word) else None
+        said = None if value is None else known(value)
+        if flag is None or not flag.choices or said is None or value is None or flag.read([said]) != UNKNOWN:
+            continue
+        if flag.action != "store" or re.search(rf"[\"']{re.escape(said)}[\"']", declared().text):
+            continue
+        choices = [str(each) for each in flag.choices]
+        facts: dict[str, Plain] = {
+            "flag": flag.names[0],
+            "value": said,
+            "choices": ", ".join(choices),
+            "nearest": next(iter(nearest(said, choices)), None),
+            "sure": bool(declared().text),
+        }
+        yield Notice("no-such-value", around(value), facts, settings_of_flag(flag.names[0], core))
 
 
 @cache

@@ -8,6 +8,7 @@ import re
 from tree_sitter import Node
 
 from mfsdp_lint.core.recipe import Span, Unfollowed
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.builtins import BUILTINS
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, may_start, program_of
 from mfsdp_lint.readers.shell.run import Runner
@@ -47,6 +48,8 @@ def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Runn
         if program_of(launch, runner.path, runner.sources) is not None:
             return ""
         program = plain(launch.started.program)
+        if any(HOLE in plain(word) and any(piece.splits for piece in word) for word in launch.started.arguments):
+            return f"the words that {posixpath.basename(program)} is given are not known"
         return f"{posixpath.basename(program)} is not at hand, and its words give no settings of Megatron"
     if place not in runner.followed:
         return "no way that is followed leads to this launch"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import dropwhile
 
 from tree_sitter import Node
 
@@ -24,7 +25,18 @@ from mfsdp_lint.readers.shell.branching import (
     truth_of_words,
     while_statement,
 )
-from mfsdp_lint.readers.shell.builtins import BUILTINS, assign, declare, heredoc, names_assigned, unset, written_to
+from mfsdp_lint.readers.shell.builtins import (
+    BUILTINS,
+    assign,
+    declare,
+    filled_in,
+    heredoc,
+    names_assigned,
+    read_from,
+    read_lines,
+    unset,
+    written_to,
+)
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.launch_command import (
     InnerScript,
@@ -40,7 +52,7 @@ from mfsdp_lint.readers.shell.script import (
     Script,
     Text,
     around,
-    filter_of_blanks,
+    filter_of_text,
     joined_output,
     known,
     output_of,
@@ -48,6 +60,7 @@ from mfsdp_lint.readers.shell.script import (
     shown,
     words_cut_off,
 )
+from mfsdp_lint.readers.shell.script import words as words_of
 from mfsdp_lint.readers.shell.state import (
     FEW_WAYS,
     LOST,
@@ -67,6 +80,13 @@ _MOST_LAUNCHES = 64
 """Ways to one command that are kept apart."""
 
 _DEEPEST = 60
+
+_CLUSTER = ("helm", "kubectl")
+_READS = (*_CLUSTER, "bash", "sh", "zsh", "sbatch", "envsubst", "xargs", "mapfile", "readarray")
+"""Programs whose input is followed: scripts, manifests, words, lines, and what variables are filled into."""
+
+_TAKES_ALL = ("-r", "--no-run-if-empty", "-t", "--verbose")
+"""Options of xargs with which it starts one command with all words."""
 
 _SIMPLE = ("command", "variable_assignment", "variable_assignments", "declaration_command")
 
@@ -118,7 +138,9 @@ class Runner:
         """
         if held is None:
             return State(variables=dict(self.environment))
-        return State(variables={**self.environment, **held.variables}, folder=held.folder, when=held.when)
+        files: dict[str, Text | None] = dict(held.files) if isinstance(held, Held) else {}
+        variables = {**self.environment, **held.variables}
+        return State(variables=variables, folder=held.folder, when=held.when, files=files)
 
     def expander(self, script: Script, state: State) -> Expander:
         """Return what expands words of a script on a way through it."""
@@ -297,6 +319,10 @@ class Runner:
         elif submits_ray_job(words):
             seen = state.fork()
             seen.variables = dict(state.cluster or {})
+        if known(words[0]) in _CLUSTER:
+            from mfsdp_lint.readers.shell.cluster import follow_cluster_command
+
+            follow_cluster_command(self, words, state, body)
         if isinstance(found, InnerScript):
             self._inner(found, seen)
         elif found is not None and (place := self.at[0].span(self.at[1]) if self.at else self.place) is not None:
@@ -378,6 +404,10 @@ class Runner:
         body = node.children[0]
         expander = self.expander(script, state)
         text = heredoc(expander, node)
+        if text is not None and (piped := _piped_from(script, node)) is not None:
+            return self.fed(script, piped, state, text)
+        if text is None and _name(script, body) in _READS and (read := read_from(expander, node)) is not None:
+            return self.fed(script, body, state, self.file(read, state))
         target = written_to(expander, node)
         if text is None:
             if target is not None and body.type in ("command", "compound_statement"):
@@ -397,6 +427,26 @@ class Runner:
         elif words:
             return self.start(words, state, text)
         return [Ended(state, True)]
+
+    def fed(self, script: Script, node: Node, state: State, text: Text | None) -> list[Ended]:
+        """Follow a command that is given a text to read."""
+        words = self.expander(script, state).words([each for each in node.children if each.is_named])
+        self.at = script, node
+        if text is None or not words:
+            return self.statement(script, node, state)
+        if known(words[0]) == "envsubst":
+            if state.output is not None:
+                state.output.append(filled_in(text, state))
+            return [Ended(state, True)]
+        if known(words[0]) in ("mapfile", "readarray"):
+            read_lines(words, text, state)
+            return [Ended(state, True)]
+        if known(words[0]) == "xargs":
+            rest = list(dropwhile(lambda word: known(word) in _TAKES_ALL, words[1:]))
+            if not rest or plain(rest[0]).startswith("-") or re.search(r"['\"\\\\]", plain(text)):
+                return [Ended(state)]
+            return self.invoke(script, node, [*rest, *words_of([piece.splitting() for piece in text])], state)
+        return self.start(words, state, text)
 
     def _written(self, script: Script, body: Node, target: str, state: State) -> list[Ended]:
         """Follow a command whose output goes into a file: the output of `echo` is known."""
@@ -419,12 +469,18 @@ class Runner:
         The output of the last one is not known, unless all but the first only put other blanks between words.
         """
         first, *others = node.named_children
-        filters = [filter_of_blanks(script.source(child)) for child in others]
+        reads = len(others) == 1 and _name(script, others[0]) in _READS
+        filters = [filter_of_text(script.source(child)) for child in others]
         printed: Text | None = None
         for child in node.named_children:
             part = state.fork()
-            part.output = [] if child is first and state.output is not None and None not in filters else None
-            ended = self.statement(script, child, part)
+            filtered = state.output is not None and None not in filters
+            part.output = [] if child is first and (filtered or reads) else None
+            if reads and child is not first and printed is not None:
+                part.output = None if state.output is None else []
+                ended = self.fed(script, child, part, printed)
+            else:
+                ended = self.statement(script, child, part)
             if part.output is not None and len(ended) == 1:
                 printed = joined_output(ended[0].state.output)
         for change in filters if printed is not None else ():
@@ -449,6 +505,26 @@ class Runner:
             else:
                 ended += past_guard(self, way, follow, succeeded)
         return ended
+
+
+def _name(script: Script, node: Node) -> str:
+    """Return the name of the program that a command starts; "" for any other statement."""
+    named = node.child_by_field_name("name") if node.type == "command" else None
+    return "" if named is None else script.source(named)
+
+
+def _piped_from(script: Script, node: Node) -> Node | None:
+    """Return the command that `cat <<EOF | COMMAND` gives the text to."""
+    redirect = next((child for child in node.named_children if child.type == "heredoc_redirect"), None)
+    pipeline = (
+        next((child for child in redirect.named_children if child.type == "pipeline"), None) if redirect else None
+    )
+    inner = pipeline.named_children if pipeline is not None else []
+    return (
+        inner[0]
+        if len(inner) == 1 and _name(script, inner[0]) in _READS and _name(script, node.children[0]) == "cat"
+        else None
+    )
 
 
 def _from_outside(setting: Setting) -> Variable:

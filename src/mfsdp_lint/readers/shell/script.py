@@ -11,7 +11,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 
 from tree_sitter import Language, Node, Parser
@@ -217,6 +217,43 @@ def _squeezed(text: Text) -> Text:
     return tuple(found)
 
 
+def lines_without(pattern: re.Pattern[str], text: Text) -> Text:
+    """Leave out the lines of a text in which a pattern is found, as `grep -v` does."""
+    found: list[Piece] = []
+    at = 0
+    for line in plain(text).splitlines(keepends=True):
+        if not pattern.search(line.rstrip("\n")):
+            found += sliced(text, at, at + len(line))
+        at += len(line)
+    return tuple(found)
+
+
+_LINES = re.compile(
+    r"""e?grep\s+(?P<options>-\w*v\w*)\s+(?P<quote>['"])(?P<pattern>[^'"]+)(?P=quote)(?:\s+(?P<file>[\w./-]+))?"""
+)
+_OWN_OF_GREP = re.compile(r"\\[+?|(){}]|\[\[|\[:(?!space:\])")
+"""What other kinds of expressions have otherwise."""
+
+
+def left_out_lines(command: str) -> tuple[re.Pattern[str], str] | None:
+    """Return the lines that `grep -v PATTERN [FILE]` leaves out, and the file; None for any other command."""
+    found = _LINES.fullmatch(command)
+    if (
+        found is None
+        or set(found["options"]) - set("-vE")
+        or _OWN_OF_GREP.search(found["pattern"].replace("[[:space:]]", ""))
+    ):
+        return None
+    is_extended = "E" in found["options"] or command.startswith("e")
+    pattern = found["pattern"].replace("[[:space:]]", r"\s")
+    if not is_extended:
+        pattern = re.sub(r"[+?|(){}]", r"\\\g<0>", pattern)
+    try:
+        return re.compile(pattern), found["file"] or ""
+    except re.error:
+        return None
+
+
 _FILTERS: Sequence[tuple[re.Pattern[str], Callable[[Text], Text]]] = (
     (re.compile(r"""tr\s+(?:'\\n'|"\\n"|'\[:space:\]')\s+(?:' '|" ")"""), _newlines_as_blanks),
     (re.compile(r"""tr\s+-s\s+(?:' '|" ")"""), _squeezed),
@@ -224,8 +261,11 @@ _FILTERS: Sequence[tuple[re.Pattern[str], Callable[[Text], Text]]] = (
 )
 
 
-def filter_of_blanks(command: str) -> Callable[[Text], Text] | None:
-    """Return what a command that only changes blanks makes of its input; None for any other command."""
+def filter_of_text(command: str) -> Callable[[Text], Text] | None:
+    """Return what a command makes of its input that changes blanks, or leaves out lines; None for any other command."""
+    lines = left_out_lines(command)
+    if lines is not None and not lines[1]:
+        return partial(lines_without, lines[0])
     return next((change for shape, change in _FILTERS if shape.fullmatch(command)), None)
 
 

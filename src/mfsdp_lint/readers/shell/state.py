@@ -59,9 +59,10 @@ class State:
     set any. `arguments` are the positional parameters; None at the top, where nobody is known to give any. `decided`
     are the conditions whose side this way has taken, as long as their variables stay; `when` lists all of them.
     `requires` are the variables and arguments ("$DATA", "$1") without which the script would have ended by now.
-    `files` are texts that the script itself has written. `hidden` are, within a function, the outer variables that its
-    local ones hide (None: there was none). `cluster` holds the variables as `ray start` has seen them: jobs of the
-    cluster have these, and not those of the shell that submits them.
+    `files` are texts that the script itself has written, `applied` the manifests that it has handed to a cluster.
+    `hidden` are, within a function, the outer variables that its local ones hide (None: there was none). `cluster`
+    holds the variables as `ray start` has seen them: jobs of the cluster have these, and not those of the shell that
+    submits them.
     """
 
     variables: dict[str, Variable] = field(default_factory=dict)
@@ -72,6 +73,7 @@ class State:
     given: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     files: dict[str, Text | None] = field(default_factory=dict)
+    applied: tuple[str, ...] = ()
     folder: str | None = None
     lost: bool = False
     leaving: Leaving = ""
@@ -272,13 +274,14 @@ def fewer_ways(ways: list[Ended], most: int = MOST_WAYS) -> list[Ended]:
 class Held:
     """The pieces of a script, and its environment as far as the file that holds it says.
 
-    `folder` is the one that it is started in, and `when` the way to it.
+    `folder` is the one that it is started in, and `when` the way to it. `files` are texts that it finds under a path.
     """
 
     text: Text
     variables: Mapping[str, Variable] = field(default_factory=dict)
     folder: str | None = None
     when: tuple[str, ...] = ()
+    files: Mapping[str, Text] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import count
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -32,6 +33,9 @@ from mfsdp_lint.readers.yaml.nodes import (
     compose_documents,
 )
 
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.shell.script import Text as ShellText
+
 _EXPANSION = 50_000
 """Nodes that the aliases of one document may stand for; beyond, what an alias stands for is unknown."""
 
@@ -40,12 +44,17 @@ _LONGEST_KEY = 200
 
 
 class YamlDocument:
-    """Content of one document as a tree; `budget` are the nodes that its aliases may still stand for."""
+    """Content of one document as a tree; `budget` are the nodes that its aliases may still stand for.
+
+    `maps` are the ConfigMaps of its file by name, `mounted` the commands of the containers that see them.
+    """
 
     def __init__(self, path: str, lines: Lines) -> None:
         self.path = path
         self.lines = lines
         self.budget = _EXPANSION
+        self.maps: Mapping[str, Mapping[str, ShellText]] = {}
+        self.mounted: frozenset[str] = frozenset()
 
     def section(self, node: MappingNode, depth: int = 0) -> Section:
         """Return the tree of a mapping. The origin of a key's value has the key's first value as the earlier one."""

@@ -99,7 +99,7 @@ def _question(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, o
     if isinstance(right, Unknown) and not isinstance(left, Unknown):
         left, right = right, left
     if not isinstance(left, Unknown):
-        return Choice((True, False))
+        return Choice((True, False), is_selection=True)
     kind = {ast.IsNot: "Is", ast.NotEq: "Eq", ast.NotIn: "In"}.get(type(op), type(op).__name__)
     token = (type(right).__name__, right) if isinstance(right, CONSTANTS) else id(right)
     key = (QUESTION, kind, token)

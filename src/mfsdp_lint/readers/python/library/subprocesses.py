@@ -8,9 +8,10 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
+from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
-from mfsdp_lint.readers.python.state.calling import Model, models
+from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.deciding import argument, imported
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Command, Said
@@ -18,7 +19,7 @@ from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
 from mfsdp_lint.readers.python.state.variables import is_environment
 from mfsdp_lint.readers.python.values.code import Call, Frame, calls_to
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Object
+from mfsdp_lint.readers.python.values.objects import DictObject, Function, ListObject, Native, Object
 
 _DEEPEST = 8
 """Lists within lists, and names for them, that the words of a command are looked for in."""
@@ -151,6 +152,41 @@ def _holder(name: str, holder: _Holder) -> Model:
     return model
 
 
+@models("airflow.decorators.task.bash", "airflow.sdk.task.bash")
+def _bash_task(interp: Interpreter, call: Call) -> Object:
+    """Return a task of Airflow: what its function returns is a script.
+
+    airflow.apache.org/docs/apache-airflow-providers-standard, operators/bash.html
+    """
+
+    def task(function: Object, options: Mapping[str, Object]) -> Object:
+        def model(interp: Interpreter, call: Call) -> Object:
+            line = interp.settle(invoke(interp, function, call))
+            own = interp.settle(options.get("env"))
+            added = interp.settle(options.get("append_env")) is True
+            environment = _added_to(interp, own) if added and isinstance(own, DictObject) else own
+            if isinstance(environment, DictObject | None):
+                folder = interp.settle(options.get("cwd"))
+                said = Said(line, _returned(function, call.frame))
+                _start(interp, call, [], said, environment, folder, templated=True)
+            return interp.unknown("task", not_none=True)
+
+        return Native(f"{MODELLED}airflow.task", model)
+
+    if call.arguments:
+        return task(call.arguments[0], {})
+    options = dict(call.keywords)
+    return Native(f"{MODELLED}airflow.task.bash", lambda interp, inner: task(inner.arguments[0], options))
+
+
+def _returned(function: Object, frame: Frame) -> Text | None:
+    """Return the expression that a function of the same file returns; None where there are several."""
+    if not isinstance(function, Function) or function.module is not frame.module:
+        return None
+    found = [each for each in ast.walk(function.node) if isinstance(each, ast.Return) and each.value is not None]
+    return Text(found[0].value, frame) if len(found) == 1 and found[0].value is not None else None
+
+
 def _named_argument(call: Call, holder: _Holder, name: str) -> Text | None:
     position = holder.names.index(name) if name in holder.names else len(call.arguments)
     return _argument(call, position, name)
@@ -223,6 +259,29 @@ def _argument(call: Call, position: int, name: str) -> Text | None:
     by_name = next((each.value for each in call.node.keywords if each.arg == name), None)
     found = call.expression(position) or by_name
     return None if found is None else Text(found, call.frame)
+
+
+def literals(text: Text) -> list[Text]:
+    """Return the texts that an expression is made of, as far as they are written in its file and under names."""
+    found: list[Text] = []
+    waiting, seen = [text], set()
+    while waiting and len(found) < _MOST_LITERALS:
+        node, frame = waiting.pop(0)
+        for each in ast.walk(node):
+            if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                found.append(Text(each, frame))
+            owner = holder(frame, each.id) if isinstance(each, ast.Name) else None
+            if owner is None or not isinstance(each, ast.Name) or (id(owner), each.id) in seen:
+                continue
+            seen.add((id(owner), each.id))
+            own = owner if isinstance(owner, Frame) else top(owner)
+            for bound, (_, bound_in) in owner.bindings.get(each.id, {}).items():
+                if isinstance(bound, ast.expr | ast.AugAssign):
+                    waiting.append(Text(bound.value if isinstance(bound, ast.AugAssign) else bound, bound_in or own))
+    return found
+
+
+_MOST_LITERALS = 500
 
 
 def _words(interp: Interpreter, given: Object, text: Text | None, frame: Frame) -> list[Said]:

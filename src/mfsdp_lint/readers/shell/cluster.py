@@ -1,0 +1,122 @@
+"""Commands that start what files describe, on a cluster: `helm install`, `kubectl apply` and `kubectl set env`.
+
+A file, or a chart, that starts a run as it is, is read by itself. What a script makes of it is followed here: values
+that it gives a chart, variables that it sets in a deployment, a manifest that it writes or fills in.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.relevance import Relevance
+from mfsdp_lint.readers.shell.launch_command import path_of
+from mfsdp_lint.readers.shell.script import Text, behind, known, located, of_file, plain
+from mfsdp_lint.readers.shell.state import Held, State, Variable
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.shell.run import Runner
+
+_INSTALLS = ("install", "upgrade", "template")
+_FILE_OPTIONS = ("-f", "--values", "--filename")
+_VALUE_OPTIONS = ("--set", "--set-string")
+
+
+def follow_cluster_command(runner: Runner, words: Sequence[Text], state: State, body: Text | None) -> None:
+    """Follow a command of helm or kubectl; `body` is the text that it is given to read."""
+    verbs = [known(word) for word in words[1:]]
+    if known(words[0]) == "helm":
+        if not {*_INSTALLS}.isdisjoint(verbs):
+            _helm(runner, words, state)
+    elif "set" in verbs and "env" in verbs:
+        _set_environment(runner, words, state)
+    elif not {"apply", "create", "replace"}.isdisjoint(verbs):
+        _apply(runner, words, state, body)
+
+
+def _values_of(words: Sequence[Text], names: Sequence[str]) -> Iterator[tuple[str, Text]]:
+    """Yield the values of options, each with its name."""
+    for number, word in enumerate(words):
+        said = plain(word)
+        if said in names and number + 1 < len(words):
+            yield said, words[number + 1]
+        name, equals, _ = said.partition("=")
+        if equals and name in names:
+            yield name, behind(word, len(name) + 1)
+
+
+def _helm(runner: Runner, words: Sequence[Text], state: State) -> None:
+    """Follow a chart of the tree that is given values; without any it is what it is by itself."""
+    from mfsdp_lint.readers.embedding_formats.helm import Installed, scripts_installed
+
+    files = [
+        path_of(located(each), runner.path, runner.sources, state.folder)
+        for _, each in _values_of(words, _FILE_OPTIONS)
+    ]
+    settings = [(each, name == "--set-string") for name, each in _values_of(words, _VALUE_OPTIONS)]
+    said = (f"{located(word) or ''}/Chart.yaml" for word in words[2:] if located(word))
+    found = (path_of(each, runner.path, runner.sources, state.folder) for each in said)
+    chart = next((posixpath.dirname(each) for each in found if each is not None), None)
+    if chart is None or not (files or settings):
+        return
+    installed = Installed([each or "" for each in files], settings)
+    given = scripts_installed(chart, installed, runner.sources, Relevance(runner.sources))
+    for held in given.scripts:
+        runner.run(replace(held, when=state.when))
+
+
+def _apply(runner: Runner, words: Sequence[Text], state: State, body: Text | None) -> None:
+    """Follow a manifest that the script has written, and keep the others: it may set variables in them."""
+    named = [name for _, name in _values_of(words, _FILE_OPTIONS)]
+    if body is not None and plain(words[-1]) in _FILE_OPTIONS:  # the grammar drops the dash in `-f - <<EOF`
+        named.append(())
+    for name in named:
+        if plain(name) in ("", "-"):
+            written = body
+        elif plain(name) in state.files:
+            written = state.files[plain(name)]
+        else:
+            path = path_of(located(name), runner.path, runner.sources, state.folder)
+            state.applied = (*state.applied, path) if path is not None else state.applied
+            continue
+        for held in _scripts(runner, written):
+            runner.run(replace(held, when=state.when))
+
+
+def _scripts(runner: Runner, manifest: Text | None, names: Sequence[str] = ()) -> Sequence[Held]:
+    """Return the scripts of a manifest, of the objects with these names alone (`deployment/train`; all of them)."""
+    from mfsdp_lint.readers.embedding_formats.helm import scripts_of_manifest
+
+    if not manifest:
+        return ()
+    return scripts_of_manifest(runner.path, manifest, Relevance(runner.sources), names)
+
+
+_SETS = re.compile(r"(?P<name>[A-Za-z_]\w*)=")
+
+
+def _set_environment(runner: Runner, words: Sequence[Text], state: State) -> None:
+    """Follow `kubectl set env deployment/train A=b C-`: the object's containers start again with these variables."""
+    variables: dict[str, Variable] = {}
+    for word in words[1:]:
+        if found := _SETS.match(plain(word)):
+            value = behind(word, found.end())
+            is_known = HOLE not in plain(value)
+            variables[found["name"]] = Variable((value,) if is_known else None, exported=True, written=value[0])
+        elif re.fullmatch(r"[A-Za-z_]\w*-", plain(word)):
+            variables[plain(word)[:-1]] = Variable(None, unset=True, written=word[0])
+    files = [
+        path_of(located(each), runner.path, runner.sources, state.folder)
+        for _, each in _values_of(words, _FILE_OPTIONS)
+    ]
+    names = [plain(word).lower() for word in words[1:] if re.fullmatch(r"[\w.]+/[\w.-]+", plain(word))]
+    for path in dict.fromkeys((*state.applied, *files)):
+        text = None if path is None else runner.sources.text_or_none(path)
+        if path is not None and text is not None and variables:
+            for held in _scripts(runner, of_file(path, text), () if path in files else names or ("?",)):
+                own = {**held.variables, **variables}
+                runner.run(replace(held, variables=own, when=state.when))
