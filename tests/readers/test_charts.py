@@ -292,6 +292,24 @@ CLUSTERS: Mapping[str, tuple[Files, list[str]]] = {
         },
         [f"flow.yaml:13 {FORMAT}"],
     ),
+    "a sweep": (
+        {
+            "sweep.yaml": dedent(
+                f"""\
+                program: pretrain_gpt.py
+                method: grid
+                command: ['${{env}}', {NAME}=8, torchrun, '${{program}}', {", ".join(FSDP.split())}, '${{args}}']
+                parameters:
+                  save: {{value: /c}}
+                  lr: {{distribution: uniform, min: 0, max: 1}}
+                  ckpt-format:
+                    values: [fsdp_dtensor,
+                             torch_dist]
+                """
+            )
+        },
+        [f"sweep.yaml:9 {FORMAT}"],
+    ),
     "a job of GitLab that extends another": (
         {
             ".gitlab-ci.yml": dedent(

@@ -257,6 +257,23 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         f"    return f'{RUN} {GOOD}'\n\n\ntrain()\n",
         [f"4 {CONNECTIONS}"],
     ),
+    "a script that it writes": (
+        "import argparse, pathlib, subprocess\nT = '''#!/bin/bash\n"
+        f"srun {RUN} {{more}}\n'''\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--n', default=2, type=int)\n"
+        "text = T.format(nodes=parser.parse_args().n,\n    more='--save /c --ckpt-format torch_dist')\n"
+        "path = pathlib.Path('job.sh')\npath.write_text(text)\nsubprocess.run(['sbatch', str(path)])\n",
+        [f"8 {FORMAT}"],
+    ),
+    "a script that it writes piece by piece": (
+        "import os\nwith open('job.sh', 'w') as file:\n    file.write('#!/bin/bash\\n')\n"
+        f"    file.write('{RUN} {BAD}\\n')\nos.system('bash job.sh')\n",
+        [f"4 {FORMAT}"],
+    ),
+    "a script that it hands on": (
+        f"import subprocess\ntext = '#!/bin/bash\\n{RUN} {BAD}'\nsubprocess.run(['sbatch'], input=text, text=True)\n",
+        [f"2 {FORMAT}"],
+    ),
     "one answer to one question": (
         "import os, subprocess, sys\nfsdp = '--ddp' not in sys.argv\nenv = os.environ.copy()\n"
         f"env['{NAME}'] = '1'\nif fsdp:\n    env.pop('{NAME}')\n\n\ndef words(fsdp):\n"

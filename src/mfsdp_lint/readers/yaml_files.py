@@ -28,7 +28,9 @@ def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
     return read_python([path], sources, asked.knowledge(), asked.search_path, environment=asked.environment)
 
 
-_HOLDS = re.compile(r"^[ \t-]*[\"']?(?:commands?|args|run|script|source|entrypoint|data)[\"']?\s*:", re.MULTILINE)
+_HOLDS = re.compile(
+    r"^[ \t-]*[\"']?(?:commands?|args|run|script|source|entrypoint|data|program)[\"']?\s*:", re.MULTILINE
+)
 _TEMPLATE = re.compile(r"(?<!\$)\{\{(?![\w.-]+\}\})|\{%[- ]")
 """A template of Jinja or Helm: what it will be cannot be known. GitHub's `${{ }}` and Argo's `{{a.b}}` stand in values
 only."""

@@ -444,10 +444,13 @@ def _cures(launch: Recipe, hit: RuleMatch, fired: Mapping[int, Sequence[RuleMatc
 def _says_otherwise(launch: Recipe, path: str, value: Value) -> bool:
     """Tell whether the launch script, or a file that it names, gives a setting another value, on every way."""
     said_in = {launch.path, *(path for path, line, _ in launch.pieces if not line)}
+    overrides = launch.command.overrides if launch.command is not None else ()
+    # `group=name` picks one of Hydra's files.
+    picked = tuple(f"/{each.lstrip('+').replace('=', '/', 1)}.yaml" for each in overrides)
     return bool(launch.variants) and all(
         isinstance(variant.value(path), Known)
         and variant.value(path) != value
         and (origin := variant.origin(path)) is not None
-        and any(span.path in said_in for span in origin.spans())
+        and any(span.path in said_in or span.path.endswith(picked) for span in origin.spans())
         for variant in launch.variants
     )

@@ -634,6 +634,69 @@ def job_file_scripts(document: YamlDocument, root: MappingNode, sources: Sources
         yield from held(joined(lines), *variables)
 
 
+def is_sweep(document: YamlDocument, root: MappingNode) -> bool:
+    """Tell whether a document is a sweep of Weights & Biases."""
+    return {"program", "method", "parameters"} <= entries(document, root).keys()
+
+
+_SWEEP_COMMAND = ("${env}", "${interpreter}", "${program}", "${args}")
+
+
+def sweep_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
+    """Yield the command of each run of a sweep (docs.wandb.ai/guides/sweeps/define-sweep-configuration).
+
+    A parameter with a distribution, and one of too many values together, is not known.
+    """
+    whole = entries(document, root)
+    words = [text_of(document, each) for each in items(document, whole.get("command"))]
+    program = text_of(document, whole["program"])
+    if not program:
+        return
+    words = words or [(_mark(program[-1], each),) for each in _SWEEP_COMMAND]
+    parameters: list[tuple[str, list[Text]]] = []
+    for name, node in entries(document, whole["parameters"]).items():
+        own = entries(document, node)
+        values = [text_of(document, each) for each in items(document, own.get("values", own.get("value")))]
+        if not values or not all(values):
+            values = [(replace(program[-1], text=HOLE),)]
+        parameters.append((name, values))
+    names = [name for name, _ in parameters]
+    combined = list(islice(product(*(values for _, values in parameters)), _MOST_JOBS + 1))
+    if len(combined) > _MOST_JOBS:
+        combined = [tuple(each[0] if len(each) == 1 else (replace(program[-1], text=HOLE),) for _, each in parameters)]
+    for chosen in combined:
+        given = dict(zip(names, chosen, strict=True))
+        filled = [each for word in words for each in _of_sweep(word, program, given)]
+        yield from held(script_of([each for each in filled if each]))
+
+
+def _of_sweep(word: Text, program: Text, given: Mapping[str, Text]) -> Iterator[Text]:
+    """Yield the words that a word of a sweep's command stands for."""
+    match plain(word):
+        case "${program}":
+            yield program
+        case "${env}":
+            yield (replace(word[0], text="env"),)
+        case "${interpreter}":
+            yield (replace(word[0], text="python"),)
+        case "${args}" | "${args_no_boolean_flags}" | "${args_no_hyphens}" as said:
+            dashes = "" if said == "${args_no_hyphens}" else "--"
+            for name, value in given.items():
+                known = plain(value) if said == "${args_no_boolean_flags}" else ""
+                if known in ("true", "false"):
+                    yield (_at_value(value, f"--{name}"),) if known == "true" else ()
+                else:
+                    yield (_at_value(value, f"{dashes}{name}="), *value)
+        case said if said.startswith("${"):
+            yield (replace(word[0], text=HOLE).splitting(),)
+        case _:
+            yield word
+
+
+def _at_value(value: Text, text: str) -> Piece:
+    return replace(value[0], text=text, end=value[0].start)
+
+
 _RUNTIME = ("runtime_env", "runtimeEnvYAML")
 
 
@@ -692,6 +755,7 @@ _FORMATS: Sequence[
     (is_ray, ray_scripts),
     (is_compose, compose_scripts),
     (is_job_file, job_file_scripts),
+    (is_sweep, sweep_scripts),
 )
 """For each format in YAML a test for its documents, and a reader of their scripts, with the files that they name."""
 

@@ -48,7 +48,7 @@ _TEMPLATES = "templates"
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """Values that a chart is given beside its own values: files of values, and the texts of `--set`; the later ones count."""
+    """Values that a chart is given beside its own: files of values, and the texts of `--set`; the later ones count."""
 
     files: Sequence[str] = ()
     settings: Sequence[tuple[Text, bool]] = ()

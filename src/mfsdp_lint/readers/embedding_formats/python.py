@@ -79,8 +79,14 @@ def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held |
         with suppress(Raised, RecursionError, OutOfSteps, CannotJoin):
             running.run_script(interp, entry, {})
         pending += running.other_sides(interp, prefix)
+        files: dict[str, Text] = {}
         for command in interp.path.launches.commands:
-            held = _PlacedCommand(interp, command, path).held()
+            placed = _PlacedCommand(interp, command, path)
+            if command.writes is not None:
+                placed.note(files)
+                continue
+            held = placed.held()
+            held = None if held is None else replace(held, files=dict(files))
             found += [held] if held is not None and held not in found else []
     interp.finish()
     programs.note(interp, entry, interp.dependencies)
@@ -109,7 +115,14 @@ class _PlacedCommand:
         words = tuple(map(self._filled_in, command.words))
         if not words or words[0][0].text == HOLE:
             return None
-        return HeldCommand(words, self.place.span, variables, folder, command.when)
+        body = None if command.input is None else self._filled_in(command.input)
+        return HeldCommand(words, self.place.span, variables, folder, command.when, body)
+
+    def note(self, files: dict[str, Text]) -> None:
+        """Note the file that is written."""
+        name = "".join(piece.text for piece in self._parts(self.command.writes, self.place))
+        text = self._filled_in(self.command.script) if self.command.script is not None else ()
+        files[name] = (*files.get(name, ()), *text) if self.command.adds else text
 
     def _filled_in(self, said: Said) -> Text:
         """Return a word, or a line; what a template fills in is not known."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.builtins import names_assigned
 from mfsdp_lint.readers.shell.expand import Expander
-from mfsdp_lint.readers.shell.script import Script, Text, known, option, shown
+from mfsdp_lint.readers.shell.script import Script, Text, between, known, option, plain, shown
 from mfsdp_lint.readers.shell.state import Ended, State, Variable
 
 if TYPE_CHECKING:
@@ -196,7 +196,14 @@ def each_element(script: Script, node: Node, state: State) -> list[State]:
     """
     for name, index in _INDEXED.findall(script.source(node)):
         elements = state.elements(name)
-        if index in state.variables or state.lost or elements is None or not 1 < len(elements) <= _MOST_TURNS:
+        variable = state.variables.get(name)
+        if (
+            (variable is not None and variable.keys is not None)
+            or index in state.variables
+            or state.lost
+            or elements is None
+            or not 1 < len(elements) <= _MOST_TURNS
+        ):
             continue
         ways = [state, *(state.fork() for _ in elements[1:])]
         for number, way in enumerate(ways):
@@ -351,19 +358,28 @@ def for_statement(runner: Runner, script: Script, node: Node, state: State) -> l
     values = runner.expander(script, state).words(node.named_children[1:-1])
     if len(values) > _MOST_TURNS or any(known(each) is None for each in values) or node.type != "for_statement":
         return _some_turns(runner, script, body, [*names_assigned(script, body), name], state)
+    return _turns(runner, script, body, [{name: value} for value in values], state)
+
+
+def _turns(
+    runner: Runner, script: Script, body: Node, turns: Sequence[Mapping[str, Text]], state: State
+) -> list[Ended]:
+    """Follow a loop whose variables are known in each turn."""
     ways = [Ended(state, True)]
     outside = state.when
-    for value in values:
+    name = next(iter(turns[0]), "") if turns else ""
+    for turn in turns:
         after: list[Ended] = []
         for way in ways:
             if way.state.leaving:
                 after.append(way)
                 continue
-            way.state.set(name, _turn(way.state.variables.get(name), value))
-            way.state.when = (*outside, f"{name}={known(value)}") if len(values) > 1 else way.state.when
+            for each, value in turn.items():
+                way.state.set(each, _turn(way.state.variables.get(each), value))
+            way.state.when = (*outside, f"{name}={known(turn[name])}") if len(turns) > 1 and name else way.state.when
             ended = runner.sequence(script, body.children, way.state)
-            for each in ended:
-                each.state.arrive("continue")
+            for each_end in ended:
+                each_end.state.arrive("continue")
             after += ended
         ways = runner.fewer(after)
     for way in ways:
@@ -372,8 +388,64 @@ def for_statement(runner: Runner, script: Script, node: Node, state: State) -> l
     return ways
 
 
-def while_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
+def _lines_read(
+    runner: Runner, script: Script, node: Node, state: State, text: Text
+) -> list[Mapping[str, Text]] | None:
+    """Return the variables of `while IFS=, read -r A B` for each line of a text; None where they are not known."""
+    condition = node.child_by_field_name("condition")
+    read = condition if condition is None or condition.type == "command" else condition.named_children[0]
+    named = read.child_by_field_name("name") if read is not None else None
+    if read is None or named is None or script.source(named) != "read" or HOLE in plain(text):
+        return None
+    separators = " \t"
+    for child in read.named_children:
+        if child.type == "variable_assignment":
+            name, value = script.source(child.children[0]), child.child_by_field_name("value")
+            if name != "IFS":
+                return None
+            separators = plain(runner.expander(script, state).text(value)) if value is not None else ""
+    words = [script.source(child) for child in read.children_by_field_name("argument")]
+    names = [each for each in words if not each.startswith("-")]
+    lines = plain(text).splitlines()
+    raw = "-r" in words or "\\" not in plain(text)
+    if set(words) - {"-r"} - set(names) or not names or not raw or len(lines) > _MOST_TURNS:
+        return None
+    if not all(each.isidentifier() for each in names):
+        return None
+    found: list[Mapping[str, Text]] = []
+    at = 0
+    for line in lines:
+        found.append(_fields(text, at, line, names, separators))
+        at += len(line) + 1
+    return found
+
+
+def _fields(text: Text, at: int, line: str, names: Sequence[str], separators: str) -> Mapping[str, Text]:
+    """Split a line of a text as `read` does: the last variable has the rest, and blanks around are nobody's."""
+    blanks = "".join(each for each in separators if each in " \t")
+    marks = re.escape("".join(each for each in separators if each not in " \t"))
+    around = rf"[{blanks}]*" if blanks else ""
+    kinds = [rf"{around}[{marks}]{around}"] * bool(marks) + [rf"[{blanks}]+"] * bool(blanks)
+    between_fields = re.compile("|".join(kinds) or "(?!)")
+    start, end = len(line) - len(line.lstrip(blanks)), len(line.rstrip(blanks))
+    found: dict[str, Text] = {}
+    for number, name in enumerate(names):
+        split = between_fields.search(line, start, end) if number + 1 < len(names) else None
+        stop = end if split is None else split.start()
+        stop = max(stop, start)
+        found[name] = (
+            between(text, at + start, at + stop) if start < stop else (replace(text[0], text="", end=text[0].start),)
+        )
+        start = end if split is None else split.end()
+    return found
+
+
+def while_statement(runner: Runner, script: Script, node: Node, state: State, text: Text | None = None) -> list[Ended]:
+    """Follow a loop; one that reads a text whose lines are known takes a turn for each of them."""
     body = node.named_children[-1]
+    reads = None if text is None else _lines_read(runner, script, node, state, text)
+    if reads is not None:
+        return _turns(runner, script, body, reads, state)
     condition = script.text[script.bounds(node)[0] : script.bounds(body)[0]]
     if node.type == "while_statement":
         # `until torchrun …`, `while ! torchrun …`: the condition may be the command that the loop is about.

@@ -20,6 +20,7 @@ from mfsdp_lint.readers.shell.script import (
     Piece,
     Script,
     Text,
+    behind,
     between,
     known,
     left_out_lines,
@@ -60,6 +61,9 @@ def assign(expander: Expander, node: Node, *, exported: bool = False, local: boo
     export = True if exported or state.exports_all else old is not None and state.exports(name)
     if value is not None and value.type == "array":
         elements = expander.words([child for child in value.named_children if child.type != "comment"])
+        if old is not None and old.keys is not None:
+            state.set(name, _with_entries(old if adds else replace(old, words=(), keys=()), elements))
+            return
         so_far = (old or LOST).elements if adds else ()
         words = None if so_far is None else (*so_far, *elements)
         state.set(name, Variable(words, array=True, exported=export))
@@ -80,10 +84,34 @@ def assign(expander: Expander, node: Node, *, exported: bool = False, local: boo
     state.set(name, Variable((text, *rest), array=is_array, exported=export, written=written))
 
 
+_ENTRY = re.compile(r"\[([^\]]*)\]=")
+
+
+def _with_entries(variable: Variable, elements: Sequence[Text]) -> Variable:
+    """Return an associative array with the entries of `([a]=b [c]=d)`."""
+    found = dict(zip(variable.keys or (), variable.words or (), strict=True))
+    for element in elements:
+        entry = _ENTRY.match(plain(element))
+        if entry is None or HOLE in entry[1]:
+            return LOST
+        found[entry[1]] = behind(element, entry.end())
+    return replace(variable, words=tuple(found.values()), keys=tuple(found))
+
+
 def _assign_element(expander: Expander, node: Node) -> None:
     """Follow `NAME[2]=…`: the result is known where the index is a number and no element before it is missing."""
     script, state = expander.script, expander.state
     name, index = (script.source(child) for child in node.children[0].named_children[:2])
+    old = state.variables.get(name)
+    if old is not None and old.keys is not None:
+        key, given = expander.text(node.children[0].named_children[1]), node.child_by_field_name("value")
+        entry = expander.text(given) if given is not None else ()
+        before = dict(zip(old.keys, old.words or (), strict=True)).get(plain(key), ())
+        whole = (*before, *entry) if any(child.type == "+=" for child in node.children) else entry
+        known_key = bool(key) and HOLE not in plain(key)
+        bracketed = (script.made(node, f"[{plain(key)}]="), *(whole or (script.made(node, ""),)))
+        state.set(name, _with_entries(old, [bracketed]) if known_key else LOST)
+        return
     words = state.elements(name)
     value = node.child_by_field_name("value")
     text = (expander.text(value) if value is not None else ()) or (script.made(node, ""),)
@@ -113,18 +141,36 @@ def declare(expander: Expander, node: Node) -> None:
         if is_local and named and state.hidden is not None:
             # A variable that is local to a function begins without a value.
             state.hidden.setdefault(name, state.variables.get(name))
-        if child.type == "variable_assignment":
+        if "n" in flags and word != "export" and child.type == "variable_assignment" and named:
+            _alias(expander, name, child)
+        elif child.type == "variable_assignment":
             local = is_local and state.hidden is not None
-            assign(expander, child, exported=exports and not taken_back, local=local)
             if "A" in flags:
-                state.lose([name])
+                state.set(name, Variable((), array=True, exported=exports, keys=()))
+            assign(expander, child, exported=exports and not taken_back, local=local and "A" not in flags)
         elif child.type == "variable_name":
             if (old := state.variables.get(name)) is not None and (exports or taken_back):
                 state.variables[name] = replace(old, exported=exports and not taken_back)
+            elif "A" in flags:
+                state.set(name, Variable((), array=True, keys=()))
             elif word in ("local", "declare") and not exports:
                 state.set(name, Variable(((script.made(child, ""),),)))
         elif child.type in ("expansion", "simple_expansion", "concatenation", "string", "command_substitution"):
             _declare_words(expander, child, exports=exports)
+
+
+def _alias(expander: Expander, name: str, node: Node) -> None:
+    """Follow `local -n NAME=OTHER`: what is written to the one is written to the other."""
+    state, value = expander.state, node.child_by_field_name("value")
+    other = plain(expander.text(value)) if value is not None else ""
+    if not other.isidentifier() or other == name:
+        state.lose([name])
+        return
+    old = state.variables.get(other)
+    state.variables.pop(name, None)
+    if old is not None:
+        state.variables[name] = old
+    state.aliases = {**state.aliases, name: other}
 
 
 def _declare_words(expander: Expander, node: Node, *, exports: bool) -> None:
@@ -302,8 +348,11 @@ def _formatted(script: Script, node: Node, words: Sequence[Text]) -> Text | None
     found = _PRINTED.fullmatch(known(words[0]) or "") if words and len(words) > 1 else None
     if found is None:
         return None
-    before, behind = (script.made(node, part.replace("\\n", "\n")) for part in found.groups())
-    return tuple(piece for word in words[1:] for piece in (before, *word, behind) if piece.text)
+    front, back = (script.made(node, part.replace("\\n", "\n")) for part in found.groups())
+    # The last newline is the one that the outputs of several commands are joined with.
+    parts = [(front, *word, back) for word in words[1:-1]]
+    last = back.cut(0, len(back.text) - 1) if back.text.endswith("\n") else back
+    return tuple(piece for part in (*parts, (front, *words[-1], last)) for piece in part if piece.text)
 
 
 def _cat(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
@@ -440,24 +489,21 @@ def _body(expander: Expander, node: Node) -> Text:
     return tuple(piece for piece in found if piece is not None)
 
 
-def read_from(expander: Expander, node: Node) -> Text | None:
-    """Return the name of the file that a command reads (`< FILE`); None where there is none."""
-    for child in node.named_children:
-        if child.type == "file_redirect" and any(mark.type == "<" for mark in child.children):
-            return expander.text(child.named_children[-1])
-    return None
-
-
 _REFERENCE = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<bare>[A-Za-z_]\w*))")
 
 
-def filled_in(text: Text, state: State) -> Text:
-    """Return a text with the exported variables in it filled in, as `envsubst` does; one that nobody sets is a HOLE."""
+def filled_in(text: Text, state: State, names: Sequence[str] = ()) -> Text:
+    """Return a text with the exported variables in it filled in, or those with these names, as `envsubst` does.
+
+    One that nobody sets is a HOLE.
+    """
     found: list[Piece] = []
     for piece in text:
         start = 0
         for each in _REFERENCE.finditer(piece.text):
             name = each["braced"] or each["bare"]
+            if names and name not in names:
+                continue
             variable = state.variables.get(name)
             place = piece.cut(*each.span())
             found.append(piece.cut(start, each.start()))

@@ -151,7 +151,7 @@ _EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithme
 _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
 _NUMBER = re.compile(r"\$\(\((.*)\)\)", re.DOTALL)
-_LIST = re.compile(r"\$(?:@|\{(?:@|\w+\[@\])\})")
+_LIST = re.compile(r"\$(?:@|\{(?:@|!?\w+\[@\])\})")
 """An expansion that is several words within quotes as well."""
 
 _DEEPEST = 40
@@ -357,7 +357,10 @@ class Expander:
         if mark == "#":
             yield self._length(node, name, index)
         elif mark == "!":
-            yield from (self._indirect(node, name) if not rest and index is None else [self.hole(node)])
+            if index in ("@", "*") and not rest:
+                yield from self._keys_of(node, name, index)
+            else:
+                yield from (self._indirect(node, name) if not rest and index is None else [self.hole(node)])
         elif not rest:
             yield from self._element(node, name, index)
         elif rest[0] in ":-=+?" and rest.lstrip(":")[:1] in ("-", "=", "+", "?"):
@@ -392,6 +395,10 @@ class Expander:
             yield from self._value(node, name)
             return
         elements = self.state.elements(name)
+        variable = self.state.variables.get(name)
+        if variable is not None and variable.keys is not None and elements is not None and index not in ("@", "*"):
+            yield from self._entry(node, dict(zip(variable.keys, elements, strict=True)))
+            return
         place = None if elements is None or index in ("@", "*") else self.number(index)[0]
         if elements is not None and index in ("@", "*"):
             yield from self._listed(node, elements, star=index == "*")
@@ -402,10 +409,37 @@ class Expander:
             outside = name not in self.state.variables and not self.state.lost and index in ("@", "*")
             yield self.hole(node, said=f"${name}" if outside else "")
 
+    def _key(self, node: Node) -> str | None:
+        """Return the key of `${NAME[key]}`; None where it is not known."""
+        subscript = next((child for child in node.named_children if child.type == "subscript"), None)
+        inner = subscript.child_by_field_name("index") if subscript is not None else None
+        return None if inner is None else known(self.text(inner))
+
+    def _entry(self, node: Node, entries: dict[str, Text]) -> Iterator[Piece]:
+        key = self._key(node)
+        if key is None:
+            yield self.hole(node)
+        else:
+            yield from (piece.splitting() for piece in entries.get(key, ()))
+
+    def _keys_of(self, node: Node, name: str, index: str) -> Iterator[Piece | None]:
+        """Expand `${!NAME[@]}`."""
+        variable = self.state.variables.get(name)
+        if variable is None or variable.words is None:
+            yield self.hole(node)
+            return
+        keys = variable.keys if variable.keys is not None else map(str, range(len(variable.words)))
+        yield from self._listed(node, [(self.script.made(node, key),) for key in keys], star=index == "*")
+
     def _default(self, node: Node, name: str, index: str | None, rest: str) -> Iterator[Piece | None]:
         """Expand `${X:-d}` and its kin."""
         operator = rest[:2] if rest[0] == ":" else rest[0]
         is_set = self._is_set(name, to_something=operator[0] == ":")
+        variable = self.state.variables.get(name)
+        if index is not None and variable is not None and variable.keys is not None and variable.words is not None:
+            entry = dict(zip(variable.keys, variable.words, strict=True)).get(self._key(node) or "")
+            is_set = entry is not None and (operator[0] != ":" or bool(plain(entry)))
+            is_set = is_set if self._key(node) is not None else None
         kind = operator[-1]
         start, end = self._bounds(node)
         word_start = start + self.script.text[start:end].index(operator, 2 + len(name)) + len(operator)

@@ -30,13 +30,17 @@ def overlooked(path: str, runner: Runner) -> Unfollowed | None:
     launches = {launch.span: launch for launch in runner.launches}
     for script in list(runner.scripts.values()):
         for node in script.nodes():
-            if node.type == "command" and _TRAINS.search(script.source(node)):
-                place = script.span(node)
+            place = script.span(node) if node.type == "command" else None
+            if place is not None and _TRAINS.search(script.source(node) + _words_of(launches.get(place))):
                 reason = _reason(script, node, launches.get(place), runner, place)
                 if reason:
                     name = posixpath.basename(path)
                     return Unfollowed(name, path, path, place.line, "launch", "out of sight", reason, place)
     return None
+
+
+def _words_of(launch: ShellLaunch | None) -> str:
+    return "" if launch is None else " ".join(map(plain, launch.started.arguments))
 
 
 def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Runner, place: Span) -> str:

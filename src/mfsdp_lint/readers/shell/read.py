@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 _RECIPE = ("--recipe", "--recipe-name", "--recipe_name", "--model_recipe_name")
 _FILE = re.compile(r"[^\s=]+\.ya?ml")
-_OVERRIDE = re.compile(r"(?:\+\+?)?[A-Za-z_][\w/@]*(?:\.\w+)+=.*|~[A-Za-z_][\w.]*(?:=.*)?", re.DOTALL)
+_OVERRIDE = re.compile(r"(?:\+\+?)?[A-Za-z_][\w/@]*(?:\.\w+)*=.*|~[A-Za-z_][\w.]*(?:=.*)?", re.DOTALL)
 
 
 def command_of(launch: ShellLaunch) -> LaunchCommand:

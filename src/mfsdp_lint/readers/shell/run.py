@@ -32,7 +32,6 @@ from mfsdp_lint.readers.shell.builtins import (
     filled_in,
     heredoc,
     names_assigned,
-    read_from,
     read_lines,
     unset,
     written_to,
@@ -88,6 +87,8 @@ _READS = (*_CLUSTER, "bash", "sh", "zsh", "sbatch", "envsubst", "xargs", "mapfil
 _TAKES_ALL = ("-r", "--no-run-if-empty", "-t", "--verbose")
 """Options of xargs with which it starts one command with all words."""
 
+_NAMES = re.compile(r"\$\{?(\w+)")
+
 _SIMPLE = ("command", "variable_assignment", "variable_assignments", "declaration_command")
 
 
@@ -130,7 +131,7 @@ class Runner:
     def command(self, held: HeldCommand) -> None:
         """Follow a command that no script starts. Raises TooMuch."""
         self.at, self.place = None, held.place
-        self.start(list(held.words), self.beginning(held))
+        self.start(list(held.words), self.beginning(held), held.body)
 
     def beginning(self, held: Held | HeldCommand | None) -> State:
         """Return the state at the beginning of a script, or of one that another file holds: that file overrides the
@@ -138,7 +139,7 @@ class Runner:
         """
         if held is None:
             return State(variables=dict(self.environment))
-        files: dict[str, Text | None] = dict(held.files) if isinstance(held, Held) else {}
+        files: dict[str, Text | None] = dict(held.files)
         variables = {**self.environment, **held.variables}
         return State(variables=variables, folder=held.folder, when=held.when, files=files)
 
@@ -396,7 +397,9 @@ class Runner:
             ended = self.sequence(script, node.children, inside) if self.depth < _DEEPEST else []
         finally:
             self.depth -= 1
-        return joined_output(ended[0].state.output) if len(ended) == 1 else None
+        # Started without the options that a person may give, it prints what it prints by default.
+        plainly = [each for each in ended if each.state.given == state.given]
+        return joined_output(plainly[0].state.output) if len(plainly) == 1 else None
 
     # Redirections, pipelines, lists
 
@@ -406,13 +409,17 @@ class Runner:
         text = heredoc(expander, node)
         if text is not None and (piped := _piped_from(script, node)) is not None:
             return self.fed(script, piped, state, text)
-        if text is None and _name(script, body) in _READS and (read := read_from(expander, node)) is not None:
-            return self.fed(script, body, state, self.file(read, state))
         target = written_to(expander, node)
+        if text is None and (body.type == "while_statement" or _name(script, body) in _READS):
+            read = self._read(script, node, state)
+            if read is not None:
+                return self.fed(script, body, state, read, target)
         if text is None:
             if target is not None and body.type in ("command", "compound_statement"):
                 return self._written(script, body, target, state)
             return self.statement(script, body, state)
+        if body.type == "while_statement":
+            return while_statement(self, script, body, state, text)
         if body.type != "command":
             return self.statement(script, body, state)
         words = expander.words([each for each in body.children if each.type != "variable_assignment"])
@@ -428,15 +435,35 @@ class Runner:
             return self.start(words, state, text)
         return [Ended(state, True)]
 
-    def fed(self, script: Script, node: Node, state: State, text: Text | None) -> list[Ended]:
-        """Follow a command that is given a text to read."""
+    def _read(self, script: Script, node: Node, state: State) -> Text | None:
+        """Return the text of `< FILE`, `< <(…)` or `<<< WORD`; None where there is none, or it is not known."""
+        expander = self.expander(script, state)
+        for child in node.named_children:
+            source = child.named_children[-1] if child.named_children else None
+            if source is not None and child.type == "herestring_redirect":
+                return expander.text(source)
+            if source is not None and child.type == "file_redirect" and any(m.type == "<" for m in child.children):
+                if source.type == "process_substitution":
+                    return self.substitute(script, source, state)
+                return self.file(expander.text(source), state)
+        return None
+
+    def fed(
+        self, script: Script, node: Node, state: State, text: Text | None, target: str | None = None
+    ) -> list[Ended]:
+        """Follow a command, or a loop, that is given a text to read; `target` is the file that it writes."""
+        if node.type == "while_statement":
+            return while_statement(self, script, node, state, text)
         words = self.expander(script, state).words([each for each in node.children if each.is_named])
         self.at = script, node
         if text is None or not words:
             return self.statement(script, node, state)
         if known(words[0]) == "envsubst":
-            if state.output is not None:
-                state.output.append(filled_in(text, state))
+            filled = filled_in(text, state, [name for word in words[1:] for name in _NAMES.findall(plain(word))])
+            if target is not None:
+                state.files[target] = filled
+            elif state.output is not None:
+                state.output.append(filled)
             return [Ended(state, True)]
         if known(words[0]) in ("mapfile", "readarray"):
             read_lines(words, text, state)
@@ -469,7 +496,7 @@ class Runner:
         The output of the last one is not known, unless all but the first only put other blanks between words.
         """
         first, *others = node.named_children
-        reads = len(others) == 1 and _name(script, others[0]) in _READS
+        reads = len(others) == 1 and (_name(script, others[0]) in _READS or others[0].type == "while_statement")
         filters = [filter_of_text(script.source(child)) for child in others]
         printed: Text | None = None
         for child in node.named_children:

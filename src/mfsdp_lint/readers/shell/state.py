@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Variable:
     """A variable: the words it holds (one, unless it is an array); None where they are not known.
 
-    `unset` says that it surely does not exist. `written` is the assignment, for whoever asks where it comes from.
+    `keys` are those of an associative array, one for each word. `unset` says that it surely does not exist. `written`
+    is the assignment, for whoever asks where it comes from.
     """
 
     words: tuple[Text, ...] | None
@@ -27,6 +28,7 @@ class Variable:
     exported: bool | None = False
     unset: bool = False
     written: Piece | None = None
+    keys: tuple[str, ...] | None = None
 
     @property
     def text(self) -> Text | None:
@@ -60,6 +62,7 @@ class State:
     are the conditions whose side this way has taken, as long as their variables stay; `when` lists all of them.
     `requires` are the variables and arguments ("$DATA", "$1") without which the script would have ended by now.
     `files` are texts that the script itself has written, `applied` the manifests that it has handed to a cluster.
+    `aliases` are the variables that others stand for (`local -n`).
     `hidden` are, within a function, the outer variables that its local ones hide (None: there was none). `cluster`
     holds the variables as `ray start` has seen them: jobs of the cluster have these, and not those of the shell that
     submits them.
@@ -74,6 +77,7 @@ class State:
     requires: tuple[str, ...] = ()
     files: dict[str, Text | None] = field(default_factory=dict)
     applied: tuple[str, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
     folder: str | None = None
     lost: bool = False
     leaving: Leaving = ""
@@ -116,8 +120,9 @@ class State:
         """Write a variable, which is lost if a script cannot be started with it. Decisions about it no longer hold."""
         pieces = [piece for word in variable.words or () for piece in word]
         fits = len(pieces) < _MOST_PIECES and sum(len(piece.text) for piece in pieces) < _MOST_CHARACTERS
-        self.variables[name] = variable if fits else LOST
-        self.forget(name)
+        for each in (name, self.aliases.get(name, name)):
+            self.variables[each] = variable if fits else LOST
+            self.forget(each)
 
     def take_back(self, names: Iterable[str], before: State) -> None:
         """Make these variables what they were before."""
@@ -137,6 +142,7 @@ class State:
             else:
                 self.variables[name] = variable
             self.forget(name)
+        self.aliases = {name: each for name, each in self.aliases.items() if name not in (self.hidden or {})}
         self.hidden = above
 
     def forget(self, name: str) -> None:
@@ -189,7 +195,7 @@ def _differing(states: Sequence[State]) -> list[str]:
 def _said(variable: Variable) -> tuple[object, ...]:
     words = variable.words
     texts = None if words is None else tuple(tuple((p.text, p.path, p.start) for p in word) for word in words)
-    return (texts, variable.array, variable.exported, variable.unset)
+    return (texts, variable.array, variable.exported, variable.unset, variable.keys)
 
 
 def joined(first: State, second: State) -> State:
@@ -286,10 +292,12 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class HeldCommand:
-    """Words of a command that no shell reads, the place where it is started, and its environment."""
+    """Words of a command that no shell reads, the place where it is started, its environment, and what it reads."""
 
     words: tuple[Text, ...]
     place: Span
     variables: Mapping[str, Variable] = field(default_factory=dict)
     folder: str | None = None
     when: tuple[str, ...] = ()
+    body: Text | None = None
+    files: Mapping[str, Text] = field(default_factory=dict)

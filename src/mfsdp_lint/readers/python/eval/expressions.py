@@ -203,24 +203,25 @@ def as_text(interp: Interpreter, value: Object) -> str | None:
 
 def formatted(interp: Interpreter, node: ast.JoinedStr, frame: Frame) -> Object:
     """Return the value of an f-string."""
-    texts: list[str] = []
+    texts: list[str | None] = []
     values: list[Object] = []
-    known = True
     for part in node.values:
         if isinstance(part, ast.Constant):
             texts.append(str(part.value))
             continue
         assert isinstance(part, ast.FormattedValue)
         values.append(evaluate(interp, part.value, frame))
-        text = _formatted_text(interp, part, interp.settle(values[-1]), frame)
-        known = known and text is not None
-        texts.append(HOLE if text is None else text)
-    if sum(map(len, texts)) > LONGEST_TEXT:
+        texts.append(_formatted_text(interp, part, interp.settle(values[-1]), frame))
+    return text_of_parts(interp, texts, values)
+
+
+def text_of_parts(interp: Interpreter, texts: list[str | None], values: list[Object]) -> Object:
+    """Return a text that is put together, some of it from values; None stands for a part that is not known."""
+    said = "".join(HOLE if each is None else each for each in texts)
+    if len(said) > LONGEST_TEXT:
         return interp.unknown("", not_none=True)
-    return derived("".join(texts), *values) if known else _partly_known(interp, "".join(texts))
-
-
-def _partly_known(interp: Interpreter, said: str) -> Object:
+    if None not in texts:
+        return derived(said, *values)
     interp.doubts += 1
     return PartlyKnown(interp.tick(), said)
 

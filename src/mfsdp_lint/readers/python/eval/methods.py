@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import string
 from contextlib import suppress
 from typing import Any
 
@@ -311,6 +312,8 @@ def _constant_method(interp: Interpreter, owner: Any, name: str, call: Call) -> 
         tuple(item.items) if isinstance(item, ListObject) and item.items is not None else item for item in arguments
     ]
     given = [*plain_arguments, *keywords.values()]
+    if name == "format" and isinstance(owner, str) and not all(map(is_constant, given)):
+        return _partly_formatted(interp, owner, call)
     if not all(map(is_constant, given)) or not _is_small_work(owner, name, given):
         return interp.unknown("", not_none=True)
     if name != "format" and is_symbolic(owner, *arguments):
@@ -322,6 +325,28 @@ def _constant_method(interp: Interpreter, owner: Any, name: str, call: Call) -> 
     if isinstance(found, list):
         return ListObject(found, interp.tick())
     return found if is_constant(found) and is_small(found) else interp.unknown("", not_none=True)
+
+
+def _partly_formatted(interp: Interpreter, template: str, call: Call) -> Object:
+    """Return what a template gives with values of which not all are constants: their texts, where they are known."""
+    from mfsdp_lint.readers.python.eval.expressions import as_text, text_of_parts
+
+    values: dict[str, Object] = {**{str(number): each for number, each in enumerate(call.arguments)}, **call.keywords}
+    texts: list[str | None] = []
+    used: list[Object] = []
+    try:
+        for literal, name, specification, conversion in string.Formatter().parse(template):
+            key = str(len(used)) if name == "" else name
+            texts.append(literal)
+            if key is None:
+                continue
+            if specification or conversion or key not in values:
+                return interp.unknown("", not_none=True)
+            used.append(values[key])
+            texts.append(as_text(interp, values[key]))
+    except ValueError:
+        return interp.unknown("", not_none=True)
+    return text_of_parts(interp, texts, used)
 
 
 def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:

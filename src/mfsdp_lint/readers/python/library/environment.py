@@ -31,6 +31,7 @@ from mfsdp_lint.readers.python.eval.path_objects import (
     text_of_path,
 )
 from mfsdp_lint.readers.python.library.sequences import computes, settled
+from mfsdp_lint.readers.python.library.subprocesses import written_file
 from mfsdp_lint.readers.python.state.calling import Model, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
@@ -81,6 +82,8 @@ def _open(interp: Interpreter, call: Call) -> Object:
         text = text_of_path(interp.settle(path))
         if text is not None:
             overwrite(interp, text, call.frame.module)
+            if mode in ("w", "wt", "x"):
+                return written_file(interp, path, call)
         return interp.unknown("file", not_none=True)
     text = read(interp, path, call.frame)
     return interp.unknown("file", not_none=True) if text is None else _stream(interp, text)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.iteration import iterate
+from mfsdp_lint.readers.python.eval.path_objects import overwrite, text_of_path
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.deciding import argument, imported
@@ -36,10 +37,11 @@ def _subprocess(name: str) -> Model:
             folder = interp.settle(call.keywords.get("cwd"))
             words = _words(interp, given, text, call.frame)
             stated = _stated_at(interp, text, call)
+            body = Said(interp.settle(call.keywords.get("input")), _named(call, "input"))
             if shell and words:
                 _start(interp, stated, [], words[0], environment, folder)
             elif not shell:
-                _start(interp, stated, words, None, environment, folder)
+                _start(interp, stated, words, None, environment, folder, body=body if body.text else None)
         return unfollowed(interp, name, call)
 
     return model
@@ -228,8 +230,14 @@ def _start(
     folder: Object = None,
     *,
     templated: bool = False,
+    body: Said | None = None,
+    writes: Object = None,
+    adds: bool = False,
 ) -> None:
-    """Report a program that is started, with everything as it is now: by words, or by a line for a shell."""
+    """Report a program that is started, with everything as it is now: by words, or by a line for a shell.
+
+    With `writes`, report the file that is written instead, with the line for its text.
+    """
     if not words and line is None:
         return
     seen = variables if isinstance(variables, DictObject) else interp.path.environment
@@ -239,7 +247,36 @@ def _start(
         copied.writes[MAY_HAVE_CHANGED] = True
     calls = ((call.frame.module, call.node, call.frame.function), *calls_to(call.frame))
     when = tuple(words for _, words in interp.path.taken)
-    interp.starting(Command(words, line, copied, folder, calls, when, templated))
+    interp.starting(Command(words, line, copied, folder, calls, when, templated, body, writes, adds))
+
+
+@models("pathlib.Path.write_text")
+def _write_text(interp: Interpreter, call: Call) -> Object:
+    path, *given = call.arguments
+    return _write(interp, call, path, given[0] if given else call.keywords.get("data"))
+
+
+def _write(interp: Interpreter, call: Call, path: Object, data: Object, *, adds: bool = False) -> Object:
+    """Follow the writing of a text into a file."""
+    named = text_of_path(interp.settle(path))
+    if named is not None:
+        overwrite(interp, named, call.frame.module)
+        text = Text(call.node.args[0], call.frame) if isinstance(call.node, ast.Call) and call.node.args else None
+        _start(interp, call, [], Said(interp.settle(data), text), writes=interp.settle(path), adds=adds)
+    return interp.unknown("", not_none=True)
+
+
+def written_file(interp: Interpreter, path: Object, call: Call) -> Object:
+    """Return a file that is opened for writing."""
+    made = interp.unknown("file", not_none=True)
+    _start(interp, call, [], Said("", None), writes=interp.settle(path))
+    methods: dict[str, Model] = {
+        "write": lambda interp, call: _write(interp, call, path, call.argument(0), adds=True),
+        "close": lambda interp, call: None,
+        "__enter__": lambda interp, call: made,
+    }
+    made.fields.update({name: Native(f"io.{name}", method) for name, method in methods.items()})
+    return made
 
 
 def _stated_at(interp: Interpreter, text: Text | None, call: Call) -> Call:
@@ -282,6 +319,11 @@ def literals(text: Text) -> list[Text]:
 
 
 _MOST_LITERALS = 500
+
+
+def _named(call: Call, name: str) -> Text | None:
+    keywords = call.node.keywords if isinstance(call.node, ast.Call) else []
+    return next((Text(each.value, call.frame) for each in keywords if each.arg == name), None)
 
 
 def _words(interp: Interpreter, given: Object, text: Text | None, frame: Frame) -> list[Said]:

@@ -34,7 +34,8 @@ class Command:
 
     `environment` is the whole of what the evaluated program has set by then, or hands on. `folder` is what it is
     started in, None where that is the folder of the evaluated program. `calls` led there, the innermost first.
-    `when` is what was decided until then, in words.
+    `when` is what was decided until then, in words. `input` is the text that it is given to read. With `writes`, it is
+    no program but a file that is written: the path, and `script` for its text, or what is added to it (`adds`).
     """
 
     words: Sequence[Said]
@@ -44,6 +45,9 @@ class Command:
     calls: tuple[tuple[Any, Any, str], ...]
     when: tuple[str, ...]
     templated: bool = False
+    input: Said | None = None
+    writes: Object = None
+    adds: bool = False
 
 
 STEP_LIMIT = 80_000
