@@ -99,3 +99,15 @@ def test_a_launch_that_gives_no_run_is_told_with_its_reason(
     (tmp_path / "launch.sh").write_text(f"set -e\n{script}\n", encoding="utf-8")
     assert main(["runs"]) == 0
     assert capsys.readouterr().out.startswith(f"launch.sh:2: not followed: {reason}\nno runs, ")
+
+
+@pytest.mark.parametrize(
+    "script", ['log "wrote $FSDP_FOLDER for fsdp"', "python report.py --output /runs/fsdp", "echo train.py"]
+)
+def test_what_only_mentions_a_run_is_not_told(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "launch.sh").write_text(f"{script}\ntorchrun gone.py\n", encoding="utf-8")
+    assert main(["runs"]) == 0
+    assert "not followed" not in capsys.readouterr().out

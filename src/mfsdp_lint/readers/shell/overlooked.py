@@ -14,7 +14,12 @@ from mfsdp_lint.readers.shell.launch_command import ShellLaunch, may_start, prog
 from mfsdp_lint.readers.shell.run import Runner
 from mfsdp_lint.readers.shell.script import Script, plain
 
-_TRAINS = re.compile(r"(?<![\w-])[\w./-]*\b(?:(?:pre)?train|finetune|run_recipe)\w*\.py\b|fsdp", re.IGNORECASE)
+_TRAINS = re.compile(
+    r"(?<![\w-])[\w./-]*\b(?:(?:pre)?train|finetune|run_recipe)\w*\.py\b"
+    r"|(?<![\w/-])--?[\w-]*fsdp|\$[{]?\w*fsdp|\bfsdp\w*=|_fsdp\w*=",
+    re.IGNORECASE,
+)
+"""A program's name, an option, a variable or an override: a message or a folder may have the word as well."""
 
 _STARTS_NOTHING = re.compile(
     r"awk|cat|chmod|cp|diff|find|git|grep|head|ls|mkdir|mv|pgrep|pip|pkill|rm|rsync|sed|tail|tee|test|touch|wc"
@@ -39,6 +44,12 @@ def overlooked(path: str, runner: Runner) -> Unfollowed | None:
     return None
 
 
+def _is_message(script: Script, node: Node) -> bool:
+    """Tell whether a command is given texts alone, as `log "starting …"` is."""
+    texts = [script.source(each) for each in node.children_by_field_name("argument")]
+    return all(each[0] in "\"'" and " " in each and ".py" not in each for each in texts)
+
+
 def _words_of(launch: ShellLaunch | None) -> str:
     return "" if launch is None else " ".join(map(plain, launch.started.arguments))
 
@@ -57,6 +68,6 @@ def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Runn
         return f"{posixpath.basename(program)} is not at hand, and its words give no settings of Megatron"
     if place not in runner.followed:
         return "no way that is followed leads to this launch"
-    if re.fullmatch(r"[\w.-]+", name) and not may_start(name):
+    if re.fullmatch(r"\w[\w.-]*", name) and not may_start(name) and not _is_message(script, node):
         return f"the launch goes through `{name}`, which is not followed"
     return ""
