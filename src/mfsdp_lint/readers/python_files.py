@@ -28,7 +28,7 @@ _STARTS = re.compile(
 )
 
 _AS_A_MODULE = re.compile(r"\bm *= *True\b")
-"""How `Script` of nemo-run writes `-m`."""
+"""The argument for which `Script` of nemo-run writes `-m`."""
 _BETWEEN_FOLDERS = re.compile(r"[\"'] */ *[\"']")
 _BETWEEN_WORDS = re.compile(r"[\"',()\[\]]+")
 

@@ -9,7 +9,6 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import islice, product
 
 from mfsdp_lint.core.lines import Lines
@@ -17,6 +16,23 @@ from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
+from mfsdp_lint.readers.embedding_formats.held_texts import (
+    Variables,
+    added,
+    command,
+    dotenv_variables,
+    entries,
+    environment,
+    held,
+    items,
+    joined,
+    mappings,
+    said,
+    script_of,
+    text_of,
+    variable,
+)
+from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kubernetes_scripts, with_maps
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.paths import beside
 from mfsdp_lint.readers.python.entries.addressed import Programs
@@ -26,192 +42,7 @@ from mfsdp_lint.readers.shell.script import Piece, Text, plain
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
-from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose_documents
-
-Variables = Mapping[str, Variable]
-
-_SHELLS = re.compile(r"(?:\S*/)?(?:ba|da|k|z)?sh")
-_SCRIPT_FOLLOWS = re.compile(r"-\w*c")
-_BARE = re.compile(r"[\w@%+=:,./-]+")
-"""A word that a shell leaves as it is."""
-
-_FILLED_IN = re.compile(r"\$?\{\{.*?\}\}|\$\[\[.*?\]\]", re.DOTALL)
-"""Placeholders that GitHub, GitLab and Argo fill in before a shell sees them."""
-
-
-def entries(document: YamlDocument, node: Node | None) -> dict[str, Node]:
-    """Return the values of a mapping by key; none where the node is no mapping."""
-    target = document.follow(node) if node is not None else None
-    if not isinstance(target, MappingNode):
-        return {}
-    return {name: values[-1] for name, values in document.effective(target).items()}
-
-
-def items(document: YamlDocument, node: Node | None) -> Sequence[Node]:
-    """Return the items of a list; any other node is a list of one."""
-    target = document.follow(node) if node is not None else None
-    if isinstance(target, SequenceNode):
-        return target.items
-    return () if target is None else (target,)
-
-
-def mappings(document: YamlDocument, node: Node | None) -> Iterator[Node]:
-    """Yield every mapping at and below a node."""
-    pending = [node]
-    while pending:
-        here = pending.pop()
-        target = document.follow(here) if here is not None else None
-        if isinstance(target, MappingNode):
-            yield target
-            pending += reversed([value for _, value in target.entries])
-        elif isinstance(target, SequenceNode):
-            pending += reversed(target.items)
-
-
-def said(document: YamlDocument, node: Node | None) -> str | None:
-    """Return the text of a scalar."""
-    target = document.follow(node) if node is not None else None
-    return target.text if isinstance(target, ScalarNode) and target.tag != "null" else None
-
-
-def text_of(document: YamlDocument, node: Node | None, *, templated: bool = True) -> Text:
-    """Return a scalar as a text that knows where it is written; empty for a node that is no scalar.
-
-    With `templated`, what is filled in before a shell sees it is not known.
-    """
-    target = document.follow(node) if node is not None else None
-    if not isinstance(target, ScalarNode) or target.tag == "null":
-        return ()
-    whole = list(_lines_of(document, target)) if target.style == "|" else [_line_of(document, target)]
-    if not templated:
-        return tuple(whole)
-    return tuple(part for piece in whole for part in with_holes(piece) if part.text) or tuple(whole)
-
-
-def _line_of(document: YamlDocument, scalar: ScalarNode) -> Piece:
-    """Return a scalar's line at its place in the file, or somewhere within the scalar's own place."""
-    at = document.lines.text.find(scalar.text, scalar.start, scalar.end) if scalar.text else scalar.start
-    if at >= 0:
-        return Piece(scalar.text, document.path, document.lines, at, at + len(scalar.text))
-    # A piece as long as the written text would be taken for it.
-    end = scalar.end + (scalar.end - scalar.start == len(scalar.text))
-    return Piece(scalar.text, document.path, document.lines, scalar.start, end)
-
-
-def _lines_of(document: YamlDocument, scalar: ScalarNode) -> Iterator[Piece]:
-    """Yield the lines of a block; each is in the file, behind blanks."""
-    source = document.lines.text
-    at = source.find("\n", scalar.start) + 1 or scalar.end
-    for line in scalar.text.splitlines(keepends=True):
-        bare = line.rstrip("\r\n")
-        found = source.find(bare, at, scalar.end + 1)
-        if found < 0:
-            yield Piece(line, document.path, document.lines, scalar.start, scalar.end + 1)
-            continue
-        yield Piece(line, document.path, document.lines, found, found + len(line))
-        at = source.find("\n", found + len(bare)) + 1 or scalar.end
-
-
-def with_holes(piece: Piece) -> Iterator[Piece]:
-    """Yield a piece with a HOLE for everything that is filled in before a shell sees it."""
-    start = 0
-    for found in _FILLED_IN.finditer(piece.text):
-        yield piece.cut(start, found.start())
-        yield replace(piece.cut(found.start(), found.end()), text=HOLE)
-        start = found.end()
-    yield piece.cut(start, len(piece.text))
-
-
-def variable(text: Text) -> Variable:
-    """Return a variable of the environment. If its value refers to another variable, only its presence is known."""
-    if not text or "$" in plain(text) or HOLE in plain(text):
-        return Variable(None, exported=True)
-    return Variable((text,), exported=True, written=text[0])
-
-
-Fill = Callable[[Text], Text]
-"""A function that fills in the placeholders of a format."""
-
-
-def _as_it_is(text: Text) -> Text:
-    return text
-
-
-def environment(document: YamlDocument, node: Node | None, fill: Fill = _as_it_is) -> dict[str, Variable]:
-    """Read an environment: `{NAME: value}`, `[{name: NAME, value: value}]` or `[NAME=value]`."""
-    target = document.follow(node) if node is not None else None
-    if isinstance(target, MappingNode):
-        return {name: variable(text_of(document, value)) for name, value in entries(document, target).items()}
-    found: dict[str, Variable] = {}
-    for item in items(document, node):
-        own = entries(document, item)
-        name, equals, _ = (said(document, item) or "").partition("=")
-        if own:
-            found[said(document, own.get("name")) or ""] = variable(fill(text_of(document, own.get("value"))))
-        elif equals:
-            first, *rest = text_of(document, item)
-            found[name] = variable((first.cut(len(name) + 1, len(first.text)), *rest))
-    return {name: each for name, each in found.items() if name.isidentifier()}
-
-
-def command(document: YamlDocument, *parts: Node | None, fill: Fill = _as_it_is) -> Text:
-    """Return a command of words as a script: the text given to a shell, or the words themselves."""
-    words = [fill(text_of(document, item)) for part in parts for item in items(document, part)]
-    return script_of(words)
-
-
-def script_of(words: Sequence[Text]) -> Text:
-    """Return the script that words start. Single words are quoted, so that a shell would not look into them."""
-    if not words or not all(words):
-        return ()
-    texts = [plain(word) for word in words]
-    if _SHELLS.fullmatch(texts[0]):
-        for number, text in enumerate(texts[1:-1], 1):
-            if _SCRIPT_FOLLOWS.fullmatch(text):
-                return words[number + 1]
-    return tuple(piece for word in words for piece in (*_quoted(word), _mark(word[-1], " ")))
-
-
-def _quoted(word: Text) -> Text:
-    if _BARE.fullmatch(plain(word)) or HOLE in plain(word):
-        return word
-    if "'" not in plain(word):
-        return (replace(word[0], text="'", end=word[0].start), *word, _mark(word[-1], "'"))
-    return (_mark(word[0], HOLE),)
-
-
-def _mark(piece: Piece, text: str) -> Piece:
-    """Return a text that a shell has to see behind a piece, though the file does not contain it."""
-    return replace(piece, text=text, start=piece.end, end=piece.end)
-
-
-def joined(texts: Sequence[Text], mark: str = "\n") -> Text:
-    """Join lines of a script, or parts of a command, that are written one by one."""
-    return tuple(piece for text in texts if text for piece in (*text, _mark(text[-1], mark)))
-
-
-def held(text: Text, *variables: Variables) -> Iterator[Held]:
-    """Yield a script with its environment, the widest first; nothing for an empty script."""
-    if text:
-        yield Held(text, {name: each for of in variables for name, each in of.items()})
-
-
-_LINE = re.compile(
-    r"""^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*
-    (?:"(?P<double>[^"\n]*)"|'(?P<single>[^'\n]*)'|(?P<bare>[^\n\#"']*?))
-    [ \t]*(?:\#[^\n]*)?\r?$""",
-    re.MULTILINE | re.VERBOSE,
-)
-
-
-def dotenv_variables(path: str, text: str) -> dict[str, Variable]:
-    """Return the variables that a file sets. A line that is not understood sets no known variable."""
-    lines = Lines(text)
-    found: dict[str, Variable] = {}
-    for each in _LINE.finditer(text):
-        kind = next(name for name in ("double", "single", "bare") if each[name] is not None)
-        found[each["name"]] = variable((Piece(each[kind], path, lines, each.start(kind), each.end(kind)),))
-    return found
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, SequenceNode, compose_documents
 
 
 def is_compose(document: YamlDocument, root: MappingNode) -> bool:
@@ -451,148 +282,6 @@ def _variables(document: YamlDocument, node: Node | None) -> Variables:
     }
 
 
-def is_kubernetes(document: YamlDocument, root: MappingNode) -> bool:
-    """Tell whether a document is a manifest."""
-    return {"apiVersion", "kind"} <= entries(document, root).keys()
-
-
-def kubernetes_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
-    """Yield the scripts of its containers, wherever in it they are, and the scripts that it makes files of.
-
-    A script that a container of the same file runs is that container's.
-    """
-    whole = entries(document, root)
-    if said(document, whole.get("kind")) == "ConfigMap":
-        for name, text in scripts_of_map(document, root).items():
-            if not any(name in each for each in document.mounted):
-                yield from held(text)
-    workflow = _parameters(document, _workflow(document, whole))
-    for each in mappings(document, root):
-        own = entries(document, each)
-        for container in (each for name in _CONTAINERS for each in items(document, own.get(name))):
-            inside = entries(document, container)
-            files = dict(_mounted(document, own, inside))
-            for given in _given_to(document, root, own, workflow):
-                fill = partial(_with_parameters, given)
-                # A template of Argo has the script by itself.
-                source = fill(text_of(document, inside.get("source")))
-                text = source or command(document, inside.get("command"), inside.get("args"), fill=fill)
-                for one in held(text, environment(document, inside.get("env"), fill)):
-                    yield replace(one, files=files)
-
-
-def config_maps(document: YamlDocument, roots: Sequence[Node]) -> dict[str, dict[str, Text]]:
-    """Return the texts of all ConfigMaps of a file, by the maps' names."""
-    return {
-        said(document, entries(document, entries(document, root).get("metadata")).get("name")) or "": {
-            name: text_of(document, value)
-            for name, value in entries(document, entries(document, root).get("data")).items()
-        }
-        for root in roots
-        if said(document, entries(document, root).get("kind")) == "ConfigMap"
-    }
-
-
-def scripts_of_map(document: YamlDocument, root: MappingNode) -> dict[str, Text]:
-    """Return the scripts among the texts of a ConfigMap."""
-    found = {
-        name: text_of(document, value) for name, value in entries(document, entries(document, root).get("data")).items()
-    }
-    return {
-        name: text for name, text in found.items() if name.endswith((".sh", ".bash")) or plain(text).startswith("#!")
-    }
-
-
-def _mounted(
-    document: YamlDocument, pod: Mapping[str, Node], container: Mapping[str, Node]
-) -> Iterator[tuple[str, Text]]:
-    """Yield the files that a container sees of ConfigMaps, by their paths."""
-    volumes: dict[str, Mapping[str, Text]] = {}
-    for each in items(document, pod.get("volumes")) if document.maps else ():
-        own = entries(document, each)
-        source = entries(document, own.get("configMap"))
-        texts = document.maps.get(said(document, source.get("name")) or "", {})
-        for item in items(document, source.get("items")):
-            one = entries(document, item)
-            key, path = said(document, one.get("key")) or "", said(document, one.get("path")) or ""
-            texts = {**texts, path: texts.get(key, ())}
-        volumes[said(document, own.get("name")) or ""] = texts
-    for each in items(document, container.get("volumeMounts")):
-        own = entries(document, each)
-        place, only = said(document, own.get("mountPath")) or "", said(document, own.get("subPath"))
-        for name, text in volumes.get(said(document, own.get("name")) or "", {}).items():
-            if text and only in (None, name):
-                yield (place if only else posixpath.join(place, name)), text
-
-
-def mounted_files(document: YamlDocument, roots: Sequence[Node]) -> frozenset[str]:
-    """Return the commands of the containers that see files of ConfigMaps, as texts that name those they run."""
-    found = set()
-    for each in (each for root in roots for each in mappings(document, root)):
-        own = entries(document, each)
-        for container in (each for name in _CONTAINERS for each in items(document, own.get(name))):
-            inside = entries(document, container)
-            if any(_mounted(document, own, inside)):
-                found.add(plain(command(document, inside.get("command"), inside.get("args"))))
-    return frozenset(found)
-
-
-Parameters = Mapping[str, Text]
-"""Values by the names that placeholders of Argo have for them (argo-workflows.readthedocs.io, variables)."""
-
-_PARAMETER = re.compile(r"\{\{\s*((?:workflow|inputs)\.parameters\.[\w-]+)\s*\}\}")
-
-
-def _with_parameters(given: Parameters, text: Text) -> Text:
-    """Fill in the parameters of Argo that have a value."""
-    found: list[Piece] = []
-    for piece in text:
-        named = _PARAMETER.fullmatch(piece.lines.text[piece.start : piece.end]) if piece.text == HOLE else None
-        found += given.get(named[1], (piece,)) if named else (piece,)
-    return tuple(found)
-
-
-def _workflow(document: YamlDocument, whole: Mapping[str, Node]) -> Node | None:
-    """Return the arguments of a workflow, also of one that a schedule starts."""
-    spec = entries(document, whole.get("spec"))
-    inner = entries(document, spec.get("workflowSpec")) or spec
-    return inner.get("arguments")
-
-
-def _parameters(
-    document: YamlDocument, node: Node | None, before: str = "workflow", fill: Fill = _as_it_is
-) -> Parameters:
-    """Return the values of `parameters: [{name: NAME, value: VALUE}]`."""
-    found: dict[str, Text] = {}
-    for each in items(document, entries(document, node).get("parameters")):
-        own = entries(document, each)
-        value = own.get("value", own.get("default"))
-        if value is not None and (text := text_of(document, value)):
-            found[f"{before}.parameters.{said(document, own.get('name'))}"] = fill(text)
-    return found
-
-
-def _given_to(
-    document: YamlDocument, root: MappingNode, template: Mapping[str, Node], workflow: Parameters
-) -> Sequence[Parameters]:
-    """Return the parameters that a template of Argo is started with, one for each step that starts it otherwise."""
-    if "inputs" not in template:
-        return (workflow,)
-    fill = partial(_with_parameters, workflow)
-    own = {**workflow, **_parameters(document, template.get("inputs"), "inputs", fill)}
-    name = said(document, template.get("name"))
-    found: list[Parameters] = []
-    for each in mappings(document, root):
-        step = entries(document, each)
-        if name and said(document, step.get("template")) == name:
-            given = {**own, **_parameters(document, step.get("arguments"), "inputs", fill)}
-            found += [given] if given not in found else []
-    return found or (own,)
-
-
-_CONTAINERS = ("containers", "initContainers", "container", "script")
-
-
 @dataclass(frozen=True, slots=True)
 class JobFile:
     """A file that is one job: its script, a text or a list of lines, and its environment, under keys at the top.
@@ -652,7 +341,7 @@ def sweep_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -
     program = text_of(document, whole["program"])
     if not program:
         return
-    words = words or [(_mark(program[-1], each),) for each in _SWEEP_COMMAND]
+    words = words or [(added(program[-1], each),) for each in _SWEEP_COMMAND]
     parameters: list[tuple[str, list[Text]]] = []
     for name, node in entries(document, whole["parameters"]).items():
         own = entries(document, node)
@@ -788,12 +477,6 @@ def yaml_scripts(path: str, text: str, sources: Sources) -> list[Held] | None:
             holds = True
             scripts += found
     return scripts if holds else None
-
-
-def with_maps(document: YamlDocument, roots: Sequence[Node], maps: Mapping[str, dict[str, Text]] | None = None) -> None:
-    """Note in a document the ConfigMaps of the file, and of those around it."""
-    document.maps = {**(maps or {}), **config_maps(document, roots)}
-    document.mounted = mounted_files(document, roots) if document.maps else frozenset()
 
 
 def scripts_of_document(document: YamlDocument, root: MappingNode, sources: Sources) -> list[Held] | None:

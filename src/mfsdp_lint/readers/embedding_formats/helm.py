@@ -17,14 +17,7 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
-from mfsdp_lint.readers.embedding_formats.formats import (
-    entries,
-    recipes_of,
-    said,
-    scripts_of_document,
-    text_of,
-    with_maps,
-)
+from mfsdp_lint.readers.embedding_formats.formats import recipes_of, scripts_of_document
 from mfsdp_lint.readers.embedding_formats.go_templates import (
     GAP,
     UNKNOWN_ITEM,
@@ -33,6 +26,8 @@ from mfsdp_lint.readers.embedding_formats.go_templates import (
     Templates,
     merged,
 )
+from mfsdp_lint.readers.embedding_formats.held_texts import entries, said, text_of
+from mfsdp_lint.readers.embedding_formats.kubernetes import with_maps
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance

@@ -17,7 +17,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import without_collection
-from mfsdp_lint.readers.embedding_formats.formats import with_holes
+from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import Programs

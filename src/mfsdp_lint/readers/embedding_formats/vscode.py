@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.readers.embedding_formats.formats import (
+from mfsdp_lint.readers.embedding_formats.held_texts import (
     dotenv_variables,
     entries,
     environment,

@@ -232,7 +232,7 @@ _LINES = re.compile(
     r"""e?grep\s+(?P<options>-\w*v\w*)\s+(?P<quote>['"])(?P<pattern>[^'"]+)(?P=quote)(?:\s+(?P<file>[\w./-]+))?"""
 )
 _OWN_OF_GREP = re.compile(r"\\[+?|(){}]|\[\[|\[:(?!space:\])")
-"""What other kinds of expressions have otherwise."""
+"""Signs of kinds of expressions that grep has and Python writes otherwise."""
 
 
 def left_out_lines(command: str) -> tuple[re.Pattern[str], str] | None:

@@ -1,0 +1,199 @@
+"""Texts that files hold, each piece at its place: scalars of YAML, environments, and words of commands as scripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.state import Held, Variable
+from mfsdp_lint.readers.yaml.document import YamlDocument
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+Variables = Mapping[str, Variable]
+
+_SHELLS = re.compile(r"(?:\S*/)?(?:ba|da|k|z)?sh")
+_SCRIPT_FOLLOWS = re.compile(r"-\w*c")
+_BARE = re.compile(r"[\w@%+=:,./-]+")
+"""A word that a shell leaves as it is."""
+
+_FILLED_IN = re.compile(r"\$?\{\{.*?\}\}|\$\[\[.*?\]\]", re.DOTALL)
+"""Placeholders that GitHub, GitLab and Argo fill in before a shell sees them."""
+
+
+def entries(document: YamlDocument, node: Node | None) -> dict[str, Node]:
+    """Return the values of a mapping by key; none where the node is no mapping."""
+    target = document.follow(node) if node is not None else None
+    if not isinstance(target, MappingNode):
+        return {}
+    return {name: values[-1] for name, values in document.effective(target).items()}
+
+
+def items(document: YamlDocument, node: Node | None) -> Sequence[Node]:
+    """Return the items of a list; any other node is a list of one."""
+    target = document.follow(node) if node is not None else None
+    if isinstance(target, SequenceNode):
+        return target.items
+    return () if target is None else (target,)
+
+
+def mappings(document: YamlDocument, node: Node | None) -> Iterator[Node]:
+    """Yield every mapping at and below a node."""
+    pending = [node]
+    while pending:
+        here = pending.pop()
+        target = document.follow(here) if here is not None else None
+        if isinstance(target, MappingNode):
+            yield target
+            pending += reversed([value for _, value in target.entries])
+        elif isinstance(target, SequenceNode):
+            pending += reversed(target.items)
+
+
+def said(document: YamlDocument, node: Node | None) -> str | None:
+    """Return the text of a scalar."""
+    target = document.follow(node) if node is not None else None
+    return target.text if isinstance(target, ScalarNode) and target.tag != "null" else None
+
+
+def text_of(document: YamlDocument, node: Node | None, *, templated: bool = True) -> Text:
+    """Return a scalar as a text that knows where it is written; empty for a node that is no scalar.
+
+    With `templated`, what is filled in before a shell sees it is not known.
+    """
+    target = document.follow(node) if node is not None else None
+    if not isinstance(target, ScalarNode) or target.tag == "null":
+        return ()
+    whole = list(_lines_of(document, target)) if target.style == "|" else [_line_of(document, target)]
+    if not templated:
+        return tuple(whole)
+    return tuple(part for piece in whole for part in with_holes(piece) if part.text) or tuple(whole)
+
+
+def _line_of(document: YamlDocument, scalar: ScalarNode) -> Piece:
+    """Return a scalar's line at its place in the file, or somewhere within the scalar's own place."""
+    at = document.lines.text.find(scalar.text, scalar.start, scalar.end) if scalar.text else scalar.start
+    if at >= 0:
+        return Piece(scalar.text, document.path, document.lines, at, at + len(scalar.text))
+    # A piece as long as the written text would be taken for it.
+    end = scalar.end + (scalar.end - scalar.start == len(scalar.text))
+    return Piece(scalar.text, document.path, document.lines, scalar.start, end)
+
+
+def _lines_of(document: YamlDocument, scalar: ScalarNode) -> Iterator[Piece]:
+    """Yield the lines of a block; each is in the file, behind blanks."""
+    source = document.lines.text
+    at = source.find("\n", scalar.start) + 1 or scalar.end
+    for line in scalar.text.splitlines(keepends=True):
+        bare = line.rstrip("\r\n")
+        found = source.find(bare, at, scalar.end + 1)
+        if found < 0:
+            yield Piece(line, document.path, document.lines, scalar.start, scalar.end + 1)
+            continue
+        yield Piece(line, document.path, document.lines, found, found + len(line))
+        at = source.find("\n", found + len(bare)) + 1 or scalar.end
+
+
+def with_holes(piece: Piece) -> Iterator[Piece]:
+    """Yield a piece with a HOLE for everything that is filled in before a shell sees it."""
+    start = 0
+    for found in _FILLED_IN.finditer(piece.text):
+        yield piece.cut(start, found.start())
+        yield replace(piece.cut(found.start(), found.end()), text=HOLE)
+        start = found.end()
+    yield piece.cut(start, len(piece.text))
+
+
+def variable(text: Text) -> Variable:
+    """Return a variable of the environment. If its value refers to another variable, only its presence is known."""
+    if not text or "$" in plain(text) or HOLE in plain(text):
+        return Variable(None, exported=True)
+    return Variable((text,), exported=True, written=text[0])
+
+
+Fill = Callable[[Text], Text]
+"""A function that fills in the placeholders of a format."""
+
+
+def as_it_is(text: Text) -> Text:
+    return text
+
+
+def environment(document: YamlDocument, node: Node | None, fill: Fill = as_it_is) -> dict[str, Variable]:
+    """Read an environment: `{NAME: value}`, `[{name: NAME, value: value}]` or `[NAME=value]`."""
+    target = document.follow(node) if node is not None else None
+    if isinstance(target, MappingNode):
+        return {name: variable(text_of(document, value)) for name, value in entries(document, target).items()}
+    found: dict[str, Variable] = {}
+    for item in items(document, node):
+        own = entries(document, item)
+        name, equals, _ = (said(document, item) or "").partition("=")
+        if own:
+            found[said(document, own.get("name")) or ""] = variable(fill(text_of(document, own.get("value"))))
+        elif equals:
+            first, *rest = text_of(document, item)
+            found[name] = variable((first.cut(len(name) + 1, len(first.text)), *rest))
+    return {name: each for name, each in found.items() if name.isidentifier()}
+
+
+def command(document: YamlDocument, *parts: Node | None, fill: Fill = as_it_is) -> Text:
+    """Return a command of words as a script: the text given to a shell, or the words themselves."""
+    words = [fill(text_of(document, item)) for part in parts for item in items(document, part)]
+    return script_of(words)
+
+
+def script_of(words: Sequence[Text]) -> Text:
+    """Return the script that words start. Single words are quoted, so that a shell would not look into them."""
+    if not words or not all(words):
+        return ()
+    texts = [plain(word) for word in words]
+    if _SHELLS.fullmatch(texts[0]):
+        for number, text in enumerate(texts[1:-1], 1):
+            if _SCRIPT_FOLLOWS.fullmatch(text):
+                return words[number + 1]
+    return tuple(piece for word in words for piece in (*_quoted(word), added(word[-1], " ")))
+
+
+def _quoted(word: Text) -> Text:
+    if _BARE.fullmatch(plain(word)) or HOLE in plain(word):
+        return word
+    if "'" not in plain(word):
+        return (replace(word[0], text="'", end=word[0].start), *word, added(word[-1], "'"))
+    return (added(word[0], HOLE),)
+
+
+def added(piece: Piece, text: str) -> Piece:
+    """Return a text that a shell has to see behind a piece, though the file does not contain it."""
+    return replace(piece, text=text, start=piece.end, end=piece.end)
+
+
+def joined(texts: Sequence[Text], mark: str = "\n") -> Text:
+    """Join lines of a script, or parts of a command, that are written one by one."""
+    return tuple(piece for text in texts if text for piece in (*text, added(text[-1], mark)))
+
+
+def held(text: Text, *variables: Variables) -> Iterator[Held]:
+    """Yield a script with its environment, the widest first; nothing for an empty script."""
+    if text:
+        yield Held(text, {name: each for of in variables for name, each in of.items()})
+
+
+_LINE = re.compile(
+    r"""^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*
+    (?:"(?P<double>[^"\n]*)"|'(?P<single>[^'\n]*)'|(?P<bare>[^\n\#"']*?))
+    [ \t]*(?:\#[^\n]*)?\r?$""",
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def dotenv_variables(path: str, text: str) -> dict[str, Variable]:
+    """Return the variables that a file sets. A line that is not understood sets no known variable."""
+    lines = Lines(text)
+    found: dict[str, Variable] = {}
+    for each in _LINE.finditer(text):
+        kind = next(name for name in ("double", "single", "bare") if each[name] is not None)
+        found[each["name"]] = variable((Piece(each[kind], path, lines, each.start(kind), each.end(kind)),))
+    return found

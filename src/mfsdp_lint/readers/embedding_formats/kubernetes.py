@@ -1,0 +1,179 @@
+"""Manifests of Kubernetes, and workflows of Argo in them: the scripts of their containers.
+
+A container has the scripts that ConfigMaps of the same file give it, and the parameters of each step that starts it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.embedding_formats.held_texts import (
+    Fill,
+    as_it_is,
+    command,
+    entries,
+    environment,
+    held,
+    items,
+    mappings,
+    said,
+    text_of,
+)
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.state import Held
+from mfsdp_lint.readers.yaml.document import YamlDocument
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node
+
+
+def is_kubernetes(document: YamlDocument, root: MappingNode) -> bool:
+    """Tell whether a document is a manifest."""
+    return {"apiVersion", "kind"} <= entries(document, root).keys()
+
+
+def kubernetes_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
+    """Yield the scripts of its containers, wherever in it they are, and the scripts that it makes files of.
+
+    A script that a container of the same file runs is that container's.
+    """
+    whole = entries(document, root)
+    if said(document, whole.get("kind")) == "ConfigMap":
+        for name, text in scripts_of_map(document, root).items():
+            if not any(name in each for each in document.mounted):
+                yield from held(text)
+    workflow = _parameters(document, _workflow(document, whole))
+    for each in mappings(document, root):
+        own = entries(document, each)
+        for container in (each for name in _CONTAINERS for each in items(document, own.get(name))):
+            inside = entries(document, container)
+            files = dict(_mounted(document, own, inside))
+            for given in _given_to(document, root, own, workflow):
+                fill = partial(_with_parameters, given)
+                # A template of Argo has the script by itself.
+                source = fill(text_of(document, inside.get("source")))
+                text = source or command(document, inside.get("command"), inside.get("args"), fill=fill)
+                for one in held(text, environment(document, inside.get("env"), fill)):
+                    yield replace(one, files=files)
+
+
+def config_maps(document: YamlDocument, roots: Sequence[Node]) -> dict[str, dict[str, Text]]:
+    """Return the texts of all ConfigMaps of a file, by the maps' names."""
+    return {
+        said(document, entries(document, entries(document, root).get("metadata")).get("name")) or "": {
+            name: text_of(document, value)
+            for name, value in entries(document, entries(document, root).get("data")).items()
+        }
+        for root in roots
+        if said(document, entries(document, root).get("kind")) == "ConfigMap"
+    }
+
+
+def scripts_of_map(document: YamlDocument, root: MappingNode) -> dict[str, Text]:
+    """Return the scripts among the texts of a ConfigMap."""
+    found = {
+        name: text_of(document, value) for name, value in entries(document, entries(document, root).get("data")).items()
+    }
+    return {
+        name: text for name, text in found.items() if name.endswith((".sh", ".bash")) or plain(text).startswith("#!")
+    }
+
+
+def _mounted(
+    document: YamlDocument, pod: Mapping[str, Node], container: Mapping[str, Node]
+) -> Iterator[tuple[str, Text]]:
+    """Yield the files that a container sees of ConfigMaps, by their paths."""
+    volumes: dict[str, Mapping[str, Text]] = {}
+    for each in items(document, pod.get("volumes")) if document.maps else ():
+        own = entries(document, each)
+        source = entries(document, own.get("configMap"))
+        texts = document.maps.get(said(document, source.get("name")) or "", {})
+        for item in items(document, source.get("items")):
+            one = entries(document, item)
+            key, path = said(document, one.get("key")) or "", said(document, one.get("path")) or ""
+            texts = {**texts, path: texts.get(key, ())}
+        volumes[said(document, own.get("name")) or ""] = texts
+    for each in items(document, container.get("volumeMounts")):
+        own = entries(document, each)
+        place, only = said(document, own.get("mountPath")) or "", said(document, own.get("subPath"))
+        for name, text in volumes.get(said(document, own.get("name")) or "", {}).items():
+            if text and only in (None, name):
+                yield (place if only else posixpath.join(place, name)), text
+
+
+def mounted_files(document: YamlDocument, roots: Sequence[Node]) -> frozenset[str]:
+    """Return the commands of the containers that see files of ConfigMaps, as texts that name those they run."""
+    found = set()
+    for each in (each for root in roots for each in mappings(document, root)):
+        own = entries(document, each)
+        for container in (each for name in _CONTAINERS for each in items(document, own.get(name))):
+            inside = entries(document, container)
+            if any(_mounted(document, own, inside)):
+                found.add(plain(command(document, inside.get("command"), inside.get("args"))))
+    return frozenset(found)
+
+
+Parameters = Mapping[str, Text]
+"""Values by the names that placeholders of Argo have for them (argo-workflows.readthedocs.io, variables)."""
+
+_PARAMETER = re.compile(r"\{\{\s*((?:workflow|inputs)\.parameters\.[\w-]+)\s*\}\}")
+
+
+def _with_parameters(given: Parameters, text: Text) -> Text:
+    """Fill in the parameters of Argo that have a value."""
+    found: list[Piece] = []
+    for piece in text:
+        named = _PARAMETER.fullmatch(piece.lines.text[piece.start : piece.end]) if piece.text == HOLE else None
+        found += given.get(named[1], (piece,)) if named else (piece,)
+    return tuple(found)
+
+
+def _workflow(document: YamlDocument, whole: Mapping[str, Node]) -> Node | None:
+    """Return the arguments of a workflow, also of one that a schedule starts."""
+    spec = entries(document, whole.get("spec"))
+    inner = entries(document, spec.get("workflowSpec")) or spec
+    return inner.get("arguments")
+
+
+def _parameters(
+    document: YamlDocument, node: Node | None, before: str = "workflow", fill: Fill = as_it_is
+) -> Parameters:
+    """Return the values of `parameters: [{name: NAME, value: VALUE}]`."""
+    found: dict[str, Text] = {}
+    for each in items(document, entries(document, node).get("parameters")):
+        own = entries(document, each)
+        value = own.get("value", own.get("default"))
+        if value is not None and (text := text_of(document, value)):
+            found[f"{before}.parameters.{said(document, own.get('name'))}"] = fill(text)
+    return found
+
+
+def _given_to(
+    document: YamlDocument, root: MappingNode, template: Mapping[str, Node], workflow: Parameters
+) -> Sequence[Parameters]:
+    """Return the parameters that a template of Argo is started with, one for each step that starts it otherwise."""
+    if "inputs" not in template:
+        return (workflow,)
+    fill = partial(_with_parameters, workflow)
+    own = {**workflow, **_parameters(document, template.get("inputs"), "inputs", fill)}
+    name = said(document, template.get("name"))
+    found: list[Parameters] = []
+    for each in mappings(document, root):
+        step = entries(document, each)
+        if name and said(document, step.get("template")) == name:
+            given = {**own, **_parameters(document, step.get("arguments"), "inputs", fill)}
+            found += [given] if given not in found else []
+    return found or (own,)
+
+
+_CONTAINERS = ("containers", "initContainers", "container", "script")
+
+
+def with_maps(document: YamlDocument, roots: Sequence[Node], maps: Mapping[str, dict[str, Text]] | None = None) -> None:
+    """Note in a document the ConfigMaps of the file, and of those around it."""
+    document.maps = {**(maps or {}), **config_maps(document, roots)}
+    document.mounted = mounted_files(document, roots) if document.maps else frozenset()
