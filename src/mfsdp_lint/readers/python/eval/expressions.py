@@ -6,13 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.assignments import assign, assign_name, bind
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import choose, connected, known_truth
 from mfsdp_lint.readers.python.eval.calls import evaluate_call
-from mfsdp_lint.readers.python.eval.classes import mro
 from mfsdp_lint.readers.python.eval.containers import (
     absorbed,
     any_of,
@@ -29,34 +26,28 @@ from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.iteration import called, elements, iterate, operated, ordered, special, uncertain
 from mfsdp_lint.readers.python.eval.loops import yield_unknown
 from mfsdp_lint.readers.python.eval.operators import binary, compare, sign
+from mfsdp_lint.readers.python.eval.spelling import as_text, text_of_parts
 from mfsdp_lint.readers.python.state.calling import BUILTINS, EVALUATORS, evaluate, invoke
 from mfsdp_lint.readers.python.state.generators import GeneratorCall, awaited
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import join, negated
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, base_name, plain
+from mfsdp_lint.readers.python.values.code import Call, Frame, Module, plain
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
-    LONGEST_TEXT,
     MISSING,
     Choice,
     DictObject,
     EnumMember,
-    External,
     Function,
     Instance,
     IteratorObject,
     ListObject,
     Object,
-    PartlyKnown,
-    PathObject,
-    SetObject,
-    StandardObject,
     Unknown,
     derived,
-    is_constant,
     is_small,
     is_symbolic,
     is_wide,
@@ -163,44 +154,6 @@ def _produced_element(interp: Interpreter, node: Any, frame: Frame, maybe: bool)
     return (key, value) if isinstance(node, ast.DictComp) else value
 
 
-def as_text(interp: Interpreter, value: Object) -> str | None:
-    """Return `str(value)`; None where it is not known."""
-    value = interp.settle(value)
-    if isinstance(value, Instance):
-        if not isinstance(value.cls, ClassObject):
-            return None
-        frame = Frame(value.cls.module)
-        found = called(interp, value, "__str__", None, frame)
-        found = interp.settle(called(interp, value, "__repr__", None, frame) if found is MISSING else found)
-        return found if isinstance(found, str) else None
-    if isinstance(value, EnumMember):
-        if special(interp, value, "__str__") is not None:
-            found = interp.settle(called(interp, value, "__str__", None, Frame(value.cls.module)))
-            return found if isinstance(found, str) else None
-        kinds = {base_name(base) for base in mro(interp, value.cls) if not isinstance(base, ClassObject)}
-        if "enum.StrEnum" in kinds:
-            return value.value if isinstance(value.value, str) else None
-        return f"{value.cls.name}.{value.name}" if kinds <= {"enum.Enum", "object"} else None
-    if isinstance(value, CONSTANTS):
-        return str(value) if is_small(value) else None
-    if type(value) is PathObject:
-        return value.path
-    if type(value) is StandardObject:
-        return standard_objects.text(value)
-    if isinstance(value, External) and value.name.startswith("torch."):
-        return value.name
-    if isinstance(value, tuple) and is_constant(value):
-        return str(value)
-    if (
-        isinstance(value, ListObject)
-        and value.items is not None
-        and is_constant(tuple(value.items))
-        and not isinstance(value, SetObject)
-    ):
-        return str(list(value.items))
-    return None
-
-
 def formatted(interp: Interpreter, node: ast.JoinedStr, frame: Frame) -> Object:
     """Return the value of an f-string."""
     texts: list[str | None] = []
@@ -213,17 +166,6 @@ def formatted(interp: Interpreter, node: ast.JoinedStr, frame: Frame) -> Object:
         values.append(evaluate(interp, part.value, frame))
         texts.append(_formatted_text(interp, part, interp.settle(values[-1]), frame))
     return text_of_parts(interp, texts, values)
-
-
-def text_of_parts(interp: Interpreter, texts: list[str | None], values: list[Object]) -> Object:
-    """Return a text that is put together, some of it from values; None stands for a part that is not known."""
-    said = "".join(HOLE if each is None else each for each in texts)
-    if len(said) > LONGEST_TEXT:
-        return interp.unknown("", not_none=True)
-    if None not in texts:
-        return derived(said, *values)
-    interp.doubts += 1
-    return PartlyKnown(interp.tick(), said)
 
 
 def _formatted_text(interp: Interpreter, part: ast.FormattedValue, value: Object, frame: Frame) -> str | None:

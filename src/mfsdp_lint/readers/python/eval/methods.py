@@ -27,6 +27,7 @@ from mfsdp_lint.readers.python.eval.containers import (
 )
 from mfsdp_lint.readers.python.eval.iteration import LONGEST, elements, forget_rest, iterate, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary, contains, equal
+from mfsdp_lint.readers.python.eval.spelling import as_text, text_of_parts
 from mfsdp_lint.readers.python.eval.standard_objects import LARGEST_FACTOR, NotKnown, answer
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
@@ -329,8 +330,6 @@ def _constant_method(interp: Interpreter, owner: Any, name: str, call: Call) -> 
 
 def _partly_formatted(interp: Interpreter, template: str, call: Call) -> Object:
     """Return what a template gives with values of which not all are constants: their texts, where they are known."""
-    from mfsdp_lint.readers.python.eval.expressions import as_text, text_of_parts
-
     values: dict[str, Object] = {**{str(number): each for number, each in enumerate(call.arguments)}, **call.keywords}
     texts: list[str | None] = []
     used: list[Object] = []

@@ -11,7 +11,6 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.containers import any_of, make_set, make_tuple, set_entry
-from mfsdp_lint.readers.python.eval.expressions import as_text
 from mfsdp_lint.readers.python.eval.iteration import (
     LONGEST,
     called,
@@ -24,6 +23,7 @@ from mfsdp_lint.readers.python.eval.iteration import (
 )
 from mfsdp_lint.readers.python.eval.methods import method, sort
 from mfsdp_lint.readers.python.eval.operators import binary
+from mfsdp_lint.readers.python.eval.spelling import as_text
 from mfsdp_lint.readers.python.eval.standard_objects import MOST_DIGITS, NotKnown, answer
 from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
