@@ -109,6 +109,22 @@ def test_templates_give_what_helm_gives(template: str, gives: str) -> None:
     assert plain(found) == gives
 
 
+@pytest.mark.parametrize(
+    "template",
+    [
+        '{{ define "more" }}{{ include "more" . }}{{ include "more" . }}{{ end }}{{ include "more" . }}',
+        "{{ range 10000 }}{{ range 10000 }}a{{ end }}{{ end }}",
+        '{{ .Files.Get "../secret" }}',
+    ],
+)
+def test_what_a_template_may_not_do_is_not_known(template: str) -> None:
+    files = {"c/Chart.yaml": "name: chart\n", "secret": "a" * 4000}
+    found = Chart("c", Sources(files)).rendered("c/templates/a.yaml", template)
+    assert found is not None
+    assert len(plain(found)) < 4000
+    assert {HOLE, GAP} & set(plain(found))
+
+
 JOB = f"""\
 apiVersion: batch/v1
 kind: Job

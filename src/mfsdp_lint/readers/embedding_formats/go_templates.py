@@ -24,7 +24,7 @@ _DEEPEST = 24
 """Templates within templates."""
 
 _MOST = 2_000
-"""Rounds of all loops."""
+"""Rounds of all loops, and templates within templates, of one that is filled in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,7 @@ class Templates:
 
     defined: dict[str, list[_Node]] = field(default_factory=dict)
     file: Callable[[str], Text | None] = lambda _: None
+    left: int = _MOST
 
     def add(self, text: Piece) -> None:
         """Add what a text defines; a text that is not followed defines nothing."""
@@ -189,7 +190,13 @@ class Templates:
             nodes = _parsed(text, self.defined)
         except _NotFollowedError:
             return None
+        self.left = _MOST
         return _joined(_Rendering(self, root).nodes(nodes, root))
+
+    def takes(self, rounds: int) -> bool:
+        """Tell whether so many more rounds are allowed, and count them."""
+        self.left -= rounds
+        return self.left >= 0
 
 
 def _joined(pieces: Iterator[Piece]) -> Text:
@@ -203,7 +210,6 @@ class _Rendering:
         self.templates = templates
         self.variables: list[dict[str, Item]] = [{"$": root}]
         self.depth = depth
-        self.rounds = 0
 
     def nodes(self, nodes: Sequence[_Node], dot: Item) -> Iterator[Piece]:
         """Yield what nodes give."""
@@ -265,8 +271,7 @@ class _Rendering:
         else:
             yield from self._gap(node)
             return
-        self.rounds += len(entries)
-        if self.rounds > _MOST:
+        if not self.templates.takes(len(entries)):
             yield from self._gap(node)
             return
         for key, each in entries:
@@ -282,7 +287,7 @@ class _Rendering:
     def included(self, name: str, given: Item | None, place: Piece) -> Iterator[Piece]:
         """Yield what a template gives that has a name."""
         nodes = self.templates.defined.get(name)
-        if nodes is None or self.depth >= _DEEPEST:
+        if nodes is None or self.depth >= _DEEPEST or not self.templates.takes(1):
             yield replace(place, text=GAP)
             return
         inner = _Rendering(self.templates, _NOTHING if given is None else given, self.depth + 1)
@@ -292,7 +297,7 @@ class _Rendering:
         """Return what a text gives that is a template itself (`tpl`)."""
         if "{{" not in plain(text):
             return text
-        if len(text) != 1 or self.depth >= _DEEPEST:
+        if len(text) != 1 or self.depth >= _DEEPEST or not self.templates.takes(1):
             return (replace(text[0], text=HOLE),)
         try:
             nodes = _parsed(text[0], self.templates.defined)

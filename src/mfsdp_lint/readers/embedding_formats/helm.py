@@ -144,7 +144,8 @@ class Chart:
 
     def _file(self, name: str) -> Text | None:
         path = posixpath.normpath(posixpath.join(self.folder, name))
-        text = self.sources.text_or_none(path) if self.sources.exists(path) else None
+        within = path.startswith(f"{posixpath.normpath(self.folder)}/")  # as Helm has it
+        text = self.sources.text_or_none(path) if within and self.sources.exists(path) else None
         return None if text is None else of_file(path, text)
 
     def _root(self, path: str) -> Mapping[str, Item]:
