@@ -114,6 +114,9 @@ def test_templates_give_what_helm_gives(template: str, gives: str) -> None:
     [
         '{{ define "more" }}{{ include "more" . }}{{ include "more" . }}{{ end }}{{ include "more" . }}',
         "{{ range 10000 }}{{ range 10000 }}a{{ end }}{{ end }}",
+        "{{ range until 1000000000 }}a{{ end }}{{ nindent 1000000000 1 }}",
+        "{{ $x := `ab` }}{{ range 100 }}{{ $x = print $x $x }}{{ end }}{{ $x }}",
+        "{{ $x := list 1 }}{{ range 100 }}{{ $x = list $x $x }}{{ end }}{{ toYaml $x }}",
         '{{ .Files.Get "../secret" }}',
     ],
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from functools import reduce
 
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -22,6 +22,12 @@ GAP = "\uf8fe"
 
 _DEEPEST = 24
 """Templates within templates."""
+
+_LONGEST = 100_000
+"""Characters of a text."""
+
+_LARGEST = 20_000
+"""Parts of a value."""
 
 _MOST = 2_000
 """Rounds of all loops, and templates within templates, of one that is filled in."""
@@ -260,8 +266,11 @@ class _Rendering:
         named = re.match(r"(?:(\$\w+)\s*,\s*)?(\$\w+)\s*:=\s*", said)
         value = self._value(said[named.end() :] if named else said, node.place, dot)
         if isinstance(value, Scalar) and isinstance(value.value, (int, float)) and not isinstance(value.value, bool):
-            value = [made(number, node.place) for number in range(min(int(value.value), _MOST))]
+            value = _numbers(node.place, value)
         entries: list[tuple[Item, Item]]
+        if isinstance(value, Sized) and not self.templates.takes(len(value)):
+            yield from self._gap(node)
+            return
         if isinstance(value, Mapping):
             entries = [(made(name, node.place), value[name]) for name in sorted(value)]
         elif isinstance(value, Sequence):
@@ -269,9 +278,6 @@ class _Rendering:
         elif truth(value) is False:
             entries = []
         else:
-            yield from self._gap(node)
-            return
-        if not self.templates.takes(len(entries)):
             yield from self._gap(node)
             return
         for key, each in entries:
@@ -441,7 +447,8 @@ class _Pipeline:
         if function is None:
             return UNKNOWN_ITEM
         try:
-            return function(self.place, *given)
+            found = function(self.place, *given)
+            return found if _is_small(found, _LARGEST) else UNKNOWN_ITEM
         except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError):
             return UNKNOWN_ITEM
 
@@ -453,6 +460,21 @@ class _Pipeline:
         else:
             text = _joined(self.rendering.included(first.value, second, self.place))
         return Scalar(plain(text), text)
+
+
+def _is_small(value: Item, limit: int) -> bool:
+    """Tell whether a value has at most so many parts, and characters in each text."""
+    waiting: list[Item] = [value]
+    while waiting and limit > 0:
+        limit -= 1
+        each = waiting.pop()
+        if isinstance(each, Mapping):
+            waiting += each.values()
+        elif isinstance(each, Sequence):
+            waiting += each
+        elif isinstance(each, Scalar) and isinstance(each.value, str) and len(each.value) > _LONGEST:
+            return False
+    return not waiting
 
 
 def _number(text: str) -> int | float:
@@ -619,6 +641,22 @@ def _said(value: Item, place: Piece) -> str:
     return said
 
 
+def _small(value: Item, place: Piece) -> int:
+    """Return a small number. Raises ValueError."""
+    number = int(_said(value, place))
+    if not 0 <= number <= _MOST:
+        raise ValueError
+    return number
+
+
+def _numbers(place: Piece, value: Item) -> Item:
+    """Return the numbers below another one."""
+    try:
+        return [made(number, place) for number in range(_small(value, place))]
+    except ValueError:
+        return UNKNOWN_ITEM
+
+
 def _default(place: Piece, other: Item, value: Item = _NOTHING) -> Item:
     holds = truth(value)
     return UNKNOWN_ITEM if holds is None and isinstance(value, _Unknown) else value if holds is not False else other
@@ -649,7 +687,7 @@ def _quoted(mark: str) -> Function:
 
 def _indent(first: str) -> Function:
     def indent(place: Piece, width: Item, value: Item) -> Item:
-        blanks = " " * int(_said(width, place))
+        blanks = " " * _small(width, place)
         if isinstance(value, _Unknown):
             return _made_of((_at(f"{first}{blanks}{GAP}", place),))
         text = _text(value, place)
@@ -702,6 +740,12 @@ def _of_text(change: Callable[..., str]) -> Function:
         return _made_of(_text(value, place)) if changed == said else made(changed, place)
 
     return function
+
+
+def _replaced(said: str, old: str, new: str) -> str:
+    if len(said) * len(new) > _LONGEST:
+        raise ValueError
+    return said.replace(old, new)
 
 
 def _trunc(said: str, width: str) -> str:
@@ -883,7 +927,7 @@ _FUNCTIONS: Mapping[str, Function] = {
     "trunc": _of_text(_trunc),
     "upper": _of_text(str.upper),
     "lower": _of_text(str.lower),
-    "replace": _of_text(lambda said, old, new: said.replace(old, new)),
+    "replace": _of_text(_replaced),
     "toString": lambda place, value: _made_of(_text(value, place)),
     "print": _print,
     "printf": _printf,
@@ -920,7 +964,7 @@ _FUNCTIONS: Mapping[str, Function] = {
     "sub": _computed(lambda one, other: one - other),
     "mul": _computed(lambda one, other: one * other),
     "div": _computed(lambda one, other: int(one / other)),
-    "until": lambda place, number: [made(each, place) for each in range(int(_said(number, place)))],
+    "until": _numbers,
     "contains": lambda place, part, said: made(_said(part, place) in _said(said, place), place),
     "hasPrefix": lambda place, part, said: made(_said(said, place).startswith(_said(part, place)), place),
     "hasSuffix": lambda place, part, said: made(_said(said, place).endswith(_said(part, place)), place),
