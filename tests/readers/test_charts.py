@@ -215,6 +215,17 @@ def test_what_of_a_chart_is_not_followed_is_told(
     assert reason in capsys.readouterr().out
 
 
+def test_what_of_an_installed_chart_is_not_followed_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    job = JOB.replace(".Values.args", ".Capabilities.args")
+    files = {**CHART, "chart/templates/job.yaml": job, "deploy.sh": "helm install x ./chart --set format=torch\n"}
+    assert told(files, tmp_path, capsys) == []
+    main(["runs", "deploy.sh"])
+    assert "this launch depends on `{{- range .Capabilities.args }}`" in capsys.readouterr().out
+
+
 def _pod(command: str, *more: str) -> str:
     return dedent(
         f"""\

@@ -91,12 +91,14 @@ def scripts_installed(chart: str, installed: Installed, sources: Sources, releva
     return Given(scripts, unfollowed)
 
 
-def scripts_of_manifest(path: str, text: Text, relevance: Relevance, names: Sequence[str] = ()) -> Sequence[Held]:
+def scripts_of_manifest(path: str, text: Text, relevance: Relevance, names: Sequence[str] = ()) -> Given:
     """Return the scripts of a manifest; with names (`deployment/train`) of those objects alone."""
     try:
-        return _Manifest(path, text).scripts(relevance, speaks=False, names=names).scripts
+        return _Manifest(path, text).scripts(relevance, speaks=False, names=names)
     except Unreadable:
-        return ()
+        speaks = may_start(path, plain(text), relevance)
+        told = _untold(path, text[0], "what this manifest is, is not known to be YAML")
+        return Given((), [told] if speaks else [])
 
 
 def _values_of(chart: str) -> str:

@@ -16,9 +16,10 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.launch_command import path_of
 from mfsdp_lint.readers.shell.script import Text, behind, known, located, of_file, plain
-from mfsdp_lint.readers.shell.state import Held, State, Variable
+from mfsdp_lint.readers.shell.state import State, Variable
 
 if TYPE_CHECKING:
+    from mfsdp_lint.readers.embedding_formats.helm import Given
     from mfsdp_lint.readers.shell.run import Runner
 
 _INSTALLS = ("install", "upgrade", "template")
@@ -64,7 +65,11 @@ def _helm(runner: Runner, words: Sequence[Text], state: State) -> None:
     if chart is None or not (files or settings):
         return
     installed = Installed([each or "" for each in files], settings)
-    given = scripts_installed(chart, installed, runner.sources, Relevance(runner.sources))
+    _follow(runner, scripts_installed(chart, installed, runner.sources, Relevance(runner.sources)), state)
+
+
+def _follow(runner: Runner, given: Given, state: State) -> None:
+    runner.unfollowed += given.unfollowed
     for held in given.scripts:
         runner.run(replace(held, when=state.when))
 
@@ -83,16 +88,14 @@ def _apply(runner: Runner, words: Sequence[Text], state: State, body: Text | Non
             path = path_of(located(name), runner.path, runner.sources, state.folder)
             state.applied = (*state.applied, path) if path is not None else state.applied
             continue
-        for held in _scripts(runner, written):
-            runner.run(replace(held, when=state.when))
+        if written:
+            _follow(runner, _scripts(runner, written), state)
 
 
-def _scripts(runner: Runner, manifest: Text | None, names: Sequence[str] = ()) -> Sequence[Held]:
+def _scripts(runner: Runner, manifest: Text, names: Sequence[str] = ()) -> Given:
     """Return the scripts of a manifest, of the objects with these names alone (`deployment/train`; all of them)."""
     from mfsdp_lint.readers.embedding_formats.helm import scripts_of_manifest
 
-    if not manifest:
-        return ()
     return scripts_of_manifest(runner.path, manifest, Relevance(runner.sources), names)
 
 
@@ -117,6 +120,6 @@ def _set_environment(runner: Runner, words: Sequence[Text], state: State) -> Non
     for path in dict.fromkeys((*state.applied, *files)):
         text = None if path is None else runner.sources.text_or_none(path)
         if path is not None and text is not None and variables:
-            for held in _scripts(runner, of_file(path, text), () if path in files else names or ("?",)):
+            for held in _scripts(runner, of_file(path, text), () if path in files else names or ("?",)).scripts:
                 own = {**held.variables, **variables}
                 runner.run(replace(held, variables=own, when=state.when))

@@ -141,7 +141,7 @@ def read_shell(
     if at := next((each for each in runner.deep if each not in runner.followed), None):
         said = "nested too deeply to be followed; what is launched here is missing"
         problems.append(Problem(at.path, at.line, at.column, said, "foreign"))
-    unfollowed: list[Unfollowed] = []
+    unfollowed = list(runner.unfollowed)
     kinds = _kinds(path, runner.launches, sources, programs, unfollowed)
     recipes = list(_recipes(path, kinds, versions, sources))
     if recipes:

@@ -9,7 +9,7 @@ from itertools import dropwhile
 from tree_sitter import Node
 
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Setting, Span
+from mfsdp_lint.core.recipe import Setting, Span, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
@@ -97,7 +97,8 @@ class TooMuch(Exception):
 
 
 class Runner:
-    """A reading of one script. `launches` are the commands that it starts, `scripts` the texts that were followed.
+    """A reading of one script. `launches` are the commands that it starts, `scripts` the texts that were followed,
+    `unfollowed` what it starts on a cluster without its being known what that is.
     `lost` is the first place whose syntax could not be followed; `stopped` is true if nothing behind such a place
     could. `deep` are the statements that are nested too deeply, and `followed` the others: a statement that calls
     itself is in both.
@@ -109,6 +110,7 @@ class Runner:
         self.environment = {each.path.partition(".")[2]: _from_outside(each) for each in environment}
         self.expansions = 0
         self.launches: list[ShellLaunch] = []
+        self.unfollowed: list[Unfollowed] = []
         self.lost: Span | None = None
         self.stopped = False
         self.deep: list[Span] = []
