@@ -85,7 +85,8 @@ def comprehension(interp: Interpreter, node: Any, frame: Frame) -> Object:
             return _later(interp, node, inner, mark)
         return IteratorObject(found if exact else None, interp.tick())
     if isinstance(node, ast.DictComp):
-        return _dict_from_pairs(interp, found, exact)
+        made = interp.gave[node] = _dict_from_pairs(interp, found, exact)
+        return made
     items: Any = found if exact else None
     if isinstance(node, ast.SetComp):
         return make_set(interp, items)
@@ -104,14 +105,14 @@ def _later(interp: Interpreter, node: ast.GeneratorExp, inner: Frame, mark: int)
 
 def _dict_from_pairs(interp: Interpreter, pairs: list[Any], exact: bool) -> Object:
     result = DictObject({}, interp.tick())
-    for key, value in pairs:
+    for key, value, write in pairs:
         key = plain(interp.settle(key))
         if not hashable(key):
             exact = False
         elif uncertain(value) and key in result.fields:
             result.fields[key] = join(interp, [present(interp, value), result.fields[key]])
         else:
-            result.fields[key] = value
+            result.fields[key], result.writes[key] = value, write
     if not exact:
         result.writes[MAY_HAVE_CHANGED] = True
         for key in result.fields:
@@ -155,12 +156,14 @@ def _generate(
     return exact
 
 
-def _produced_element(interp: Interpreter, node: Any, frame: Frame, maybe: bool) -> Object:
+def _produced_element(interp: Interpreter, node: Any, frame: Frame, maybe: bool) -> Any:
     key = evaluate(interp, node.key, frame) if isinstance(node, ast.DictComp) else None
     value = evaluate(interp, node.value if isinstance(node, ast.DictComp) else node.elt, frame)
     if maybe:
         value = Choice((*(value.options if isinstance(value, Choice) else (value,)), MISSING))
-    return (key, value) if isinstance(node, ast.DictComp) else value
+    if not isinstance(node, ast.DictComp):
+        return value
+    return key, value, interp.note(node.value, frame, node.value, "assigned", value, None)
 
 
 def as_text(interp: Interpreter, value: Object) -> str | None:

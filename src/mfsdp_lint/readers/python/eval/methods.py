@@ -186,11 +186,7 @@ def _update(interp: Interpreter, owner: DictObject, call: Call) -> None:
                     said = Frame(source.module, source.function, None, call.frame, call.node)
                     write(interp, owner, key, value, source.node, said, source.focus, "assigned")
                     continue
-                focus = (
-                    source.focus
-                    if source is not None and source is not True and source.module is call.frame.module
-                    else None
-                )
+                focus = source if isinstance(source, Write) else None
                 write(interp, owner, key, value, call.node, call.frame, focus, "assigned")
             if argument.writes.get(MAY_HAVE_CHANGED):
                 interp.record(owner, MAY_HAVE_CHANGED, True)

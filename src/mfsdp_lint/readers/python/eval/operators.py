@@ -29,13 +29,14 @@ from mfsdp_lint.readers.python.state.started import holds
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, is_set
 from mfsdp_lint.readers.python.values.code import ClassObject, Frame, plain
-from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, MAY_HAVE_CHANGED, QUESTION
+from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, MAY_HAVE_CHANGED, QUESTION, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     LONGEST_LIST,
     MISSING,
     Bound,
     Choice,
+    ConfigTree,
     DictObject,
     EnumMember,
     External,
@@ -275,6 +276,9 @@ def contains(interp: Interpreter, holder: Object, item: Object, frame: Frame) ->
         return True
     if type(holder) is StandardObject:
         return standard_objects.has(interp, holder, item)
+    if type(holder) is ConfigTree and holder.fields.get(WHOLE) is True and isinstance(item, str):
+        found = holder.fields.get(item, MISSING)
+        return None if isinstance(found, Unknown) and not isinstance(found, ConfigTree) else found is not MISSING
     if isinstance(holder, EnumMember) and isinstance(item, EnumMember) and holder.cls is item.cls:
         numbers = bits_of(interp, holder), bits_of(interp, item)
         return None if numbers[0] is None or numbers[1] is None else numbers[0] & numbers[1] == numbers[1]

@@ -28,6 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Native,
     Object,
     Partial,
+    Write,
 )
 
 ATTRS = frozenset(f"{package}.{name}" for package in ("attr", "attrs") for name in ("define", "frozen", "mutable")) | {
@@ -263,6 +264,7 @@ class _Conversion:
             return value
         if isinstance(cls, ClassObject) and isinstance(value, DictObject):
             said = call.focus.get("value")
+            said = said.place_in(call.frame.module) if isinstance(said, Write) else said
             literal = getattr(said, "value", said)
             entries = zip(literal.keys, literal.values, strict=True) if isinstance(literal, ast.Dict) else ()
             focus = {str(key.value): item for key, item in entries if isinstance(key, ast.Constant)}

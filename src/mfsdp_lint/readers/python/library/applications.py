@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ast
 
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.library.command_line import said_in
-from mfsdp_lint.readers.python.state.calling import invoke, models
+from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind
 from mfsdp_lint.readers.python.state.texts import written as where_written
@@ -22,6 +23,7 @@ from mfsdp_lint.readers.python.values.code import Call, ClassObject
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    External,
     Function,
     Instance,
     ListObject,
@@ -53,12 +55,42 @@ def _made(function: Object) -> Object:
     return Native("a program", start) if isinstance(function, (Function, Partial)) else function
 
 
-def _started(interp: Interpreter, function: Object, call: Call, known: bool = True) -> Object:
+@models("click.command_in", "typer.command_in")
+def _command_of_group(interp: Interpreter, call: Call) -> Object:
+    """Make a program of a function that runs behind its groups."""
+    group, function = call.arguments
+
+    def start(interp: Interpreter, call: Call) -> Object:
+        enter = get_attribute(interp, group, "_entered", call.node, call.frame)
+        above = invoke(interp, enter, call.passing([]))
+        context = above if above is None else invoke(interp, written(interp, "click.Context"), call.passing([above]))
+        return _started(interp, function, call, context=context)
+
+    return Native("a program", start) if isinstance(function, (Function, Partial)) else function
+
+
+@models("click.run_in", "typer.run_in")
+def _run_in(interp: Interpreter, call: Call) -> Object:
+    context, function = call.arguments
+    return _started(interp, function, call, context=context) if isinstance(function, (Function, Partial)) else None
+
+
+models("click.object_of_caller")(lambda interp, call: interp.unknown("obj", not_none=True))
+
+
+def _started(interp: Interpreter, function: Object, call: Call, known: bool = True, context: Object = None) -> Object:
     """Call the function with the defaults of its options; with unknown values where options are given (not `known`)."""
     known = known and not interp.started_with()
     inner = function.function if isinstance(function, Partial) else function
     given = dict(function.keywords) if isinstance(function, Partial) else {}
     positional = list(function.arguments) if isinstance(function, Partial) else []
+    if context is None and any(each in (_CONTEXT, _OBJECT) for each in positional):
+        context = interp.unknown("context", not_none=True)
+    for place, value in enumerate(positional):
+        if value == _CONTEXT:
+            positional[place] = context
+        elif value == _OBJECT:
+            positional[place] = get_attribute(interp, context, "obj", call.node, call.frame)
     for name, value in given.items():
         if not known:
             given[name] = interp.unknown(name)
@@ -122,15 +154,22 @@ def click_option(interp: Interpreter, names: list[str], options: dict[str, Objec
     return Option(interp.tick(), text)
 
 
-@models("click.pass_context", "click.pass_obj")
-def _with_context(interp: Interpreter, call: Call) -> Object:
-    function = call.argument(0)
-    if not isinstance(function, (Function, Partial)):
-        return function
-    context = interp.unknown("context", not_none=True)
-    if isinstance(function, Partial):
-        return Partial(function.function, [context, *function.arguments], function.keywords)
-    return Partial(function, [context], {})
+_CONTEXT, _OBJECT = External("click.current_context"), External("click.current_context.obj")
+"""Stand where a command takes its context, or the context's object, until it is started."""
+
+
+def _given(placeholder: External) -> Model:
+    def model(interp: Interpreter, call: Call) -> Object:
+        function = call.argument(0)
+        if isinstance(function, Partial):
+            return Partial(function.function, [placeholder, *function.arguments], function.keywords)
+        return Partial(function, [placeholder], {}) if isinstance(function, Function) else function
+
+    return model
+
+
+models("click.pass_context", "rich_click.pass_context")(_given(_CONTEXT))
+models("click.pass_obj", "rich_click.pass_obj")(_given(_OBJECT))
 
 
 @models("typer.Option", "typer.Argument")
@@ -164,7 +203,10 @@ def _define_flag(interp: Interpreter, call: Call) -> Object:
     return holder
 
 
-for _kind in ("string", "boolean", "bool", "integer", "float", "enum", "list", "multi_string", "multi_integer"):
+for _kind in (
+    "string", "boolean", "bool", "integer", "float", "enum", "enum_class", "list", "spaceseplist", "multi_string",
+    "multi_integer", "multi_float", "multi_enum", "multi_enum_class",
+):  # fmt: skip
     models(f"absl.flags.DEFINE_{_kind}")(_define_flag)
 
 

@@ -15,9 +15,11 @@ from mfsdp_lint.readers.python.values.code import ClassObject, Deferred, Frame, 
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    ConfigTree,
     DictObject,
     EnumMember,
     Instance,
+    Interpolation,
     ListObject,
     Object,
     Place,
@@ -123,7 +125,7 @@ def peek(interp: Interpreter, node: Any, frame: Frame) -> Object:
         found = MISSING if owner is None else owner.fields[node.id]
     elif kind is ast.Attribute:
         found = _attribute(interp.settle(peek(interp, node.value, frame)), node.attr)
-    elif kind is ast.Call:
+    elif kind is ast.Call or kind is ast.DictComp:
         found = interp.gave.get(node, MISSING)
     elif kind is ast.Subscript:
         found = _entry(interp.settle(peek(interp, node.value, frame)), peek(interp, node.slice, frame))
@@ -157,11 +159,20 @@ def written(owner: Object, key: Object) -> tuple[Place, ...]:
     """Return the text that wrote an attribute or entry of an object, and the texts that this has its value from."""
     if isinstance(owner, ListObject):
         return (owner.places[key],) if isinstance(key, int) and -len(owner.places) <= key < len(owner.places) else ()
+    if type(owner) is ConfigTree and type(entry := owner.fields.get(key)) is Interpolation and entry.found is not None:
+        return written(*entry.found)
     write = owner.writes.get(key) if isinstance(owner, (Instance, DictObject, Unknown)) else None
     if isinstance(write, Write) and write.module is not None and isinstance(write.node, (ast.AST, Origin)):
-        return ((write.module, write.focus or write.node, write.function), *write.sources)
+        return handed_on(write)
     cls = owner.cls if isinstance(owner, Instance) and key not in owner.writes else owner
     return _in_class(cls, key) if isinstance(cls, ClassObject) and isinstance(key, str) else ()
+
+
+def handed_on(write: Write) -> tuple[Place, ...]:
+    """Return the text that wrote a value, and the texts that this has it from."""
+    if write.module is None or write.module.written or not isinstance(write.node, (ast.AST, Origin)):
+        return write.sources
+    return ((write.module, write.focus or write.node, write.function), *write.sources)
 
 
 def _in_class(cls: ClassObject, name: str) -> tuple[Place, ...]:

@@ -1,0 +1,120 @@
+"""Command lines that libraries make of classes and functions; options and words are taken by library/applications.py."""
+
+
+__name__ = "transformers"
+"""Behaviour of `transformers.HfArgumentParser`."""
+
+
+import json as _json
+from dataclasses import fields as _fields
+from pathlib import Path as _Path
+
+import yaml as _yaml
+
+
+class HfArgumentParser:
+    def __init__(self, dataclass_types=(), **keywords):
+        self.dataclass_types = list(dataclass_types) if isinstance(dataclass_types, (tuple, list)) else [dataclass_types]
+
+    def parse_args_into_dataclasses(self, args=None, return_remaining_strings=False, *more, **keywords):
+        if args is not None:
+            return objects_of_words(self.dataclass_types, args, return_remaining_strings)
+        made = [options_of(each) for each in self.dataclass_types]
+        return (*made, []) if return_remaining_strings else (*made,)
+
+    def parse_dict(self, args, allow_extra_keys=False):
+        made = []
+        for each in self.dataclass_types:
+            names = [field.name for field in _fields(each) if field.init]
+            made.append(each(**{name: args[name] for name in args if name in names}))
+        return (*made,)
+
+    def parse_json_file(self, json_file, allow_extra_keys=False): return self.parse_dict(_json.loads(_Path(json_file).read_text()))
+
+    def parse_yaml_file(self, yaml_file, allow_extra_keys=False): return self.parse_dict(_yaml.safe_load(_Path(yaml_file).read_text()))
+
+
+__name__ = "absl.flags"
+"""Behaviour of `absl.flags`: a flag that is defined is an attribute of `FLAGS` (library/applications.py)."""
+
+
+class _Flag:
+    def __init__(self, value): self.value = value
+
+
+class FlagValues:
+    def __call__(self, argv, known_only=False): return argv
+    def __getitem__(self, name): return _Flag(getattr(self, name))
+    def __contains__(self, name): return hasattr(self, name)
+    def set_default(self, name, value): setattr(self, name, value)
+    def flag_values_dict(self): return vars(self)
+    def mark_as_parsed(self): return None
+
+
+FLAGS = FlagValues()
+
+
+__name__ = "click"
+"""Behaviour of `click`: a command runs behind its groups, and all share what these put into the context."""
+
+
+class Context:
+    def __init__(self, parent):
+        self.parent = parent
+        self.obj = parent.obj if parent is not None else object_of_caller()
+
+    def ensure_object(self, object_type):
+        self.obj = object_type() if self.obj is None else self.obj
+        return self.obj
+
+    def invoke(self, callback, *arguments, **keywords): return callback(*arguments, **keywords)
+    def find_root(self): return self if self.parent is None else self.parent.find_root()
+
+
+class Group:
+    def __init__(self, callback, parent=None):
+        self._callback = callback
+        self._parent = parent
+
+    def _entered(self):
+        context = Context(self._parent._entered() if self._parent is not None else None)
+        run_in(context, self._callback)
+        return context
+
+    def command(self, *names, **options): return lambda function: command_in(self, function)
+    def group(self, *names, **options): return lambda function: Group(function, self)
+    def add_command(self, command, name=None): return None
+    def __call__(self, *arguments, **keywords): return None
+
+
+def group(*names, **options): return Group(names[0]) if names and callable(names[0]) else lambda function: Group(function)
+
+
+__name__ = "typer"
+"""Behaviour of `typer`: a command runs behind the callbacks of its programs."""
+
+
+class Typer:
+    def __init__(self, *, callback=None, **keywords):
+        self._callback = callback
+        self._parent = None
+
+    def _entered(self):
+        if self._parent is not None:
+            self._parent._entered()
+        if self._callback is not None:
+            run_in(None, self._callback)
+
+    def callback(self, *names, **options):
+        def decorate(function):
+            self._callback = function
+            return function
+
+        return decorate
+
+    def command(self, *names, **options): return lambda function: command_in(self, function)
+
+    def add_typer(self, typer_instance, **options):
+        typer_instance._parent = self
+
+    def __call__(self, *arguments, **keywords): return None
