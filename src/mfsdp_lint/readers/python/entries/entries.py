@@ -99,9 +99,9 @@ def partials(interp: Interpreter, module: Module) -> Iterable[Entry]:
     A function in a table has the table's name and its key.
     """
     ensure_ran(interp, module)
-    for name, line in _assigned(module).items():
-        value: Any = module.fields.get(name, MISSING)
-        made = {name: value}
+    bound = [(name, line, module.fields.get(name, MISSING)) for name, line in _assigned(module).items()]
+    for name, line, value in (*bound, *_on_demand(interp, module)):
+        made: dict[str, Any] = {name: value}
         if isinstance(value, DictObject):
             made = {f"{name}.{key}": item for key, item in value.fields.items() if isinstance(key, str)}
         for full, each in made.items():
@@ -109,6 +109,15 @@ def partials(interp: Interpreter, module: Module) -> Iterable[Entry]:
                 yield Entry(full, module, "function", line, each.function, partial=each)
             elif isinstance(each, Function) and (each.closure is not None or _is_own_lambda(each, module)):
                 yield Entry(full, module, "function", line, each)
+
+
+def _on_demand(interp: Interpreter, module: Module) -> Iterable[tuple[str, int, Object]]:
+    """Yield the names that a module says it has (`__all__`), and that its `__getattr__` makes when they are asked for."""
+    maker, said = module.fields.get("__getattr__"), module.fields.get("__all__")
+    names = said.items if isinstance(said, ListObject) else said if isinstance(said, tuple) else None
+    for name in names or () if isinstance(maker, Function) else ():
+        if isinstance(name, str) and name not in module.fields and isinstance(maker, Function):
+            yield name, maker.node.lineno, resolve_global(interp, module, name)
 
 
 def _is_own_lambda(function: Function, module: Module) -> bool:

@@ -12,7 +12,7 @@ from mfsdp_lint.readers.python.eval.assignments import assign, assign_name, bind
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import choose, connected, known_truth
 from mfsdp_lint.readers.python.eval.calls import evaluate_call
-from mfsdp_lint.readers.python.eval.classes import mro
+from mfsdp_lint.readers.python.eval.classes import complement, mro
 from mfsdp_lint.readers.python.eval.containers import (
     absorbed,
     any_of,
@@ -320,6 +320,8 @@ def _unary(interp: Interpreter, node: ast.UnaryOp, frame: Frame) -> Object:
         names = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
         found = called(interp, value, names[type(node.op)], node, frame)
         return interp.unknown("", not_none=True) if found is MISSING else found
+    if isinstance(node.op, ast.Invert) and (others := complement(interp, value)) is not None:
+        return others
     if isinstance(value, Choice):
         return join(interp, [sign(interp, node.op, option) for option in value.options])
     return derived(sign(interp, node.op, value), operand)

@@ -24,6 +24,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Instance,
     IteratorObject,
     ListObject,
+    Native,
     Object,
     StandardObject,
     Unknown,
@@ -135,6 +136,8 @@ def elements(interp: Interpreter, value: Object, frame: Frame) -> list[Object] |
         return [key for key in value.fields if isinstance(key, str)]
     if isinstance(value, Unknown) and IN_SOME_ORDER in value.fields:
         return list(value.fields[IN_SOME_ORDER])
+    if isinstance(value, Unknown) and isinstance(lines := value.fields.get("readlines"), Native):
+        return elements(interp, invoke(interp, lines, Call([], {}, None, frame)), frame)
     if type(value) is StandardObject:
         return standard_objects.items(interp, value)
     if isinstance(value, GeneratorCall):

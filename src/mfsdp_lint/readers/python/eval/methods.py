@@ -6,6 +6,7 @@ import ast
 from contextlib import suppress
 from typing import Any
 
+from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.containers import (
@@ -27,7 +28,7 @@ from mfsdp_lint.readers.python.eval.containers import (
 from mfsdp_lint.readers.python.eval.iteration import LONGEST, elements, forget_rest, iterate, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary, contains, equal
 from mfsdp_lint.readers.python.eval.standard_objects import LARGEST_FACTOR, NotKnown, answer
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import invoke, run_block
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall, awaited
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -42,9 +43,11 @@ from mfsdp_lint.readers.python.values.objects import (
     Choice,
     DictObject,
     EnumMember,
+    Function,
     ListObject,
     Object,
     PathObject,
+    Place,
     SetObject,
     Unknown,
     Write,
@@ -267,6 +270,13 @@ def method(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
             first = owner.first() if owner.state == "new" else MISSING
             if first is not MISSING:
                 return first
+        rest = (
+            _behind_yield(owner.frame.code.body) if owner.managed and isinstance(owner.frame.code, Function) else None
+        )
+        if name == "__exit__" and owner.state == "open" and rest is not None and call.argument(0, default=1) is None:
+            interp.put(owner, "state", "done")
+            run_block(interp, rest, owner.frame)
+            return False
         # What it does between here and its end is not told apart.
         if owner.state == "open":
             forget_rest(interp, owner)
@@ -280,6 +290,21 @@ def method(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
     if isinstance(owner, ListObject):
         return _list_method(interp, owner, name, call)
     return _constant_method(interp, owner, name, call)
+
+
+def _behind_yield(body: list[ast.stmt]) -> list[ast.stmt] | None:
+    """Return the statements that run behind the only `yield` of a function, if nothing raises; None if it is elsewhere
+    than in its own lines or in those of a `try`.
+    """
+    yielding = [
+        at for at, each in enumerate(body) if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(each))
+    ]
+    match [body[at] for at in yielding]:
+        case [ast.Expr(value=ast.Yield()) | ast.Assign(value=ast.Yield())]:
+            return body[yielding[0] + 1 :]
+        case [ast.Try() as guarded] if (inner := _behind_yield(guarded.body)) is not None:
+            return [*inner, *guarded.orelse, *guarded.finalbody, *body[yielding[0] + 1 :]]
+    return None
 
 
 OPERATORS = {
@@ -316,8 +341,23 @@ def _constant_method(interp: Interpreter, owner: Any, name: str, call: Call) -> 
     except Exception as error:
         raise Raised(type(error).__name__, str(error)) from None
     if isinstance(found, list):
-        return ListObject(found, interp.tick())
+        splits = name == "splitlines" or (name == "split" and given == ["\n"])
+        return lines_of(interp, owner, found, call) if splits else ListObject(found, interp.tick())
     return found if is_constant(found) and is_small(found) else interp.unknown("", not_none=True)
+
+
+def lines_of(interp: Interpreter, text: Object, lines: list[Any], call: Call) -> ListObject:
+    """Return a list of the lines of a text; they know where they stand in the file of the tree that has the text."""
+    listed = ListObject(lines, interp.tick())
+    path = interp.finder.texts.get(text) if isinstance(text, str) else None
+    if path is not None and isinstance(text, str):
+        known, at, places = Lines(text), 0, list[Place]()
+        for row in text.splitlines(keepends=True):
+            span = known.span(path, at, at + len(row.rstrip("\r\n")))
+            places.append((call.frame.module, Origin(span, "assigned", span), call.frame.function))
+            at += len(row)
+        listed.loaded_from(places)
+    return listed
 
 
 def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:

@@ -16,7 +16,7 @@ from mfsdp_lint.core.values import CWD
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.python.eval.containers import set_entry
 from mfsdp_lint.readers.python.eval.iteration import iterate
-from mfsdp_lint.readers.python.eval.methods import method
+from mfsdp_lint.readers.python.eval.methods import lines_of, method
 from mfsdp_lint.readers.python.eval.path_objects import (
     folder_of,
     located,
@@ -40,7 +40,6 @@ from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,
-    ListObject,
     Native,
     Object,
     PathObject,
@@ -86,12 +85,20 @@ def _open(interp: Interpreter, call: Call) -> Object:
     return interp.unknown("file", not_none=True) if text is None else _stream(interp, text)
 
 
+@models("io.StringIO")
+def _text_stream(interp: Interpreter, call: Call) -> Object:
+    text = interp.settle(call.argument(0, "initial_value"))
+    known = isinstance(text, str) and not is_symbolic(text)
+    return _stream(interp, text) if known and isinstance(text, str) else interp.unknown("stream", not_none=True)
+
+
 def _stream(interp: Interpreter, text: str) -> Unknown:
     made = interp.unknown("file", not_none=True)
     lines: list[Object] = [*text.splitlines(keepends=True)]
     methods: dict[str, Model] = {
         "read": lambda interp, call: text,
-        "readlines": lambda interp, call: ListObject(lines, interp.tick()),
+        "readlines": lambda interp, call: lines_of(interp, text, lines, call),
+        "getvalue": lambda interp, call: text,
         "close": lambda interp, call: None,
         "__enter__": lambda interp, call: made,
     }

@@ -7,6 +7,7 @@ value from the expression that hands it on to the text that says it (see decidin
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -132,7 +133,25 @@ def peek(interp: Interpreter, node: Any, frame: Frame) -> Object:
     elif kind is ast.UnaryOp and type(node.op) is ast.Not:
         operand = peek(interp, node.operand, frame)
         found = not operand if isinstance(operand, CONSTANTS) else MISSING
+    elif kind is ast.Compare and len(node.ops) == 1 and type(node.ops[0]) in _COMPARISONS:
+        found = _compared(type(node.ops[0]), peek(interp, node.left, frame), peek(interp, node.comparators[0], frame))
     return MISSING if isinstance(found, Deferred) else interp.settle(found)
+
+
+_COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+}  # fmt: skip
+
+
+def _compared(kind: type, left: Object, right: Object) -> Object:
+    """Compare two constants; MISSING where one of them is none, or they have no order."""
+    if not isinstance(left, CONSTANTS) or not isinstance(right, CONSTANTS):
+        return MISSING
+    try:
+        return _COMPARISONS[kind](left, right)
+    except TypeError:
+        return MISSING
 
 
 def _attribute(owner: Object, name: str) -> Object:

@@ -76,6 +76,17 @@ class BaseModel:
     def __iter__(self): return iter([(field.name, getattr(self, field.name)) for field in _fields(self)])
 
 
+__name__ = "pydantic_settings"
+"""Behaviour of `pydantic_settings`: fields that no argument gives have the values of variables (eval/records.py)."""
+
+
+from pydantic import BaseModel
+
+
+class BaseSettings(BaseModel): pass
+def SettingsConfigDict(**options): return options
+
+
 __name__ = "ml_collections"
 """Behaviour of `ml_collections.ConfigDict` without references."""
 
