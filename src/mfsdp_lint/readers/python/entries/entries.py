@@ -112,7 +112,7 @@ def partials(interp: Interpreter, module: Module) -> Iterable[Entry]:
 
 
 def _on_demand(interp: Interpreter, module: Module) -> Iterable[tuple[str, int, Object]]:
-    """Yield the names that a module says it has (`__all__`), and that its `__getattr__` makes when they are asked for."""
+    """Yield the names of `__all__` that a module has not, and that its `__getattr__` makes when they are asked for."""
     maker, said = module.fields.get("__getattr__"), module.fields.get("__all__")
     names = said.items if isinstance(said, ListObject) else said if isinstance(said, tuple) else None
     for name in names or () if isinstance(maker, Function) else ():

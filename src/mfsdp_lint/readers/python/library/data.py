@@ -109,7 +109,7 @@ def _template_in_code(interp: Interpreter, text: str, call: Call) -> tuple[Modul
 
 
 def _row_of(interp: Interpreter, module: Module, first: int, rows: list[str], origin: Origin) -> Origin | None:
-    """Convert a place in a text that was filled in to the row that it was made of; None where that row was filled in."""
+    """Convert a place in a text that was filled in to the row that it was made of; None where the row was filled in."""
     lines = Lines(interp.finder.sources.text(module.path))
     row = lines.text.splitlines()[first + origin.span.line - 2]
     if row != rows[origin.span.line - 1]:

@@ -17,9 +17,10 @@ class HfArgumentParser:
         self.dataclass_types = list(dataclass_types) if isinstance(dataclass_types, (tuple, list)) else [dataclass_types]
 
     def parse_args_into_dataclasses(self, args=None, return_remaining_strings=False, *more, **keywords):
-        if args is not None:
-            return objects_of_words(self.dataclass_types, args, return_remaining_strings)
-        made = [options_of(each) for each in self.dataclass_types]
+        if args is None and not is_started():
+            made = [options_of(each) for each in self.dataclass_types]
+        else:
+            made = objects_of_words(args, self.dataclass_types)
         return (*made, []) if return_remaining_strings else (*made,)
 
     def parse_dict(self, args, allow_extra_keys=False):
@@ -75,16 +76,29 @@ class Group:
     def __init__(self, callback, parent=None):
         self._callback = callback
         self._parent = parent
+        self._commands = {}
 
     def _entered(self):
         context = Context(self._parent._entered() if self._parent is not None else None)
         run_in(context, self._callback)
         return context
 
-    def command(self, *names, **options): return lambda function: command_in(self, function)
-    def group(self, *names, **options): return lambda function: Group(function, self)
+    def command(self, name=None, *more, **options):
+        def decorate(function):
+            self._commands[name or name_of(function)] = function
+            return command_in(self, function)
+
+        return decorate
+
+    def group(self, name=None, *more, **options):
+        def decorate(function):
+            self._commands[name or name_of(function)] = Group(function, self)
+            return self._commands[name or name_of(function)]
+
+        return decorate
+
     def add_command(self, command, name=None): return None
-    def __call__(self, *arguments, **keywords): return None
+    def __call__(self, *arguments, **keywords): return start_group(self)
 
 
 def group(*names, **options): return Group(names[0]) if names and callable(names[0]) else lambda function: Group(function)
@@ -98,6 +112,7 @@ class Typer:
     def __init__(self, *, callback=None, **keywords):
         self._callback = callback
         self._parent = None
+        self._commands = {}
 
     def _entered(self):
         if self._parent is not None:
@@ -112,9 +127,16 @@ class Typer:
 
         return decorate
 
-    def command(self, *names, **options): return lambda function: command_in(self, function)
+    def command(self, name=None, *more, **options):
+        def decorate(function):
+            self._commands[name or name_of(function)] = function
+            return command_in(self, function)
 
-    def add_typer(self, typer_instance, **options):
+        return decorate
+
+    def add_typer(self, typer_instance, *, name=None, **options):
         typer_instance._parent = self
+        if name is not None:
+            self._commands[name] = typer_instance
 
-    def __call__(self, *arguments, **keywords): return None
+    def __call__(self, *arguments, **keywords): return start_group(self)
