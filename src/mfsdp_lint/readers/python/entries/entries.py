@@ -112,7 +112,14 @@ def partials(interp: Interpreter, module: Module) -> Iterable[Entry]:
 
 
 def _on_demand(interp: Interpreter, module: Module) -> Iterable[tuple[str, int, Object]]:
-    """Yield the names of `__all__` that a module has not, and that its `__getattr__` makes when they are asked for."""
+    """Yield functions that a module has by names which its text does not bind: those that it gives itself in a loop
+    (`setattr`, `globals()[name]`), and those of `__all__` that its `__getattr__` makes when they are asked for.
+    """
+    bound = {*_assigned(module), *(each.name for each in _defined(module.tree.body))}
+    for name, value in list(module.fields.items()):
+        own = isinstance(value, Function) and value.module is module and value.closure is not None
+        if isinstance(name, str) and own and isinstance(value, Function) and name not in bound:
+            yield name, value.node.lineno, value
     maker, said = module.fields.get("__getattr__"), module.fields.get("__all__")
     names = said.items if isinstance(said, ListObject) else said if isinstance(said, tuple) else None
     for name in names or () if isinstance(maker, Function) else ():

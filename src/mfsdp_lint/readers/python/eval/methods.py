@@ -26,7 +26,7 @@ from mfsdp_lint.readers.python.eval.containers import (
     unseen_entry,
 )
 from mfsdp_lint.readers.python.eval.iteration import LONGEST, elements, forget_rest, iterate, uncertain
-from mfsdp_lint.readers.python.eval.operators import binary, contains, equal
+from mfsdp_lint.readers.python.eval.operators import binary, contains, equal, ordering_key
 from mfsdp_lint.readers.python.eval.standard_objects import LARGEST_FACTOR, NotKnown, answer
 from mfsdp_lint.readers.python.state.calling import invoke, run_block
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
@@ -194,8 +194,8 @@ def _update(interp: Interpreter, owner: DictObject, call: Call) -> None:
             if argument.writes.get(MAY_HAVE_CHANGED):
                 interp.record(owner, MAY_HAVE_CHANGED, True)
             continue
-        pairs = iterate(interp, argument, call.frame)
-        if pairs is None or not all_are(pairs, tuple) or any(len(pair) != 2 for pair in pairs):
+        pairs = [_as_tuple(each) for each in iterate(interp, argument, call.frame) or (None,)]
+        if not all_are(pairs, tuple) or any(len(pair) != 2 for pair in pairs):
             forget_reachable(interp, owner)
             continue
         for pair in pairs:
@@ -207,11 +207,16 @@ def _update(interp: Interpreter, owner: DictObject, call: Call) -> None:
             write(interp, owner, key, value, call.node, call.frame, None, "assigned")
 
 
+def _as_tuple(pair: Object) -> Any:
+    """Return a list of known elements as a tuple; any other value as it is."""
+    return tuple(pair.items) if type(pair) is ListObject and pair.items is not None else pair
+
+
 def sort(interp: Interpreter, items: list[Object], keywords: dict[str, Object], frame: Frame) -> list[Object] | None:
     """Sort the elements; None where the order is not known."""
     key = keywords.get("key")
     given = items if key is None else [invoke(interp, key, Call([item], {}, None, frame)) for item in items]
-    keys = _as_names(list(map(interp.settle, given)))
+    keys = _as_names([ordering_key(interp, interp.settle(each)) for each in given])
     if not all(is_constant(one) for one in keys) or is_symbolic(*keys):
         return [any_of(interp, items)] * len(items) if key is not None and holds_objects(items) else None
     order = sorted(

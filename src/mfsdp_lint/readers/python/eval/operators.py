@@ -241,6 +241,19 @@ def _compared_fields(interp: Interpreter, cls: Object) -> list[str] | None:
     return [spec.name for spec in fields_of(interp, cls)]
 
 
+def ordering_key(interp: Interpreter, value: Object) -> Object:
+    """Return the tuple by which an object of a dataclass with `order=True` is compared; any other value as it is."""
+    cls = value.cls if isinstance(value, Instance) else None
+    if not isinstance(value, Instance) or not isinstance(cls, ClassObject) or cls.node is None:
+        return value
+    said = [keyword for one in cls.node.decorator_list if isinstance(one, ast.Call) for keyword in one.keywords]
+    is_ordered = any(each.arg == "order" and getattr(each.value, "value", False) is True for each in said)
+    names = _compared_fields(interp, cls) if is_ordered and lookup(interp, cls, "__lt__")[0] is MISSING else None
+    if names is None or not all(name in value.fields for name in names):
+        return value
+    return tuple(interp.settle(ordering_key(interp, value.fields[name])) for name in names)
+
+
 def _equal_items(interp: Interpreter, left: tuple[Object, ...], right: tuple[Object, ...]) -> bool | None:
     if len(left) != len(right):
         return False

@@ -187,6 +187,9 @@ def part(interp: Interpreter, text: Text | None, key: Object) -> tuple[Place, ..
     whole = peek(interp, node, frame)
     if isinstance(whole, CONSTANTS):
         return ()
+    if isinstance(whole, Module) and isinstance(key, str):
+        bound = binding(whole, key)
+        return behind(interp, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
     found = written(whole, key)
     if found and found[0][1] is not node:
         return found
