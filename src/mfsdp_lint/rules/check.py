@@ -336,10 +336,17 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
     # (A default that a class of the files states has its text; of any other only the constructor's call is seen.)
     written = [found for found in bad if found[1].how != "default" or found[1].focus is not None]
     again = [found for found in bad if enabling and found[1].order > enabling[-1][1].order]
+    if enabling and not _unshared(hit, enabling, writes):
+        # Each is right for somebody: what is written last brings them together.
+        enabling = sorted([*enabling, *(found for found in blamed if found[1].how != "default")], key=_latest_first)
     for path, origin, places in (*written, *again, *enabling, *bad, *shared):
         return _at(path, origin, places[0])
     recipe = hit.recipe
     return Primary("", Span(recipe.path, recipe.line, 1, recipe.line, 1), recipe.name)
+
+
+def _latest_first(found: DecidingWrite) -> int:
+    return -found[1].order
 
 
 def _unshared(
