@@ -204,7 +204,7 @@ def _update(interp: Interpreter, owner: DictObject, call: Call) -> None:
         if key == "**":
             forget_reachable(interp, owner)
         else:
-            write(interp, owner, key, value, call.node, call.frame, None, "assigned")
+            write(interp, owner, key, value, call.node, call.frame, call.focus.get(key), "assigned")
 
 
 def _as_tuple(pair: Object) -> Any:

@@ -166,7 +166,7 @@ def _attribute(owner: Object, name: str) -> Object:
 
 
 def _entry(owner: Object, key: Object) -> Object:
-    if isinstance(owner, DictObject) and isinstance(key, CONSTANTS):
+    if isinstance(owner, (DictObject, ConfigTree)) and isinstance(key, CONSTANTS):
         return owner.fields.get(key, MISSING)
     items = owner.items if isinstance(owner, ListObject) else owner
     if isinstance(items, (list, tuple)) and isinstance(key, int) and -len(items) <= key < len(items):
