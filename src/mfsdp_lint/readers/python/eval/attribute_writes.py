@@ -108,6 +108,7 @@ def set_attribute(
         interp.replaces(target, name, frame.module)
         interp.volatile.add(name)
         interp.put(target, name, value)
+        interp.record(target, name, interp.note(node, frame, focus, how, value, None))
     elif isinstance(target, Function):
         interp.put(target, name, value)
     elif isinstance(target, CONSTANTS):

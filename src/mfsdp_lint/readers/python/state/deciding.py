@@ -108,6 +108,9 @@ def _in_call(
     if not isinstance(call, ast.Call):
         return None
     by_name = _by_name(call, caller, name)
+    if by_name is not None and isinstance(by_name.node, ast.Subscript):
+        spread = peek(interp, by_name.node.value, caller)
+        by_name = None if isinstance(spread, DictObject) and name not in spread.fields else by_name
     if by_name is not None and agrees(interp, by_name, value):
         return by_name
     parameters: ast.arguments = function.node.args

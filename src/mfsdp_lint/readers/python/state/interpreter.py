@@ -474,7 +474,8 @@ class Interpreter:
             return ((frame.module, node, frame.function),)
         self.looks = LOOKS
         found = trace(self, Text(node, frame))
-        found = tuple([each for each in found if not each[0].written]) if frame.module.written else found
+        if any(each[0].written for each in found):
+            found = tuple([each for each in found if not each[0].written])
         said = value.said if type(value) is Option else None
         return found if said is None or said in found else (*found, said)
 
