@@ -332,7 +332,8 @@ def announce(interp: Interpreter, cls: ClassObject, frame: Frame) -> Object:
     hook = lookup(interp, cls, "__init_subclass__", after=cls)[0]
     hook = hook.function if isinstance(hook, Descriptor) else hook
     if isinstance(hook, Function):
-        invoke(interp, hook, Call([cls], keywords, cls.node, frame))
+        focus = {each.arg: each for each in cls.node.keywords if each.arg is not None} if cls.node is not None else {}
+        invoke(interp, hook, Call([cls], keywords, cls.node, frame, focus))
     return cls
 
 

@@ -283,9 +283,12 @@ def method(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
             run_block(interp, rest, owner.frame)
             return False
         # What it does between here and its end is not told apart.
+        outer, interp.obstacle = interp.obstacle, _blamed(call) or interp.obstacle
         if owner.state == "open":
             forget_rest(interp, owner)
-        return interp.unknown(f"{name}()")
+        made = interp.unknown(f"{name}()")
+        interp.obstacle = outer
+        return made
     if isinstance(owner, Coroutine):
         return None if name == "close" else awaited(interp, owner)
     if isinstance(owner, DictObject):
@@ -295,6 +298,12 @@ def method(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
     if isinstance(owner, ListObject):
         return _list_method(interp, owner, name, call)
     return _constant_method(interp, owner, name, call)
+
+
+def _blamed(call: Call) -> Place | None:
+    """Return a call of the project's own text as the obstacle to what it may have changed."""
+    known = call.frame.module.is_project and isinstance(call.node, ast.Call)
+    return (call.frame.module, call.node, call.frame.function) if known else None
 
 
 def _behind_yield(body: list[ast.stmt]) -> list[ast.stmt] | None:

@@ -60,6 +60,7 @@ LISTED: Mapping[str, str] = {
     "decimal": "Decimal",
     "difflib": "get_close_matches",
     "fnmatch": "filter fnmatchcase translate",
+    "getopt": "getopt gnu_getopt",
     "hashlib": "blake2b blake2s sha1 sha224 sha256 sha384 sha512",
     "html": "escape unescape",
     "keyword": "iskeyword",

@@ -300,6 +300,8 @@ def _define_flag(interp: Interpreter, call: Call) -> Object:
         interp.put(known, name, value)
     holder = interp.unknown("flag", not_none=True)
     holder.fields |= {"value": value, "name": name, "default": default}
+    said = _argument(call, 1, "default")
+    holder.writes["value"] = interp.note(call.node, call.frame, said, "argument", value, None)
     return holder
 
 
@@ -359,7 +361,7 @@ def _of_words(interp: Interpreter, call: Call) -> Object:
 
 @models(
     "tyro.cli", "jsonargparse.CLI", "jsonargparse.auto_cli", "draccus.parse", "pyrallis.parse", "simple_parsing.parse",
-    "transformers.options_of",
+    "transformers.options_of", "jsonargparse.options_of",
 )  # fmt: skip
 def _of_class(interp: Interpreter, call: Call) -> Object:
     """Make an object of a class, each field an option, or call a function with the defaults of its options."""

@@ -348,7 +348,7 @@ models("typing.TypeVar", "typing.NewType", "typing.TypedDict")(
 models("enum.auto")(lambda interp, call: External("enum.auto()"))
 
 
-@models("types.SimpleNamespace")
+@models("types.SimpleNamespace", "argparse.Namespace")
 def _namespace(interp: Interpreter, call: Call) -> Object:
     if call.arguments or "**" in call.keywords:
         return interp.unknown("namespace", not_none=True)
@@ -357,13 +357,6 @@ def _namespace(interp: Interpreter, call: Call) -> Object:
     focus: dict[str, Any] = {name: inside(each, (name,)) for each in unpacked for name in call.keywords}
     focus |= {each.arg: each for each in given if each.arg}
     return invoke(interp, written(interp, "types.SimpleNamespace"), call._replace(focus=focus))
-
-
-@models("argparse.Namespace")
-def _simple_namespace(interp: Interpreter, call: Call) -> Object:
-    made = interp.unknown("namespace", not_none=True)
-    made.fields.update({name: value for name, value in call.keywords.items() if name != "**"})
-    return made
 
 
 models("contextlib.suppress")(lambda interp, call: Partial(External("contextlib.suppress"), call.arguments, {}))

@@ -81,6 +81,10 @@ def _given(interp: Interpreter, frame: Frame, function: Function, name: str) -> 
         # A property's setter.
         found = Text(call.value, caller)
         return found if agrees(interp, found, value) else None
+    if isinstance(call, ast.ClassDef):
+        # A keyword of a class goes to `__init_subclass__`.
+        said = next((Text(each, caller) for each in call.keywords if each.arg == name), None)
+        return said if said is not None and agrees(interp, said, value) else None
     if not isinstance(call, ast.Call):
         return None
     found_here = _in_call(interp, function, name, value, call, caller)

@@ -140,3 +140,65 @@ class Typer:
             self._commands[name] = typer_instance
 
     def __call__(self, *arguments, **keywords): return start_group(self)
+
+
+__name__ = "jsonargparse"
+"""Behaviour of `jsonargparse.ArgumentParser`: options with dots in their names, and of the fields of classes."""
+
+
+import argparse as _argparse
+
+
+class Namespace: pass
+
+
+class ArgumentParser:
+    def __init__(self, *arguments, **keywords):
+        self._parser = _argparse.ArgumentParser()
+        self._classes = {}
+        self.add_argument = self._parser.add_argument
+        self.set_defaults = self._parser.set_defaults
+        self.add_argument_group = self._parser.add_argument_group
+
+    def add_class_arguments(self, theclass, nested_key=None, **keywords):
+        self._classes[nested_key] = theclass
+
+    def add_dataclass_arguments(self, theclass, nested_key, **keywords):
+        self._classes[nested_key] = theclass
+
+    def parse_args(self, args=None, **keywords):
+        made = Namespace()
+        for name, value in vars(self._parser.parse_args(args)).items():
+            _put(made, name, value)
+        for name, theclass in self._classes.items():
+            _put(made, name, options_of(theclass))
+        return made
+
+    def instantiate_classes(self, cfg, **keywords): return cfg
+    def instantiate(self, cfg, **keywords): return cfg
+
+
+def _put(made, name, value):
+    *above, last = name.split(".")
+    for part in above:
+        if not hasattr(made, part):
+            setattr(made, part, Namespace())
+        made = getattr(made, part)
+    setattr(made, last, value)
+
+
+__name__ = "optparse"
+"""Behaviour of `optparse`, of options with one value or none."""
+
+
+import argparse as _argparse
+
+
+class OptionParser:
+    def __init__(self, *arguments, **keywords):
+        self._parser = _argparse.ArgumentParser()
+        self.add_option = self._parser.add_argument
+        self.set_defaults = self._parser.set_defaults
+
+    def add_option_group(self, group): return group
+    def parse_args(self, args=None, values=None): return self._parser.parse_known_args(args)
