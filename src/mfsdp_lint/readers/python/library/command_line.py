@@ -288,17 +288,16 @@ SUPPRESS = External("argparse.SUPPRESS")
 
 @models("argparse.ArgumentParser")
 def _parser(interp: Interpreter, call: Call) -> Object:
-    defaults, specs = DictObject({}, interp.tick()), DictObject({}, interp.tick())
+    defaults = DictObject({}, interp.tick())
     own = _Own(DictObject({}, interp.tick()), DictObject({}, interp.tick()))
-    _inherit(interp, defaults, specs, call.keywords)
+    _inherit(interp, defaults, own.specs, call.keywords)
     _inherit(interp, own.defaults, own.specs, call.keywords)
     if call.keywords.keys() & {"**", "argument_default"}:
         interp.record(defaults, MAY_HAVE_CHANGED, True)
         interp.record(own.defaults, MAY_HAVE_CHANGED, True)
     if call.keywords.keys() & {"**", "prefix_chars", "fromfile_prefix_chars"}:
-        interp.record(specs, MAY_HAVE_CHANGED, True)
         interp.record(own.specs, MAY_HAVE_CHANGED, True)
-    return _adding_to(interp, defaults, specs, abbreviated=call.keywords.get("allow_abbrev") is not False, own=own)
+    return _adding_to(interp, defaults, own, abbreviated=call.keywords.get("allow_abbrev") is not False)
 
 
 def _inherit(interp: Interpreter, defaults: DictObject, specs: DictObject, keywords: dict[str, Object]) -> None:
@@ -335,23 +334,20 @@ class _Own:
 def _adding_to(
     interp: Interpreter,
     defaults: DictObject,
-    specs: DictObject,
+    own: _Own,
     command: bool = False,
     one_of: bool = False,
     abbreviated: bool = True,
-    own: _Own | None = None,
 ) -> Unknown:
-    """Make a parser, or a group of one: it puts its options into `defaults` and their declarations into `specs`.
+    """Make a parser, or a group of one: it puts its options into its `own`, and into the `defaults` of all commands.
 
     Other methods of the parser are unknown. The options of a `command`, one of several, exist only where that command
     is given. With `one_of`, one of the group's options must be given: it is not known which.
     """
 
-    own = own or _Own(DictObject({}, interp.tick()), DictObject({}, interp.tick()))
-
     def group(interp: Interpreter, call: Call) -> Object:
         required = call.keywords.get("required", False) is not False
-        return _adding_to(interp, defaults, specs, command, required, own=own)
+        return _adding_to(interp, defaults, own, command, required)
 
     def commands(interp: Interpreter, call: Call) -> Object:
         destination = call.keywords.get("dest")
@@ -359,7 +355,6 @@ def _adding_to(
             interp.put(defaults, destination, Option(interp.tick(), "a command"))
         # Which attributes there are depends on the command.
         interp.record(defaults, MAY_HAVE_CHANGED, True)
-        interp.record(specs, MAY_HAVE_CHANGED, True)
         own.commands = DictObject({}, interp.tick())
         own.destination = destination if isinstance(destination, str) else ""
         made = interp.unknown("commands", not_none=True)
@@ -367,15 +362,15 @@ def _adding_to(
         return made
 
     def add_parser(interp: Interpreter, call: Call) -> Object:
-        _inherit(interp, defaults, specs, call.keywords)
         its = _Own(DictObject({}, interp.tick()), DictObject({}, interp.tick()))
+        _inherit(interp, defaults, its.specs, call.keywords)
         _inherit(interp, its.defaults, its.specs, call.keywords)
         name = interp.settle(call.argument(0, "name"))
         if own.commands is not None and isinstance(name, str) and "aliases" not in call.keywords:
             interp.put(own.commands, name, its)
         elif own.commands is not None:
             interp.record(own.commands, MAY_HAVE_CHANGED, True)
-        return _adding_to(interp, defaults, specs, True, own=its)
+        return _adding_to(interp, defaults, its, True)
 
     def add(interp: Interpreter, call: Call) -> Object:
         names, options, frame = call.arguments, call.keywords, call.frame
@@ -385,11 +380,10 @@ def _adding_to(
             interp.record(defaults, MAY_HAVE_CHANGED, True)
             interp.record(own.defaults, MAY_HAVE_CHANGED, True)
         declared = None if destination is None else declaration(names, options, destination)
-        for every in (specs, own.specs):
-            if declared is None:
-                interp.record(every, MAY_HAVE_CHANGED, True)
-            else:
-                interp.put(every, declared.spec.names or destination, declared)
+        if declared is None:
+            interp.record(own.specs, MAY_HAVE_CHANGED, True)
+        else:
+            interp.put(own.specs, declared.spec.names or destination, declared)
         if destination is not None and options.get("action") not in NOT_STORED:
             former = defaults.fields.get(destination, MISSING)
             option = _option(interp, names, options)
@@ -462,7 +456,7 @@ def _adding_to(
     }
     made.fields.update({name: Native(f"argparse.{name}", method) for name, method in methods.items()})
     made.fields[OPTIONS] = defaults
-    made.fields[SPECS] = specs
+    made.fields[SPECS] = own.specs
     return made
 
 
