@@ -335,10 +335,15 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
     enabling.sort(key=lambda found: found[1].order)
     # (A default that a class of the files states has its text; of any other only the constructor's call is seen.)
     written = [found for found in bad if found[1].how != "default" or found[1].focus is not None]
-    again = [found for found in bad if enabling and found[1].order > enabling[-1][1].order]
-    if enabling and not _unshared(hit, enabling, writes):
-        # Each is right for somebody: what is written last brings them together.
-        enabling = sorted([*enabling, *(found for found in blamed if found[1].how != "default")], key=_latest_first)
+    # (Where an assignment turned the feature on there was a recipe, of which a later object replaces a section.)
+    last = enabling[-1][1] if enabling and enabling[-1][1].how == "assigned" else None
+    again = [found for found in bad if last is not None and found[1].order > last.order]
+    is_exposed = any(hit.variant is each for each in hit.recipe.exposed)
+    if enabling and not is_exposed and not _unshared(hit, enabling, writes):
+        # Each is right in some other recipe: what is written last brings them together.
+        known = {path for path, _, _ in shared}
+        both = [found for found in blamed if found[1].how != "default" and found[0] not in known]
+        enabling = sorted([*enabling, *both], key=_latest_first) if both else enabling
     for path, origin, places in (*written, *again, *enabling, *bad, *shared):
         return _at(path, origin, places[0])
     recipe = hit.recipe
