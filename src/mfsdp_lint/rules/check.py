@@ -315,9 +315,10 @@ def _taken_from(recipe: Recipe, path: str) -> Iterator[tuple[Span, int]]:
 def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
     """Find the line of the user's files whose change removes the problem.
 
-    In this order: the write of the bad value, unless a variant without the mistake shares it; the first of the writes
-    that turned on the feature that conflicts with the value; the constructor call that left the bad value at its
-    default; the write of a bad value that is right on other paths through the same recipe; the recipe.
+    In this order: the write of the bad value, or its default in a class of the files, unless a variant without the
+    mistake shares it; the constructor call that put the bad default into a recipe whose conflicting feature was on; the
+    first of the writes that turned this feature on; any other constructor call that left the bad value at its default;
+    the write of a bad value that is right on other paths through the same recipe; the recipe.
     """
     if hit.assignment:
         origin = hit.assignment.origin
@@ -332,11 +333,25 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
     bad, shared = _unshared(hit, blamed, writes), _unshared(hit, blamed, writes, own)
     enabling = [found for found in _blamed(hit, hit.rule.blame.enabled_by, is_linted) if found[1].how != "default"]
     enabling.sort(key=lambda found: found[1].order)
-    written = [found for found in bad if found[1].how != "default"]
-    for path, origin, places in (*written, *enabling, *bad, *shared):
+    # (A default that a class of the files states has its text; of any other only the constructor's call is seen.)
+    written = [found for found in bad if found[1].how != "default" or found[1].focus is not None]
+    # (Where an assignment turned the feature on there was a recipe, of which a later object replaces a section.)
+    last = enabling[-1][1] if enabling and enabling[-1][1].how == "assigned" else None
+    again = [found for found in bad if last is not None and found[1].order > last.order]
+    is_exposed = any(hit.variant is each for each in hit.recipe.exposed)
+    if enabling and not is_exposed and not _unshared(hit, enabling, writes):
+        # Each is right in some other recipe: what is written last brings them together.
+        known = {path for path, _, _ in shared}
+        both = [found for found in blamed if found[1].how != "default" and found[0] not in known]
+        enabling = sorted([*enabling, *both], key=_latest_first) if both else enabling
+    for path, origin, places in (*written, *again, *enabling, *bad, *shared):
         return _at(path, origin, places[0])
     recipe = hit.recipe
     return Primary("", Span(recipe.path, recipe.line, 1, recipe.line, 1), recipe.name)
+
+
+def _latest_first(found: DecidingWrite) -> int:
+    return -found[1].order
 
 
 def _unshared(

@@ -12,7 +12,8 @@ from tests.readers.python.programs import Program
 from tests.readers.python.test_meaning import FRAME
 
 IMPORTS = """\
-import asyncio, bisect, collections, concurrent.futures, dataclasses, functools, heapq, inspect, itertools, json, logging, math
+import argparse, asyncio, bisect, collections, concurrent.futures, csv, dataclasses, functools, getopt, graphlib, heapq, inspect
+import configparser, io, itertools, json, logging, math, optparse
 import operator, pathlib, random, string, sys, textwrap, threading, types, typing, weakref
 from collections import ChainMap, Counter, OrderedDict, UserDict, defaultdict, deque, namedtuple
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
@@ -228,6 +229,17 @@ COLLECTIONS = {
     "nlargest": "cfg.model.layers = heapq.nlargest(2, [1, 4, 3])",
     "bisect": "cfg.model.size = bisect.bisect([1, 3, 5], 3), bisect.bisect_left([1, 3, 5], 3)",
     "insort": "bisect.insort(cfg.model.layers, 0)",
+    "pairs that are lists": "cfg.model.table = dict(p.split(':') for p in 'a:1,b:2'.split(','))",
+    "an order of a graph": "cfg.model.layers = list(graphlib.TopologicalSorter({'c': ['a'], 'b': ['c', 'a'], 'a': ['x']}).static_order())",
+    "a graph that grows": "g = graphlib.TopologicalSorter()\ng.add('b', 'a')\ng.add('c', 'b', 'x')\ncfg.model.layers = [*g.static_order()]",
+    "the least of ordered objects": "cfg.model.size = min([Ranked(2, 'a'), Ranked(1, 'z'), Ranked(1, 'b')]).name",
+    "sorted objects": "cfg.model.layers = [r.name for r in sorted([Ranked(2, 'a'), Ranked(1, 'z')], reverse=True)]",
+    "getopt": "options, rest = getopt.getopt(['-v', '--size=3', 'x'], 'v', ['size='])\ncfg.model.size = dict(options)['--size']\ncfg.model.layers = rest",
+    "optparse": "p = optparse.OptionParser()\np.add_option('--size', default=3)\no, rest = p.parse_args([])\ncfg.model.size = o.size, rest",
+    "a namespace": "n = argparse.Namespace(size=3)\nn.size += 1\ncfg.model.size = vars(n)['size']",
+    "rows of a text": "for row in csv.DictReader(io.StringIO('n,v\\nsize,3\\n')):\n    setattr(cfg.model, row['n'], row['v'])",
+    "options of a text": "p = configparser.ConfigParser()\np.read_string('[a]\\nsize = 3\\n')\ncfg.model.size = p.getint('a', 'size')",
+    "lines of a stream": "cfg.model.layers = [line.strip() for line in io.StringIO('a\\nb\\n')]",
 }
 COLLECTION_CODE = """
 class Layout(NamedTuple):
@@ -244,6 +256,10 @@ class Attr(dict):
         return self[name]
     def __setattr__(self, name, value):
         self[name] = value
+@dataclass(order=True)
+class Ranked:
+    cost: int
+    name: str
 """
 
 TASKS = {

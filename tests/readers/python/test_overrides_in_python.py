@@ -109,6 +109,37 @@ def test_a_file_of_the_tree_is_read(expression: str, folder: Path) -> None:
     assert fsdp(SET + expression).value == Known(True)
 
 
+INTERPOLATED = {
+    "another entry": "OmegaConf.create({'b': True, 'a': {'on': '${b}'}}).a.on",
+    "an entry beside it": "OmegaConf.create({'b': 1, 'a': {'b': True, 'on': '${.b}'}}).a.on",
+    "an entry above": "OmegaConf.create({'b': True, 'a': {'b': 1, 'on': '${..b}'}}).a.on",
+    "an interpolation": "OmegaConf.create({'a': '${b}', 'b': '${c}', 'c': True}).a",
+    "a part of a text": "OmegaConf.create({'n': 1, 't': 'x${n}'}).t == 'x1'",
+    "a name in a name": "OmegaConf.create({'which': 'b', 'a': '${${which}}', 'b': True}).a",
+    "the default of a variable": "OmegaConf.create({'t': '${oc.env:NOBODY_SETS_THIS,x}'}).t == 'x'",
+    "a decoded text": "OmegaConf.create({'t': '${oc.decode:\"true\"}'}).t",
+    "an entry that is merged later": "OmegaConf.merge({'b': 1, 'a': '${b}'}, {'b': True}).a",
+    "a value of a dictionary": "OmegaConf.to_container(OmegaConf.create({'b': True, 'a': '${b}'}), resolve=True)['a']",
+    "itself, unresolved": "OmegaConf.to_container(OmegaConf.create({'b': 1, 'a': '${b}'}))['a'] == '${b}'",
+    "an entry of a walk": "[value for _, value in OmegaConf.create({'a': '${b}', 'b': True}).items()][0]",
+    "an entry of some name": "[conf[name] for conf in [OmegaConf.create({'a': True})] for name in conf][0]",
+    "a known name": "'a' in OmegaConf.create({'a': 1}) and 'b' not in OmegaConf.create({'a': 1})",
+    "a popped entry": "OmegaConf.create({'a': True}).pop('a')",
+    "a default": "OmegaConf.create({'a': 1}).setdefault('b', True)",
+}
+
+
+@pytest.mark.parametrize("expression", INTERPOLATED.values(), ids=INTERPOLATED.keys())
+def test_omegaconf_works_an_entry_out(expression: str, folder: Path) -> None:
+    assert fsdp(SET + expression).value == Known(True)
+
+
+def test_an_interpolation_is_worked_out_when_it_is_read(folder: Path) -> None:
+    body = "conf = OmegaConf.create({'b': False})\nconf.part = {'a': '${b}'}\nconf.b = True\n"
+    assert fsdp(f"{body}{SET}conf.part.a").value == Known(True)
+    assert fsdp(f"{body}OmegaConf.resolve(conf)\nconf.b = False\n{SET}conf.part.a").value == Known(True)
+
+
 UNREAD = {
     "a file out of the tree": "yaml.safe_load(open('/etc/conf.yaml'))['x']",
     "a folder above the project": "yaml.safe_load((HERE / '../../conf.yaml').read_text())['x']",
@@ -207,7 +238,7 @@ FORGOTTEN = {
     "a file that is not there": "process_config_with_overrides(cfg, config_filepath='nothing.yaml')",
     "an unknown mapping": f"{WITH_TREE}conf = OmegaConf.merge(conf, unknown()){APPLY}",
     "an unknown method": f"{WITH_TREE}conf.update(unknown()){APPLY}",
-    "a walk": f"{WITH_TREE}for part in conf.values():\n    part.use_megatron_fsdp = 1{APPLY}",
+    "an unknown order": f"{WITH_TREE}conf.popitem(){APPLY}",
 }
 
 
@@ -233,9 +264,9 @@ def test_an_override_is_told_where_it_is_said(body: str, path: str, text: str, f
 
 
 OPEN = {
-    "in a dictionary": "conf = OmegaConf.create({'a': {'b': '${c}'}, 'c': 'x'}); cfg.checkpoint.ckpt_format = conf.a.b",
+    "by a resolver of the program": "cfg.checkpoint.ckpt_format = OmegaConf.create({'a': '${mine:x}'}).a",
+    "of an entry that is not there": "cfg.checkpoint.ckpt_format = OmegaConf.create({'a': '${b}'}).a",
     "in a list": "conf = OmegaConf.create({'a': ['${c}'], 'c': 'x'}); cfg.checkpoint.ckpt_format = conf.a[0]",
-    "merged": "conf = OmegaConf.merge(OmegaConf.create({'c': 'x'}), {'a': '${c}'}); cfg.checkpoint.ckpt_format = conf.a",
 }
 
 

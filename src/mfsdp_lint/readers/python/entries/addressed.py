@@ -6,6 +6,7 @@ Scripts of Megatron-Bridge that launches name and no tree has: their behaviour i
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -28,7 +29,7 @@ from mfsdp_lint.readers.python.entries.incremental import key_of
 from mfsdp_lint.readers.python.entries.touched import Key
 from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import is_container
-from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
+from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_now, resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
@@ -191,8 +192,17 @@ class Programs:
 
     def _start(self, path: str, given: Given) -> Started:
         interp = self._interpreter(given)
+        programs = interp.programs
+        telling = frozenset(programs.suspects([path]))
+        if telling:
+            order = tuple(each for each in programs.order(path) if each in telling)
+            leading = [each for each in programs.files(path) if not telling.isdisjoint(programs.files(each))]
+            interp = self._interpreter(given, order)
+            interp.leading |= {os.path.abspath(each) for each in leading}
         interp.finder.ask_for([path])
         module = interp.finder.load(path)
+        if module is not None and os.path.abspath(path) in interp.leading:
+            import_now(interp, module)
         started = NOTHING if module is None else self._run(interp, module, given)
         if self.asked.relevance.reaches(path):
             return started
@@ -223,9 +233,12 @@ class Programs:
         for known, ran in ((self.ran.functions, dependencies), (self.ran.aside, interp.shared_dependencies)):
             known.update((key(path), line, name) for path, line, name in map(key_of, ran.functions))
 
-    def _interpreter(self, given: Given) -> Interpreter:
-        """Return the interpreter for an environment: a module is imported once, and reads the variables of only one."""
-        key = tuple(sorted((each.path, repr(each.value)) for each in given.environment)), given.ranks
+    def _interpreter(self, given: Given, order: tuple[str, ...] = ()) -> Interpreter:
+        """Return the interpreter for an environment: a module is imported once, and reads the variables of only one.
+
+        Programs share it that run the modules which may change others in the same `order`.
+        """
+        key = tuple(sorted((each.path, repr(each.value)) for each in given.environment)), given.ranks, order
         if key not in self.interpreters:
             finder = ModuleFinder(self.asked.sources, self.asked.search_path, self.asked.relevance)
             finder.spell(self.asked.every)

@@ -99,9 +99,9 @@ def partials(interp: Interpreter, module: Module) -> Iterable[Entry]:
     A function in a table has the table's name and its key.
     """
     ensure_ran(interp, module)
-    for name, line in _assigned(module).items():
-        value: Any = module.fields.get(name, MISSING)
-        made = {name: value}
+    bound = [(name, line, module.fields.get(name, MISSING)) for name, line in _assigned(module).items()]
+    for name, line, value in (*bound, *_on_demand(interp, module)):
+        made: dict[str, Any] = {name: value}
         if isinstance(value, DictObject):
             made = {f"{name}.{key}": item for key, item in value.fields.items() if isinstance(key, str)}
         for full, each in made.items():
@@ -109,6 +109,22 @@ def partials(interp: Interpreter, module: Module) -> Iterable[Entry]:
                 yield Entry(full, module, "function", line, each.function, partial=each)
             elif isinstance(each, Function) and (each.closure is not None or _is_own_lambda(each, module)):
                 yield Entry(full, module, "function", line, each)
+
+
+def _on_demand(interp: Interpreter, module: Module) -> Iterable[tuple[str, int, Object]]:
+    """Yield functions that a module has by names which its text does not bind: those that it gives itself in a loop
+    (`setattr`, `globals()[name]`), and those of `__all__` that its `__getattr__` makes when they are asked for.
+    """
+    bound = {*_assigned(module), *(each.name for each in _defined(module.tree.body))}
+    for name, value in list(module.fields.items()):
+        own = isinstance(value, Function) and value.module is module and value.closure is not None
+        if isinstance(name, str) and own and isinstance(value, Function) and name not in bound:
+            yield name, value.node.lineno, value
+    maker, said = module.fields.get("__getattr__"), module.fields.get("__all__")
+    names = said.items if isinstance(said, ListObject) else said if isinstance(said, tuple) else None
+    for name in names or () if isinstance(maker, Function) else ():
+        if isinstance(name, str) and name not in module.fields and isinstance(maker, Function):
+            yield name, maker.node.lineno, resolve_global(interp, module, name)
 
 
 def _is_own_lambda(function: Function, module: Module) -> bool:

@@ -28,6 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Unknown,
+    obstacle_of,
 )
 
 
@@ -78,9 +79,11 @@ def _unpack(interp: Interpreter, target: ast.Tuple | ast.List, value: Object, no
     names = target.elts
     starred = next((i for i, one in enumerate(names) if isinstance(one, ast.Starred)), None)
     if items is None:
+        outer, interp.obstacle = interp.obstacle, obstacle_of(value) or interp.obstacle
         for name in names:
             part = ListObject(None, interp.tick()) if isinstance(name, ast.Starred) else any_of(interp, perhaps or ())
             assign(interp, name, part, node, frame)
+        interp.obstacle = outer
         return
     if starred is None:
         if len(items) != len(names):

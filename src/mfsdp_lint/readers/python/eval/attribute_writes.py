@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -22,6 +23,7 @@ from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Choice,
+    ConfigTree,
     Descriptor,
     DictObject,
     Function,
@@ -31,6 +33,9 @@ from mfsdp_lint.readers.python.values.objects import (
     StandardObject,
     Unknown,
 )
+
+AS_ENTRY: list[Callable[[Interpreter, ConfigTree, Object], Object]] = []
+"""Makes an entry of a value that a tree of OmegaConf is given (library/config_trees.py)."""
 
 
 def set_attribute(
@@ -103,6 +108,7 @@ def set_attribute(
         interp.replaces(target, name, frame.module)
         interp.volatile.add(name)
         interp.put(target, name, value)
+        interp.record(target, name, interp.note(node, frame, focus, how, value, None))
     elif isinstance(target, Function):
         interp.put(target, name, value)
     elif isinstance(target, CONSTANTS):
@@ -157,6 +163,8 @@ def write(
             write_around(interp, target.view_of, key, value, node, frame, focus, how)
             return
         write(interp, target.view_of, key, value, node, frame, focus, how)
+    if type(target) is ConfigTree and isinstance(key, str):
+        value = AS_ENTRY[0](interp, target, value)
     writes = target.writes
     earlier = interp.before(target, key) if interp.tracing else writes.get(key)
     interp.put(target, key, value)

@@ -47,6 +47,7 @@ from mfsdp_lint.readers.python.values.objects import (
     External,
     Function,
     Instance,
+    Interpolation,
     ListObject,
     Native,
     Object,
@@ -130,6 +131,10 @@ def unbound(interp: Interpreter, kind: Native, name: str) -> Object:
     return Native(f"{kind.name}.{name}", model)
 
 
+INTERPOLATED: list[Callable[[Interpreter, ConfigTree, Interpolation, Frame], Object]] = []
+"""Reads an entry that OmegaConf works out (library/interpolations.py)."""
+
+
 def get_attribute(interp: Interpreter, value: Object, name: str, node: Any, frame: Frame) -> Object:
     """Return `value.name`. Raises Raised("AttributeError") where Python would."""
     if isinstance(value, Instance):
@@ -148,6 +153,8 @@ def _unknown_attribute(interp: Interpreter, value: Unknown, name: str, node: Any
         return found
     if type(value) is StandardObject and (found := standard_objects.attribute(interp, value, name)) is not MISSING:
         return found
+    if type(value) is ConfigTree and type(entry := value.fields.get(name)) is Interpolation:
+        return INTERPOLATED[0](interp, value, entry, frame)
     if type(value) is ConfigTree and f"omegaconf.DictConfig.{name}" in LIBRARY:
         return Partial(Native(name, LIBRARY[f"omegaconf.DictConfig.{name}"]), [value], {})
     value = as_object(interp, value)

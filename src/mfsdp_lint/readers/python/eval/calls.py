@@ -41,6 +41,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     Super,
     Unknown,
+    Write,
     derived,
     obstacle_of,
 )
@@ -86,7 +87,8 @@ def evaluate_call(interp: Interpreter, node: ast.Call, frame: Frame) -> Object:
     except Raised as error:
         if type(error) is Refused and error.node is None:
             error.spread, error.by_option = any(each.arg is None for each in node.keywords), by_option
-        error.passes(frame.module, node, focus.get(error.keyword))
+        given = focus.get(error.keyword)
+        error.passes(frame.module, node, given.place_in(frame.module) if isinstance(given, Write) else given)
         raise
     if type(result) in _HOLDERS:
         interp.gave[node] = result
@@ -120,8 +122,8 @@ def _spread(
                 # Whoever changed it out of sight may have taken an entry away as well.
                 keywords[key] = Choice((item, MISSING)) if hazy and isinstance(item, Unknown) else item
                 write = value.writes.get(key)
-                if write is not None and write is not True and write.module is frame.module:
-                    focus[key] = write.focus or write.node
+                if type(write) is Write:
+                    focus[key] = write
         if hazy:
             keywords["**"] = value
     else:

@@ -315,8 +315,13 @@ def has_base(interp: Interpreter, cls: Object, *names: str) -> bool:
 
 
 def fields_of(interp: Interpreter, cls: Object) -> list[FieldSpec]:
-    """Return the dataclass fields in the order of the constructor's parameters, those of base classes first."""
-    return list(fields_by_name(interp, cls).values()) if isinstance(cls, ClassObject) else []
+    """Return the dataclass fields in the order of the constructor's parameters, those of base classes first.
+
+    Parameters that are no fields (`InitVar`) are among those of `fields_by_name` alone.
+    """
+    if not isinstance(cls, ClassObject):
+        return []
+    return [spec for spec in fields_by_name(interp, cls).values() if not spec.init_only]
 
 
 def fields_by_name(interp: Interpreter, cls: ClassObject) -> dict[str, FieldSpec]:
@@ -360,7 +365,8 @@ def own_fields(interp: Interpreter, cls: ClassObject) -> list[FieldSpec]:
         if getattr(node.annotation, "id", getattr(node.annotation, "attr", "")) == "KW_ONLY":
             keyword_only = True
             continue
-        specs.append(_spec(node.target.id, own.get(node.target.id, MISSING), keyword_only))
+        spec = _spec(node.target.id, own.get(node.target.id, MISSING), keyword_only)
+        specs.append(spec._replace(init_only="InitVar" in _words(node.annotation)))
     return specs
 
 
@@ -461,13 +467,30 @@ def combined(interp: Interpreter, kind: type, left: Object, right: Object) -> En
     numbers = bits_of(interp, left), bits_of(interp, right)
     if left.cls is not right.cls or numbers[0] is None or numbers[1] is None:
         return None
-    value = BITWISE[kind](numbers[0], numbers[1])
-    members = enum_members(interp, left.cls)
+    return _of_bits(interp, left.cls, BITWISE[kind](numbers[0], numbers[1]))
+
+
+def complement(interp: Interpreter, member: Object) -> EnumMember | None:
+    """Return the flag that `~member` gives: all others of its class; None where it is no `enum.Flag` that is known."""
+    number = bits_of(interp, member) if isinstance(member, EnumMember) else None
+    if number is None or not isinstance(member, EnumMember) or has_base(interp, member.cls, "enum.IntFlag"):
+        return None
+    numbers = [bits_of(interp, each) for each in enum_members(interp, member.cls).values()]
+    if None in numbers:
+        return None
+    every = 0
+    for each in numbers:
+        every |= each or 0
+    return _of_bits(interp, member.cls, every & ~number)
+
+
+def _of_bits(interp: Interpreter, cls: ClassObject, value: int) -> EnumMember:
+    members = enum_members(interp, cls)
     known = next((member for member in members.values() if bits_of(interp, member) == value), None)
-    key = ("flags", left.cls, value)
+    key = ("flags", cls, value)
     if known is None and key not in interp.memo:
         names = [name for name, member in members.items() if (bits_of(interp, member) or 0) & value]
-        interp.memo[key] = EnumMember(left.cls, "|".join(names), value)
+        interp.memo[key] = EnumMember(cls, "|".join(names), value)
     return known or interp.memo[key]
 
 

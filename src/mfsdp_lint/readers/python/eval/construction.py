@@ -10,7 +10,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     FLAGS,
     bases,
     enum_members,
-    fields_of,
+    fields_by_name,
     has_base,
     has_fields,
     is_dataclass,
@@ -136,8 +136,7 @@ def _set(
 
 
 def _fill_fields(interp: Interpreter, instance: Instance, call: Call) -> None:
-    _give_fields(interp, instance, call)
-    _end_init(interp, instance, call)
+    _end_init(interp, instance, call, _give_fields(interp, instance, call))
 
 
 def initialize(interp: Interpreter, instance: Instance, base: ClassObject, call: Call) -> None:
@@ -149,16 +148,17 @@ def initialize(interp: Interpreter, instance: Instance, base: ClassObject, call:
         forget_reachable(interp, instance)
         return
     made = Instance(base, interp.tick(), interp.note(call.node, call.frame, None, "default", None, None))
-    _give_fields(interp, made, call)
+    initial = _give_fields(interp, made, call)
     for name, value in made.fields.items():
         interp.put(instance, name, value)
         if name in made.writes or name in instance.writes:
             interp.record(instance, name, made.writes.get(name, made.made))
     # The base's own `__init__` ends with `__post_init__` only where the base has one; the object's is called.
-    _end_init(interp, instance, call, calls_hooks=bool(_layout(interp, base).after))
+    _end_init(interp, instance, call, initial, calls_hooks=bool(_layout(interp, base).after))
 
 
-def _give_fields(interp: Interpreter, instance: Instance, call: Call) -> None:
+def _give_fields(interp: Interpreter, instance: Instance, call: Call) -> list[Object]:
+    """Give the fields their values, and return those of the parameters that are no fields."""
     cls = instance.cls
     assert isinstance(cls, ClassObject)
     layout = _layout(interp, cls)
@@ -197,27 +197,37 @@ def _give_fields(interp: Interpreter, instance: Instance, call: Call) -> None:
             said = {"value": call.focus[field.given_as]} if field.given_as in call.focus else {}
             value = invoke(interp, field.convert, Call([value], {}, call.node, call.frame, said))
         _set(interp, instance, name, value, call.node, call.frame, call.focus)
+    for name in layout.initial:
+        instance.writes.pop(name, None)
+    return [instance.fields.pop(name) for name in layout.initial]
 
 
-def _end_init(interp: Interpreter, instance: Instance, call: Call, calls_hooks: bool = True) -> None:
+def _end_init(
+    interp: Interpreter, instance: Instance, call: Call, initial: list[Object], calls_hooks: bool = True
+) -> None:
     cls = instance.cls
     assert isinstance(cls, ClassObject)
     layout = _layout(interp, cls)
     if layout.hooked:
         hook, _ = lookup(interp, cls, "__setattr__")
         _replay_setattr(
-            interp, hook, instance, [(name, instance.fields[name]) for name in layout.specs], call.node, call.frame
+            interp,
+            hook,
+            instance,
+            [(name, instance.fields[name]) for name in layout.specs if name not in layout.initial],
+            call.node,
+            call.frame,
         )
     for hook in layout.after if calls_hooks else ():
         if hook is OUT_OF_SIGHT:
             instance.fields.update({name: interp.unknown(name) for name in layout.specs})
         else:
-            invoke(interp, hook, call.passing([instance]))
+            invoke(interp, hook, call.passing([instance, *initial]))
 
 
 def _layout(interp: Interpreter, cls: ClassObject) -> Layout:
     if cls.layout is None or not interp.volatile.isdisjoint(("__post_init__", "__setattr__")):
-        specs = fields_of(interp, cls)
+        specs = list(fields_by_name(interp, cls).values())
         plain: dict[Any, Object] = {
             spec.name: spec.default for spec in specs if spec.default is not MISSING and not spec.converts_default
         }
@@ -229,6 +239,7 @@ def _layout(interp: Interpreter, cls: ClassObject) -> Layout:
             isinstance(lookup(interp, cls, "__setattr__")[0], Function),
             _after_fields(interp, cls),
             {spec.given_as: spec.name for spec in specs if spec.given_as},
+            [spec.name for spec in specs if spec.init_only],
         )
     return cls.layout
 
@@ -321,7 +332,8 @@ def announce(interp: Interpreter, cls: ClassObject, frame: Frame) -> Object:
     hook = lookup(interp, cls, "__init_subclass__", after=cls)[0]
     hook = hook.function if isinstance(hook, Descriptor) else hook
     if isinstance(hook, Function):
-        invoke(interp, hook, Call([cls], keywords, cls.node, frame))
+        focus = {each.arg: each for each in cls.node.keywords if each.arg is not None} if cls.node is not None else {}
+        invoke(interp, hook, Call([cls], keywords, cls.node, frame, focus))
     return cls
 
 

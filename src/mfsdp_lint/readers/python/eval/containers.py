@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable, part_of
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.started import words
+from mfsdp_lint.readers.python.state.started import argv, words
 from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, over_options
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, variable
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, plain
@@ -126,6 +126,13 @@ def entry(interp: Interpreter, holder: Object, key: Object, node: Any, frame: Fr
             given = interp.started_with() or ()
             stop = key.stop - 1 if isinstance(key.stop, int) and key.stop > 0 else key.stop
             return words(interp, given[slice(key.start - 1, stop, key.step)], frame)
+        if (
+            holder.name == "sys.argv"
+            and isinstance(key, int)
+            and key > 0
+            and (every := argv(interp, frame)) is not None
+        ):
+            return _sequence_entry(interp, every, key)
         return variable(interp, key, frame) if is_environment(holder) else External(holder.name)
     if isinstance(holder, Instance):
         return _ask(interp, holder, "__getitem__", [key], node, frame)

@@ -10,6 +10,7 @@ from mfsdp_lint.readers.python.eval.assignments import assign, assign_name, bind
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import choose, connected, known_truth
 from mfsdp_lint.readers.python.eval.calls import evaluate_call
+from mfsdp_lint.readers.python.eval.classes import complement
 from mfsdp_lint.readers.python.eval.containers import (
     absorbed,
     any_of,
@@ -76,7 +77,8 @@ def comprehension(interp: Interpreter, node: Any, frame: Frame) -> Object:
             return _later(interp, node, inner, mark)
         return IteratorObject(found if exact else None, interp.tick())
     if isinstance(node, ast.DictComp):
-        return _dict_from_pairs(interp, found, exact)
+        made = interp.gave[node] = _dict_from_pairs(interp, found, exact)
+        return made
     items: Any = found if exact else None
     if isinstance(node, ast.SetComp):
         return make_set(interp, items)
@@ -95,14 +97,14 @@ def _later(interp: Interpreter, node: ast.GeneratorExp, inner: Frame, mark: int)
 
 def _dict_from_pairs(interp: Interpreter, pairs: list[Any], exact: bool) -> Object:
     result = DictObject({}, interp.tick())
-    for key, value in pairs:
+    for key, value, write in pairs:
         key = plain(interp.settle(key))
         if not hashable(key):
             exact = False
         elif uncertain(value) and key in result.fields:
             result.fields[key] = join(interp, [present(interp, value), result.fields[key]])
         else:
-            result.fields[key] = value
+            result.fields[key], result.writes[key] = value, write
     if not exact:
         result.writes[MAY_HAVE_CHANGED] = True
         for key in result.fields:
@@ -146,12 +148,14 @@ def _generate(
     return exact
 
 
-def _produced_element(interp: Interpreter, node: Any, frame: Frame, maybe: bool) -> Object:
+def _produced_element(interp: Interpreter, node: Any, frame: Frame, maybe: bool) -> Any:
     key = evaluate(interp, node.key, frame) if isinstance(node, ast.DictComp) else None
     value = evaluate(interp, node.value if isinstance(node, ast.DictComp) else node.elt, frame)
     if maybe:
         value = Choice((*(value.options if isinstance(value, Choice) else (value,)), MISSING))
-    return (key, value) if isinstance(node, ast.DictComp) else value
+    if not isinstance(node, ast.DictComp):
+        return value
+    return key, value, interp.note(node.value, frame, node.value, "assigned", value, None)
 
 
 def formatted(interp: Interpreter, node: ast.JoinedStr, frame: Frame) -> Object:
@@ -260,6 +264,8 @@ def _unary(interp: Interpreter, node: ast.UnaryOp, frame: Frame) -> Object:
         names = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
         found = called(interp, value, names[type(node.op)], node, frame)
         return interp.unknown("", not_none=True) if found is MISSING else found
+    if isinstance(node.op, ast.Invert) and (others := complement(interp, value)) is not None:
+        return others
     if isinstance(value, Choice):
         return join(interp, [sign(interp, node.op, option) for option in value.options])
     return derived(sign(interp, node.op, value), operand)

@@ -87,7 +87,7 @@ def bind(interp: Interpreter, function: Function, call: Call, frame: Frame) -> N
             fields[name] = value
         else:
             rest[name] = value
-    _bind_rest(interp, function, function.node.args, rest, open_ended, frame)
+    _bind_rest(interp, function, call, rest, open_ended, frame)
     for name in signature.parameters:
         found = fields.get(name, MISSING)
         if found is not MISSING and not isinstance(found, Choice):
@@ -109,13 +109,18 @@ def bind(interp: Interpreter, function: Function, call: Call, frame: Frame) -> N
 def _bind_rest(
     interp: Interpreter,
     function: Function,
-    parameters: ast.arguments,
+    call: Call,
     rest: dict[Any, Object],
     open_ended: bool,
     frame: Frame,
 ) -> None:
+    parameters: ast.arguments = function.node.args
     if parameters.kwarg is not None:
         holder = DictObject(rest, interp.tick())
+        for name in rest if function.module.is_project else ():
+            if (said := call.focus.get(name)) is not None:
+                holder.writes[name] = interp.note(call.node, call.frame, said, "argument", rest[name], None)
+                interp.crossings += 1
         if open_ended:
             holder.writes[MAY_HAVE_CHANGED] = True
         frame.fields[parameters.kwarg.arg] = holder

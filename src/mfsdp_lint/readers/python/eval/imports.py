@@ -87,7 +87,7 @@ def resolve_global(interp: Interpreter, module: Any, name: str, seen: set[int] |
     for star in reversed(module.stars):
         if isinstance(star, StarOut):
             continue
-        if id(star) not in seen and not name.startswith("_"):
+        if id(star) not in seen and _is_exported(interp, star, name):
             found = resolve_global(interp, star, name, seen)
             if found is not MISSING:
                 return found
@@ -98,6 +98,16 @@ def resolve_global(interp: Interpreter, module: Any, name: str, seen: set[int] |
         return found
     source = _out_of_sight(module, set()) if outermost and not hasattr(builtins, name) else None
     return MISSING if source is None else External(f"{source}.{name}")
+
+
+def _is_exported(interp: Interpreter, module: Module, name: str) -> bool:
+    """Tell whether `from module import *` binds a name: by the module's `__all__`, or as one without an underscore."""
+    ensure_ran(interp, module)
+    said = module.fields.get("__all__")
+    names = said.items if isinstance(said, ListObject) else said if isinstance(said, tuple) else None
+    if names is None or not all(isinstance(each, str) for each in names):
+        return not name.startswith("_")
+    return name in names
 
 
 def _made_on_demand(interp: Interpreter, module: Module, name: str) -> Object:

@@ -12,10 +12,11 @@ from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
-from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER, MAY_HAVE_CHANGED
+from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER, MAY_HAVE_CHANGED, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
+    ConfigTree,
     DictObject,
     EnumMember,
     External,
@@ -23,6 +24,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Instance,
     IteratorObject,
     ListObject,
+    Native,
     Object,
     StandardObject,
     Unknown,
@@ -130,8 +132,12 @@ def elements(interp: Interpreter, value: Object, frame: Frame) -> list[Object] |
         if is_symbolic(value):
             return None
         return list(value) if len(value) <= LONGEST else None
+    if type(value) is ConfigTree and value.fields.get(WHOLE) is True:
+        return [key for key in value.fields if isinstance(key, str)]
     if isinstance(value, Unknown) and IN_SOME_ORDER in value.fields:
         return list(value.fields[IN_SOME_ORDER])
+    if isinstance(value, Unknown) and isinstance(lines := value.fields.get("readlines"), Native):
+        return elements(interp, invoke(interp, lines, Call([], {}, None, frame)), frame)
     if type(value) is StandardObject:
         return standard_objects.items(interp, value)
     if isinstance(value, GeneratorCall):

@@ -31,6 +31,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     is_object,
+    obstacle_of,
 )
 
 LOOP_LIMIT = 20_000
@@ -47,9 +48,16 @@ def run_for(interp: Interpreter, node: Any, frame: Frame) -> Signal:
     return _over(interp, node, interp.settle(evaluate(interp, node.iter, frame)), frame)
 
 
-def _over_unknown(interp: Interpreter, node: Any, frame: Frame) -> Signal:
-    """Run a loop over elements that are not known."""
-    return _unknown_turns(interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame))
+def _over_unknown(interp: Interpreter, node: Any, frame: Frame, iterable: Object = None) -> Signal:
+    """Run a loop over elements that are not known, because of what made the iterable unknown."""
+    found = obstacle_of(iterable)
+    if found is None and isinstance(iterable, ListObject) and frame.module.is_project:
+        found = (frame.module, node.iter, frame.function)
+    outer, interp.obstacle = interp.obstacle, found or interp.obstacle
+    try:
+        return _unknown_turns(interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame))
+    finally:
+        interp.obstacle = outer
 
 
 def _over(interp: Interpreter, node: Any, iterable: Object, frame: Frame) -> Signal:
@@ -65,7 +73,7 @@ def _over(interp: Interpreter, node: Any, iterable: Object, frame: Frame) -> Sig
             return _over_iterator(interp, node, iterable, frame)
     items = iterable.items if isinstance(iterable, ListObject) else iterate(interp, iterable, frame)
     if items is None or (isinstance(iterable, IteratorObject) and iterable.is_stale):
-        return _over_unknown(interp, node, frame)
+        return _over_unknown(interp, node, frame, iterable)
     if isinstance(iterable, IteratorObject):
         # What a loop that is left early has not taken is not worked out.
         interp.put(iterable, "items", None)

@@ -7,6 +7,7 @@ import string
 from contextlib import suppress
 from typing import Any
 
+from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.containers import (
@@ -26,10 +27,10 @@ from mfsdp_lint.readers.python.eval.containers import (
     unseen_entry,
 )
 from mfsdp_lint.readers.python.eval.iteration import LONGEST, elements, forget_rest, iterate, uncertain
-from mfsdp_lint.readers.python.eval.operators import binary, contains, equal
+from mfsdp_lint.readers.python.eval.operators import binary, contains, equal, ordering_key
 from mfsdp_lint.readers.python.eval.spelling import as_text, text_of_parts
 from mfsdp_lint.readers.python.eval.standard_objects import LARGEST_FACTOR, NotKnown, answer
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import invoke, run_block
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall, awaited
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -44,9 +45,11 @@ from mfsdp_lint.readers.python.values.objects import (
     Choice,
     DictObject,
     EnumMember,
+    Function,
     ListObject,
     Object,
     PathObject,
+    Place,
     SetObject,
     Unknown,
     Write,
@@ -188,17 +191,13 @@ def _update(interp: Interpreter, owner: DictObject, call: Call) -> None:
                     said = Frame(source.module, source.function, None, call.frame, call.node)
                     write(interp, owner, key, value, source.node, said, source.focus, "assigned")
                     continue
-                focus = (
-                    source.focus
-                    if source is not None and source is not True and source.module is call.frame.module
-                    else None
-                )
+                focus = source if isinstance(source, Write) else None
                 write(interp, owner, key, value, call.node, call.frame, focus, "assigned")
             if argument.writes.get(MAY_HAVE_CHANGED):
                 interp.record(owner, MAY_HAVE_CHANGED, True)
             continue
-        pairs = iterate(interp, argument, call.frame)
-        if pairs is None or not all_are(pairs, tuple) or any(len(pair) != 2 for pair in pairs):
+        pairs = [_as_tuple(each) for each in iterate(interp, argument, call.frame) or (None,)]
+        if not all_are(pairs, tuple) or any(len(pair) != 2 for pair in pairs):
             forget_reachable(interp, owner)
             continue
         for pair in pairs:
@@ -207,14 +206,19 @@ def _update(interp: Interpreter, owner: DictObject, call: Call) -> None:
         if key == "**":
             forget_reachable(interp, owner)
         else:
-            write(interp, owner, key, value, call.node, call.frame, None, "assigned")
+            write(interp, owner, key, value, call.node, call.frame, call.focus.get(key), "assigned")
+
+
+def _as_tuple(pair: Object) -> Any:
+    """Return a list of known elements as a tuple; any other value as it is."""
+    return tuple(pair.items) if type(pair) is ListObject and pair.items is not None else pair
 
 
 def sort(interp: Interpreter, items: list[Object], keywords: dict[str, Object], frame: Frame) -> list[Object] | None:
     """Sort the elements; None where the order is not known."""
     key = keywords.get("key")
     given = items if key is None else [invoke(interp, key, Call([item], {}, None, frame)) for item in items]
-    keys = _as_names(list(map(interp.settle, given)))
+    keys = _as_names([ordering_key(interp, interp.settle(each)) for each in given])
     if not all(is_constant(one) for one in keys) or is_symbolic(*keys):
         return [any_of(interp, items)] * len(items) if key is not None and holds_objects(items) else None
     order = sorted(
@@ -273,10 +277,20 @@ def method(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
             first = owner.first() if owner.state == "new" else MISSING
             if first is not MISSING:
                 return first
+        rest = (
+            _behind_yield(owner.frame.code.body) if owner.managed and isinstance(owner.frame.code, Function) else None
+        )
+        if name == "__exit__" and owner.state == "open" and rest is not None and call.argument(0, default=1) is None:
+            interp.put(owner, "state", "done")
+            run_block(interp, rest, owner.frame)
+            return False
         # What it does between here and its end is not told apart.
+        outer, interp.obstacle = interp.obstacle, _blamed(call) or interp.obstacle
         if owner.state == "open":
             forget_rest(interp, owner)
-        return interp.unknown(f"{name}()")
+        made = interp.unknown(f"{name}()")
+        interp.obstacle = outer
+        return made
     if isinstance(owner, Coroutine):
         return None if name == "close" else awaited(interp, owner)
     if isinstance(owner, DictObject):
@@ -286,6 +300,27 @@ def method(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
     if isinstance(owner, ListObject):
         return _list_method(interp, owner, name, call)
     return _constant_method(interp, owner, name, call)
+
+
+def _blamed(call: Call) -> Place | None:
+    """Return a call of the project's own text as the obstacle to what it may have changed."""
+    known = call.frame.module.is_project and isinstance(call.node, ast.Call)
+    return (call.frame.module, call.node, call.frame.function) if known else None
+
+
+def _behind_yield(body: list[ast.stmt]) -> list[ast.stmt] | None:
+    """Return the statements that run behind the only `yield` of a function, if nothing raises; None if it is elsewhere
+    than in its own lines or in those of a `try`.
+    """
+    yielding = [
+        at for at, each in enumerate(body) if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(each))
+    ]
+    match [body[at] for at in yielding]:
+        case [ast.Expr(value=ast.Yield()) | ast.Assign(value=ast.Yield())]:
+            return body[yielding[0] + 1 :]
+        case [ast.Try() as guarded] if (inner := _behind_yield(guarded.body)) is not None:
+            return [*inner, *guarded.orelse, *guarded.finalbody, *body[yielding[0] + 1 :]]
+    return None
 
 
 OPERATORS = {
@@ -324,7 +359,8 @@ def _constant_method(interp: Interpreter, owner: Any, name: str, call: Call) -> 
     except Exception as error:
         raise Raised(type(error).__name__, str(error)) from None
     if isinstance(found, list):
-        return ListObject(found, interp.tick())
+        splits = name == "splitlines" or (name == "split" and given == ["\n"])
+        return lines_of(interp, owner, found, call) if splits else ListObject(found, interp.tick())
     return found if is_constant(found) and is_small(found) else interp.unknown("", not_none=True)
 
 
@@ -346,6 +382,20 @@ def _partly_formatted(interp: Interpreter, template: str, call: Call) -> Object:
     except ValueError:
         return interp.unknown("", not_none=True)
     return text_of_parts(interp, texts, used)
+
+
+def lines_of(interp: Interpreter, text: Object, lines: list[Any], call: Call) -> ListObject:
+    """Return a list of the lines of a text; they know where they stand in the file of the tree that has the text."""
+    listed = ListObject(lines, interp.tick())
+    path = interp.finder.texts.get(text) if isinstance(text, str) else None
+    if path is not None and isinstance(text, str):
+        known, at, places = Lines(text), 0, list[Place]()
+        for row in text.splitlines(keepends=True):
+            span = known.span(path, at, at + len(row.rstrip("\r\n")))
+            places.append((call.frame.module, Origin(span, "assigned", span), call.frame.function))
+            at += len(row)
+        listed.loaded_from(places)
+    return listed
 
 
 def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:

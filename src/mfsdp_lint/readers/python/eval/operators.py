@@ -29,13 +29,14 @@ from mfsdp_lint.readers.python.state.started import holds
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
 from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, is_set
 from mfsdp_lint.readers.python.values.code import ClassObject, Frame, plain
-from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, MAY_HAVE_CHANGED, QUESTION
+from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, MAY_HAVE_CHANGED, QUESTION, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     LONGEST_LIST,
     MISSING,
     Bound,
     Choice,
+    ConfigTree,
     DictObject,
     EnumMember,
     External,
@@ -240,6 +241,19 @@ def _compared_fields(interp: Interpreter, cls: Object) -> list[str] | None:
     return [spec.name for spec in fields_of(interp, cls)]
 
 
+def ordering_key(interp: Interpreter, value: Object) -> Object:
+    """Return the tuple by which an object of a dataclass with `order=True` is compared; any other value as it is."""
+    cls = value.cls if isinstance(value, Instance) else None
+    if not isinstance(value, Instance) or not isinstance(cls, ClassObject) or cls.node is None:
+        return value
+    said = [keyword for one in cls.node.decorator_list if isinstance(one, ast.Call) for keyword in one.keywords]
+    is_ordered = any(each.arg == "order" and getattr(each.value, "value", False) is True for each in said)
+    names = _compared_fields(interp, cls) if is_ordered and lookup(interp, cls, "__lt__")[0] is MISSING else None
+    if names is None or not all(name in value.fields for name in names):
+        return value
+    return tuple(interp.settle(ordering_key(interp, value.fields[name])) for name in names)
+
+
 def _equal_items(interp: Interpreter, left: tuple[Object, ...], right: tuple[Object, ...]) -> bool | None:
     if len(left) != len(right):
         return False
@@ -275,6 +289,9 @@ def contains(interp: Interpreter, holder: Object, item: Object, frame: Frame) ->
         return True
     if type(holder) is StandardObject:
         return standard_objects.has(interp, holder, item)
+    if type(holder) is ConfigTree and holder.fields.get(WHOLE) is True and isinstance(item, str):
+        found = holder.fields.get(item, MISSING)
+        return None if isinstance(found, Unknown) and not isinstance(found, ConfigTree) else found is not MISSING
     if isinstance(holder, EnumMember) and isinstance(item, EnumMember) and holder.cls is item.cls:
         numbers = bits_of(interp, holder), bits_of(interp, item)
         return None if numbers[0] is None or numbers[1] is None else numbers[0] & numbers[1] == numbers[1]

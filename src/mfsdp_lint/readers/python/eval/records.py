@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.variables import is_set, variable
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, FieldSpec, Frame
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -28,6 +29,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Native,
     Object,
     Partial,
+    Write,
 )
 
 ATTRS = frozenset(f"{package}.{name}" for package in ("attr", "attrs") for name in ("define", "frozen", "mutable")) | {
@@ -39,6 +41,8 @@ ATTRS = frozenset(f"{package}.{name}" for package in ("attr", "attrs") for name 
 """Decorators of attrs that give a class fields."""
 
 MODEL = "pydantic.BaseModel"
+SETTINGS = "pydantic_settings.BaseSettings"
+"""The class of `pydantic_settings` (library/written/records.py)."""
 
 _ONLY_MARKED = ("attr.s", "attr.attrs", "attr.attributes")
 """Decorators of attrs that take an annotation alone for no field, without `auto_attribs=True`."""
@@ -114,7 +118,7 @@ def _attached(node: ast.ClassDef) -> Iterator[tuple[str, str, ast.FunctionDef]]:
 def model_fields(interp: Interpreter, cls: ClassObject, own: dict[Any, Object]) -> Iterator[FieldSpec]:
     """Yield the fields that pydantic makes of the annotations in a model's body."""
     assert cls.node is not None
-    checks = _validators(interp, cls, own)
+    checks, prefix = _validators(interp, cls, own), _variable_prefix(cls, own)
     for node in cls.node.body:
         if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
             continue
@@ -131,7 +135,32 @@ def model_fields(interp: Interpreter, cls: ClassObject, own: dict[Any, Object]) 
         alias = None if said is None else said.get("validation_alias", said.get("alias"))
         mine = [check for check in checks if name in check.names or "*" in check.names]
         convert = _Conversion(cls, node.annotation, mine).native(name)
+        if prefix is not None:
+            default, factory = MISSING, _from_variable(f"{prefix}{name}".upper(), default, factory, convert)
         yield FieldSpec(name, default, factory, True, True, convert, False, alias if isinstance(alias, str) else name)
+
+
+def _variable_prefix(cls: ClassObject, own: dict[Any, Object]) -> str | None:
+    """Return how the variables of the environment begin that the fields of a `BaseSettings` are read from; None of any
+    other model.
+    """
+    if not any(isinstance(base, ClassObject) and base.qualified_name == SETTINGS for base in cls.order or ()):
+        return None
+    options = own.get("model_config")
+    prefix = options.fields.get("env_prefix", "") if isinstance(options, DictObject) else ""
+    return prefix if isinstance(prefix, str) else None
+
+
+def _from_variable(name: str, default: Object, factory: Object, convert: Object) -> Native:
+    """Return the factory of a field that a variable of the environment gives, where it is set."""
+
+    def make(interp: Interpreter, call: Call) -> Object:
+        otherwise = default if factory is MISSING else invoke(interp, factory, call)
+        if is_set(interp, name, call.frame) is True:
+            return invoke(interp, convert, call.passing([variable(interp, name, call.frame)]))
+        return otherwise if otherwise is MISSING else variable(interp, name, call.frame, otherwise)
+
+    return Native(f"${name}", make)
 
 
 def _copying(value: Object) -> Object:
@@ -263,6 +292,7 @@ class _Conversion:
             return value
         if isinstance(cls, ClassObject) and isinstance(value, DictObject):
             said = call.focus.get("value")
+            said = said.place_in(call.frame.module) if isinstance(said, Write) else said
             literal = getattr(said, "value", said)
             entries = zip(literal.keys, literal.values, strict=True) if isinstance(literal, ast.Dict) else ()
             focus = {str(key.value): item for key, item in entries if isinstance(key, ast.Constant)}

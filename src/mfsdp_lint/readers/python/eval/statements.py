@@ -11,6 +11,7 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import (
     assign,
     assign_name,
+    bind,
     run_annotated,
     run_assign,
     run_augmented,
@@ -321,6 +322,8 @@ def _match_cases(interp: Interpreter, subject: Object, cases: list[Any], node: A
         return None
     case, rest = cases[0], cases[1:]
     found = matches(interp, subject, case.pattern, node, frame)
+    if found is not False:
+        _remember_captures(case.pattern, node.subject, frame)
     if found is True:
         return _guarded_case(interp, subject, case, rest, node, frame)
     if found is False:
@@ -374,6 +377,29 @@ def matches(interp: Interpreter, subject: Object, pattern: Any, node: Any, frame
         case ast.MatchClass():
             return _match_class(interp, subject, pattern, node, frame)
     return _match_perhaps(interp, pattern, frame)
+
+
+def _remember_captures(pattern: Any, subject: ast.expr, frame: Frame) -> None:
+    """Remember of which part of the subject each name of a pattern is bound to."""
+    match pattern:
+        case ast.MatchAs(pattern=inner, name=name):
+            if name is not None and name in frame.fields:
+                bind(name, frame.fields[name], subject, frame)
+            if inner is not None:
+                _remember_captures(inner, subject, frame)
+        case ast.MatchSequence(patterns=patterns):
+            for place, each in enumerate(patterns):
+                if isinstance(each, ast.MatchStar):
+                    break
+                _remember_captures(each, ast.Subscript(subject, ast.Constant(place), ast.Load()), frame)
+        case ast.MatchMapping(keys=keys, patterns=patterns):
+            for key, each in zip(keys, patterns, strict=True):
+                _remember_captures(each, ast.Subscript(subject, key, ast.Load()), frame)
+        case ast.MatchClass(cls=ast.Name(id="str" | "int" | "float" | "bool"), patterns=[inner]):
+            _remember_captures(inner, subject, frame)
+        case ast.MatchClass(kwd_attrs=names, kwd_patterns=patterns):
+            for name, each in zip(names, patterns, strict=True):
+                _remember_captures(each, ast.Attribute(subject, name, ast.Load()), frame)
 
 
 def _match_perhaps(interp: Interpreter, pattern: Any, frame: Frame) -> bool | None:

@@ -30,6 +30,7 @@ SAME_AS = {
     "mock": "unittest.mock",
     "attr": "attrs",
     "pydantic.main": "pydantic",
+    "rich_click": "click",
 }
 """Modules that offer what another one has."""
 

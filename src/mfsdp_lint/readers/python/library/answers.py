@@ -8,10 +8,11 @@ may take exponential time.
 from __future__ import annotations
 
 import hashlib
+import operator
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import cache, partial, reduce
 from importlib import import_module
 from typing import Any
 
@@ -23,6 +24,7 @@ from mfsdp_lint.readers.python.eval.standard_objects import (
     answer,
     changed,
 )
+from mfsdp_lint.readers.python.library.data import standing
 from mfsdp_lint.readers.python.library.environment import read
 from mfsdp_lint.readers.python.library.text_places import csv_places, ini_places
 from mfsdp_lint.readers.python.state.calling import Model, invoke, models
@@ -58,6 +60,7 @@ LISTED: Mapping[str, str] = {
     "decimal": "Decimal",
     "difflib": "get_close_matches",
     "fnmatch": "filter fnmatchcase translate",
+    "getopt": "getopt gnu_getopt",
     "hashlib": "blake2b blake2s sha1 sha224 sha256 sha384 sha512",
     "html": "escape unescape",
     "keyword": "iskeyword",
@@ -242,6 +245,12 @@ def _lines(interp: Interpreter, source: Object, call: Call) -> Object:
     return source if readlines is None else invoke(interp, readlines, call.passing([]))
 
 
+def _joined(lines: Object) -> str | None:
+    """Return the text that lines make; None where they are not known."""
+    items = lines.items if isinstance(lines, ListObject) else None
+    return "".join(map(str, items)) if items is not None and all_are(items, str) else None
+
+
 def _rows(reader: str) -> Model:
     def read_rows(*arguments: Any, **keywords: Any) -> list[Any]:
         return list(named(f"csv.{reader}")(*arguments, **keywords))
@@ -257,14 +266,15 @@ def _rows(reader: str) -> Model:
 
 
 def _place_rows(interp: Interpreter, rows: ListObject, source: Object, call: Call) -> None:
-    """Give the cells of a table's rows their places, where the table is a file of the tree."""
-    items = source.items if isinstance(source, ListObject) else None
-    text = "".join(map(str, items)) if items is not None and all_are(items, str) else None
-    path = None if text is None else interp.finder.texts.get(text)
+    """Give the cells of a table's rows their places, where the table is a file of the tree or a text of the program."""
+    text = _joined(source)
+    known = None if text is None else standing(interp, text, call)
     options = {name: call.keywords[name] for name in ("delimiter",) if name in call.keywords}
-    if path is None or text is None or not all_are(list(options.values()), str):
+    if known is None or text is None or not all_are(list(options.values()), str):
         return
-    places = list(csv_places(path, text, **options))
+    places = [[known[1](cell) for cell in row] for row in csv_places(known[0], text, **options)]
+    if None in reduce(operator.iadd, places, []):
+        return
     named = [row for row in rows.items or () if isinstance(row, DictObject)]
     if named and "fieldnames" not in call.keywords:
         places = [row for row in places[1:] if row]  # (the first one names the columns; empty ones are passed over)
@@ -297,17 +307,36 @@ def _read(interp: Interpreter, call: Call) -> Object:
         return ListObject([each.path if type(each) is PathObject else each for each in several or ()], interp.tick())
 
     found = changed(interp, parser, change)
-    places = dict(parser.fields.get(ENTRIES, {}))
     for text in texts:
-        path = interp.finder.texts.get(text or "")
-        for key, origin in ini_places(path, text).items() if path is not None and text is not None else ():
-            places[key] = (call.frame.module, origin, call.frame.function)
-    interp.put(parser, ENTRIES, places)
+        _place_options(interp, parser, text, call)
     return found
+
+
+def _place_options(interp: Interpreter, parser: StandardObject, text: str | None, call: Call) -> None:
+    """Remember the places of the options in a text that a parser has read."""
+    known = None if text is None else standing(interp, text, call)
+    if known is None or text is None:
+        return
+    places = dict(parser.fields.get(ENTRIES, {}))
+    for key, origin in ini_places(known[0], text).items():
+        if (moved := known[1](origin)) is not None:
+            places[key] = (call.frame.module, moved, call.frame.function)
+    interp.put(parser, ENTRIES, places)
 
 
 @models("configparser.ConfigParser.read_file", "configparser.RawConfigParser.read_file")
 def _read_file(interp: Interpreter, call: Call) -> Object:
     parser, lines = call.arguments[0], _lines(interp, call.arguments[1], call)
     assert type(parser) is StandardObject
-    return changed(interp, parser, lambda copy: answer(interp, copy.read_file, [lines], {}))
+    found = changed(interp, parser, lambda copy: answer(interp, copy.read_file, [lines], {}))
+    _place_options(interp, parser, _joined(lines), call)
+    return found
+
+
+@models("configparser.ConfigParser.read_string", "configparser.RawConfigParser.read_string")
+def _read_string(interp: Interpreter, call: Call) -> Object:
+    parser, text = call.arguments[0], interp.settle(call.argument(1, "string"))
+    assert type(parser) is StandardObject
+    found = changed(interp, parser, lambda copy: answer(interp, copy.read_string, [text], {}))
+    _place_options(interp, parser, text if isinstance(text, str) else None, call)
+    return found

@@ -2,26 +2,33 @@
 HfArgumentParser (hydra: see hydra.py).
 
 A parameter that comes from the command line is its option's default, as with argparse (see command_line.py); a
-parameter without a default is unknown. In a launch with words all are unknown: how these libraries take words is not
-modelled.
+parameter without a default is unknown. In a launch, the words give the others (program_words.py); where they are not
+followed, all are unknown.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
-from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields
+from mfsdp_lint.readers.given_words import GivenWord
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, lookup
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.library.command_line import said_in
-from mfsdp_lint.readers.python.state.calling import invoke, models
+from mfsdp_lint.readers.python.library.command_line import given_word, said_in
+from mfsdp_lint.readers.python.library.program_words import assigned, declared_by, of_click, of_fields, of_fire
+from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind
 from mfsdp_lint.readers.python.state.texts import written as where_written
 from mfsdp_lint.readers.python.values.code import Call, ClassObject
+from mfsdp_lint.readers.python.values.markers import SPECS
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    DictObject,
+    External,
     Function,
     Instance,
     ListObject,
@@ -29,6 +36,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Option,
     Partial,
+    Unknown,
 )
 
 
@@ -38,11 +46,42 @@ def _program(interp: Interpreter, call: Call) -> Object:
     name = getattr(call.node, "func", call.node)
     starts = getattr(name, "attr", getattr(name, "id", "")) in ("run", "Fire")
     function = call.arguments[0] if call.arguments and isinstance(call.arguments[0], (Function, Partial)) else None
+    if starts and getattr(name, "attr", getattr(name, "id", "")) == "Fire":
+        return _fire(interp, call)
     if starts:
         return interp.unknown("run") if function is None else _started(interp, function, call)
     if function is not None:
         return _made(function)
     return Native(f"{MODELLED}command", lambda interp, call: _made(call.arguments[0]))
+
+
+def _fire(interp: Interpreter, call: Call) -> Object:
+    """Model `fire.Fire(component)`: a function, or the method of a class or entry of a dictionary that a word names."""
+    component, words = interp.settle(call.argument(0, "component")), interp.started_with()
+    taken = of_fire(interp, words, call.frame) if words else None
+    if taken is None:
+        is_function = isinstance(component, (Function, Partial))
+        return _started(interp, component, call) if is_function else interp.unknown("run")
+    positional, keywords = taken
+    if isinstance(component, (ClassObject, DictObject)):
+        name = interp.settle(positional.pop(0)) if positional else None
+        if not isinstance(name, str):
+            return interp.unknown("run")
+        if isinstance(component, DictObject):
+            component = component.fields.get(name, MISSING)
+        else:
+            made = lookup(interp, component, "__init__")[0]
+            own = {each: keywords.pop(each) for each in list(keywords) if _takes(made, each)}
+            owner = invoke(interp, component, call.passing([], own))
+            component = get_attribute(interp, owner, name.replace("-", "_"), call.node, call.frame)
+    if component is MISSING or isinstance(component, Unknown):
+        return interp.unknown("run")
+    return invoke(interp, component, call.passing(positional, keywords))
+
+
+def _takes(function: Object, name: str) -> bool:
+    parameters = function.node.args if isinstance(function, Function) else None
+    return parameters is not None and name in [each.arg for each in (*parameters.args[1:], *parameters.kwonlyargs)]
 
 
 def _made(function: Object) -> Object:
@@ -53,17 +92,104 @@ def _made(function: Object) -> Object:
     return Native("a program", start) if isinstance(function, (Function, Partial)) else function
 
 
-def _started(interp: Interpreter, function: Object, call: Call, known: bool = True) -> Object:
-    """Call the function with the defaults of its options; with unknown values where options are given (not `known`)."""
-    known = known and not interp.started_with()
+@models("click.command_in", "typer.command_in")
+def _command_of_group(interp: Interpreter, call: Call) -> Object:
+    """Make a program of a function that runs behind its groups."""
+    group, function = call.arguments
+
+    def start(interp: Interpreter, call: Call) -> Object:
+        enter = get_attribute(interp, group, "_entered", call.node, call.frame)
+        above = invoke(interp, enter, call.passing([]))
+        context = above if above is None else invoke(interp, written(interp, "click.Context"), call.passing([above]))
+        return _started(interp, function, call, context=context)
+
+    return Native("a program", start) if isinstance(function, (Function, Partial)) else function
+
+
+@models("click.run_in", "typer.run_in")
+def _run_in(interp: Interpreter, call: Call) -> Object:
+    context, function = call.arguments
+    return _started(interp, function, call, context=context) if isinstance(function, (Function, Partial)) else None
+
+
+@models("click.name_of", "typer.name_of")
+def _name_of(interp: Interpreter, call: Call) -> Object:
+    """Return the name of a command that no name was given: that of its function, with dashes."""
+    function = call.argument(0)
+    inner = function.function if isinstance(function, Partial) else function
+    return getattr(inner, "name", "").lower().replace("_", "-")
+
+
+models("transformers.is_started")(lambda interp, call: bool(interp.started_with()))
+models("click.object_of_caller")(lambda interp, call: interp.unknown("obj", not_none=True))
+
+
+@models("click.start_group", "typer.start_group")
+def _start_group(interp: Interpreter, call: Call) -> Object:
+    """Start the command of a group that the words of a launch name; its callback runs before, with the words for it."""
+    group = interp.settle(call.argument(0))
+    words = interp.started_with()
+    return None if words is None or not isinstance(group, Instance) else _enter(interp, group, None, list(words), call)
+
+
+def _enter(interp: Interpreter, group: Instance, above: Object, words: list[GivenWord], call: Call) -> Object:
+    callback = interp.settle(group.fields.get("_callback"))
+    commands = interp.settle(group.fields.get("_commands"))
+    every = commands.fields if isinstance(commands, DictObject) else {}
+    declared = declared_by(interp, callback) if isinstance(callback, (Function, Partial)) else []
+    context: Object = None
+    if isinstance(group.cls, ClassObject) and group.cls.name == "Group":
+        context = invoke(interp, written(interp, "click.Context"), call.passing([above]))
+    if callback is None and len(every) == 1 and not isinstance(next(iter(every.values())), Instance):
+        return _started(interp, next(iter(every.values())), call, context=context)
+    found = None if declared is None else assigned(interp, declared, words, call, rest=True)
+    name = found[1][0].known if found is not None and found[1] else None
+    command = every.get(name, MISSING)
+    if found is None or command is MISSING:
+        return interp.unknown("a command")
+    if isinstance(callback, (Function, Partial)):
+        _started(interp, callback, call, context=context, values=found[0])
+    if isinstance(command, Instance):
+        return _enter(interp, command, context, found[1][1:], call)
+    inner = None if context is None else invoke(interp, written(interp, "click.Context"), call.passing([context]))
+    return _started(interp, command, call, context=inner, words=found[1][1:])
+
+
+def _started(
+    interp: Interpreter,
+    function: Object,
+    call: Call,
+    known: bool = True,
+    context: Object = None,
+    words: Sequence[GivenWord] | None = None,
+    values: dict[str, Object] | None = None,
+) -> Object:
+    """Call the function with the `values` that the words of the launch give its options, and the defaults of others.
+
+    With unknown values where words are given that are not followed (not `known`).
+    """
+    words = interp.started_with() if words is None else words
+    if values is None and known and words and isinstance(function, (Function, Partial)):
+        declared = declared_by(interp, function)
+        found = None if declared is None else assigned(interp, declared, words, call)
+        values, known = (None, False) if found is None else (found[0], True)
+    values = values or {}
     inner = function.function if isinstance(function, Partial) else function
     given = dict(function.keywords) if isinstance(function, Partial) else {}
     positional = list(function.arguments) if isinstance(function, Partial) else []
+    if context is None and any(each in (_CONTEXT, _OBJECT) for each in positional):
+        context = interp.unknown("context", not_none=True)
+    for place, value in enumerate(positional):
+        if value == _CONTEXT:
+            positional[place] = context
+        elif value == _OBJECT:
+            positional[place] = get_attribute(interp, context, "obj", call.node, call.frame)
     for name, value in given.items():
         if not known:
             given[name] = interp.unknown(name)
         elif isinstance(value, Option) and value.text in interp.turned_on:
             given[name] = Option(interp.tick(), value.text, True)
+    given |= values
     if isinstance(inner, Function):
         parameters = inner.node.args
         names = [each.arg for each in (*parameters.posonlyargs, *parameters.args)][len(positional) :]
@@ -84,6 +210,8 @@ def _option(interp: Interpreter, call: Call) -> Object:
         if destination is None or not isinstance(function, (Function, Partial)):
             return function
         value = said_in(interp, click_option(interp, known, call.keywords), "default", call)
+        if isinstance(value, Unknown) and (declared := of_click(known, call.keywords, destination)) is not None:
+            value.fields[SPECS] = declared
         if isinstance(value, Option) and value.default is False:
             interp.switch(call.frame.module.path, value.text)
         if isinstance(function, Partial):
@@ -122,15 +250,22 @@ def click_option(interp: Interpreter, names: list[str], options: dict[str, Objec
     return Option(interp.tick(), text)
 
 
-@models("click.pass_context", "click.pass_obj")
-def _with_context(interp: Interpreter, call: Call) -> Object:
-    function = call.argument(0)
-    if not isinstance(function, (Function, Partial)):
-        return function
-    context = interp.unknown("context", not_none=True)
-    if isinstance(function, Partial):
-        return Partial(function.function, [context, *function.arguments], function.keywords)
-    return Partial(function, [context], {})
+_CONTEXT, _OBJECT = External("click.current_context"), External("click.current_context.obj")
+"""Stand where a command takes its context, or the context's object, until it is started."""
+
+
+def _given(placeholder: External) -> Model:
+    def model(interp: Interpreter, call: Call) -> Object:
+        function = call.argument(0)
+        if isinstance(function, Partial):
+            return Partial(function.function, [placeholder, *function.arguments], function.keywords)
+        return Partial(function, [placeholder], {}) if isinstance(function, Function) else function
+
+    return model
+
+
+models("click.pass_context", "rich_click.pass_context")(_given(_CONTEXT))
+models("click.pass_obj", "rich_click.pass_obj")(_given(_OBJECT))
 
 
 @models("typer.Option", "typer.Argument")
@@ -138,9 +273,13 @@ def _typer_option(interp: Interpreter, call: Call) -> Object:
     default = call.argument(0, "default", ...)
     names = [name for name in call.arguments[1:] if isinstance(name, str)]
     text = names[0].partition("/")[0] if names else "an option"
-    if default is ... or not isinstance(default, CONSTANTS) or {"prompt", "callback"} & call.keywords.keys():
-        return Option(interp.tick(), text)
-    return said_in(interp, Option(interp.tick(), text, default), "default", call, first=True)
+    open_ended = default is ... or not isinstance(default, CONSTANTS) or {"prompt", "callback"} & call.keywords.keys()
+    made: Object = Option(interp.tick(), text)
+    if not open_ended:
+        made = said_in(interp, Option(interp.tick(), text, default), "default", call, first=True)
+    if isinstance(made, Option):
+        made.fields[SPECS] = (getattr(getattr(call.node, "func", None), "attr", "") == "Argument", *names)
+    return made
 
 
 @models("absl.app.run")
@@ -161,10 +300,15 @@ def _define_flag(interp: Interpreter, call: Call) -> Object:
         interp.put(known, name, value)
     holder = interp.unknown("flag", not_none=True)
     holder.fields |= {"value": value, "name": name, "default": default}
+    said = _argument(call, 1, "default")
+    holder.writes["value"] = interp.note(call.node, call.frame, said, "argument", value, None)
     return holder
 
 
-for _kind in ("string", "boolean", "bool", "integer", "float", "enum", "list", "multi_string", "multi_integer"):
+for _kind in (
+    "string", "boolean", "bool", "integer", "float", "enum", "enum_class", "list", "spaceseplist", "multi_string",
+    "multi_integer", "multi_float", "multi_enum", "multi_enum_class",
+):  # fmt: skip
     models(f"absl.flags.DEFINE_{_kind}")(_define_flag)
 
 
@@ -191,9 +335,33 @@ def _option_at(interp: Interpreter, text: str, default: Object, said: ast.AST | 
     return option
 
 
+@models("transformers.objects_of_words")
+def _of_words(interp: Interpreter, call: Call) -> Object:
+    """Make the objects of HfArgumentParser of words that it is given, or that the program is started with."""
+    given, classes = interp.settle(call.argument(0)), interp.settle(call.argument(1))
+    items = classes.items if isinstance(classes, ListObject) else None
+    words: Sequence[GivenWord | None] | None = interp.started_with()
+    if given is not None:
+        texts = getattr(given, "items", None) or ()
+        words = [given_word(interp, item, place, call) for place, item in enumerate(texts)]
+    declared = [of_fields(interp, each) for each in items or () if isinstance(each, ClassObject)]
+    if items is None or len(declared) < len(items) or None in declared or words is None or None in words:
+        return tuple(interp.unknown("options", not_none=True) for _ in items or ())
+    every = [one for each in declared for one in each or ()]
+    found = assigned(interp, every, [each for each in words if each is not None], call)
+    if found is None:
+        return tuple(interp.unknown("options", not_none=True) for _ in items)
+    made = []
+    for cls, options in zip(items, declared, strict=True):
+        names = [one.spec.destination for one in options or ()]
+        own = {name: found[0][name] for name in names if name in found[0]}
+        made.append(invoke(interp, cls, call.passing([], own)))
+    return tuple(made)
+
+
 @models(
     "tyro.cli", "jsonargparse.CLI", "jsonargparse.auto_cli", "draccus.parse", "pyrallis.parse", "simple_parsing.parse",
-    "transformers.options_of",
+    "transformers.options_of", "jsonargparse.options_of",
 )  # fmt: skip
 def _of_class(interp: Interpreter, call: Call) -> Object:
     """Make an object of a class, each field an option, or call a function with the defaults of its options."""

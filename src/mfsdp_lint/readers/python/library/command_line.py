@@ -288,13 +288,16 @@ SUPPRESS = External("argparse.SUPPRESS")
 
 @models("argparse.ArgumentParser")
 def _parser(interp: Interpreter, call: Call) -> Object:
-    defaults, specs = DictObject({}, interp.tick()), DictObject({}, interp.tick())
-    _inherit(interp, defaults, specs, call.keywords)
+    defaults = DictObject({}, interp.tick())
+    own = _Own(DictObject({}, interp.tick()), DictObject({}, interp.tick()))
+    _inherit(interp, defaults, own.specs, call.keywords)
+    _inherit(interp, own.defaults, own.specs, call.keywords)
     if call.keywords.keys() & {"**", "argument_default"}:
         interp.record(defaults, MAY_HAVE_CHANGED, True)
+        interp.record(own.defaults, MAY_HAVE_CHANGED, True)
     if call.keywords.keys() & {"**", "prefix_chars", "fromfile_prefix_chars"}:
-        interp.record(specs, MAY_HAVE_CHANGED, True)
-    return _adding_to(interp, defaults, specs, abbreviated=call.keywords.get("allow_abbrev") is not False)
+        interp.record(own.specs, MAY_HAVE_CHANGED, True)
+    return _adding_to(interp, defaults, own, abbreviated=call.keywords.get("allow_abbrev") is not False)
 
 
 def _inherit(interp: Interpreter, defaults: DictObject, specs: DictObject, keywords: dict[str, Object]) -> None:
@@ -315,22 +318,36 @@ def _inherit(interp: Interpreter, defaults: DictObject, specs: DictObject, keywo
             interp.record(defaults, MAY_HAVE_CHANGED, True)
 
 
+@dataclass(slots=True)
+class _Own:
+    """The options that a parser has without those of its commands, and its commands by name, where it has some.
+
+    `destination` is where the name of the command that is given goes.
+    """
+
+    defaults: DictObject
+    specs: DictObject
+    commands: DictObject | None = None
+    destination: str = ""
+
+
 def _adding_to(
     interp: Interpreter,
     defaults: DictObject,
-    specs: DictObject,
+    own: _Own,
     command: bool = False,
     one_of: bool = False,
     abbreviated: bool = True,
 ) -> Unknown:
-    """Make a parser, or a group of one: it puts its options into `defaults` and their declarations into `specs`.
+    """Make a parser, or a group of one: it puts its options into its `own`, and into the `defaults` of all commands.
 
     Other methods of the parser are unknown. The options of a `command`, one of several, exist only where that command
     is given. With `one_of`, one of the group's options must be given: it is not known which.
     """
 
     def group(interp: Interpreter, call: Call) -> Object:
-        return _adding_to(interp, defaults, specs, command, call.keywords.get("required", False) is not False)
+        required = call.keywords.get("required", False) is not False
+        return _adding_to(interp, defaults, own, command, required)
 
     def commands(interp: Interpreter, call: Call) -> Object:
         destination = call.keywords.get("dest")
@@ -338,14 +355,22 @@ def _adding_to(
             interp.put(defaults, destination, Option(interp.tick(), "a command"))
         # Which attributes there are depends on the command.
         interp.record(defaults, MAY_HAVE_CHANGED, True)
-        interp.record(specs, MAY_HAVE_CHANGED, True)
+        own.commands = DictObject({}, interp.tick())
+        own.destination = destination if isinstance(destination, str) else ""
         made = interp.unknown("commands", not_none=True)
         made.fields["add_parser"] = Native("argparse.add_parser", add_parser)
         return made
 
     def add_parser(interp: Interpreter, call: Call) -> Object:
-        _inherit(interp, defaults, specs, call.keywords)
-        return _adding_to(interp, defaults, specs, True)
+        its = _Own(DictObject({}, interp.tick()), DictObject({}, interp.tick()))
+        _inherit(interp, defaults, its.specs, call.keywords)
+        _inherit(interp, its.defaults, its.specs, call.keywords)
+        name = interp.settle(call.argument(0, "name"))
+        if own.commands is not None and isinstance(name, str) and "aliases" not in call.keywords:
+            interp.put(own.commands, name, its)
+        elif own.commands is not None:
+            interp.record(own.commands, MAY_HAVE_CHANGED, True)
+        return _adding_to(interp, defaults, its, True)
 
     def add(interp: Interpreter, call: Call) -> Object:
         names, options, frame = call.arguments, call.keywords, call.frame
@@ -353,11 +378,12 @@ def _adding_to(
         interp.switches.setdefault(frame.module.path, {})
         if destination is None or "**" in options or options.get("default") == SUPPRESS:
             interp.record(defaults, MAY_HAVE_CHANGED, True)
+            interp.record(own.defaults, MAY_HAVE_CHANGED, True)
         declared = None if destination is None else declaration(names, options, destination)
         if declared is None:
-            interp.record(specs, MAY_HAVE_CHANGED, True)
+            interp.record(own.specs, MAY_HAVE_CHANGED, True)
         else:
-            interp.put(specs, declared.spec.names or destination, declared)
+            interp.put(own.specs, declared.spec.names or destination, declared)
         if destination is not None and options.get("action") not in NOT_STORED:
             former = defaults.fields.get(destination, MISSING)
             option = _option(interp, names, options)
@@ -367,6 +393,9 @@ def _adding_to(
             if one_of:
                 option = Option(interp.tick(), text)
             option = said_in(interp, option, "default", call)
+            interp.put(
+                own.defaults, destination, _shared(interp, own.defaults.fields.get(destination, MISSING), option)
+            )
             if command and former is not MISSING:
                 # Which of the two gives the default depends on the command.
                 option = former = Option(interp.tick(), text)
@@ -375,6 +404,7 @@ def _adding_to(
 
     def set_defaults(interp: Interpreter, call: Call) -> Object:
         for name, value in call.keywords.items():
+            interp.put(own.defaults, name, value)
             if command and isinstance(value, (Function, Partial)):
                 # Each command may be the one: what is called is one of their functions.
                 others = defaults.fields.get(name, MISSING)
@@ -397,18 +427,19 @@ def _adding_to(
         if given is None:
             said = interp.started_with()
         elif items is not None:
-            said = [_word(interp, item, place, call) for place, item in enumerate(items)]
+            said = [given_word(interp, item, place, call) for place, item in enumerate(items)]
         if not said and interp.started_with() is None and (given is None or items is not None):
             made = _namespace(interp, defaults)
             _keep_from(made, interp.settle(call.argument(1, "namespace")))
             return made, ListObject([], interp.tick())
         # (What a module holds is for every start of the program.)
-        unclear = specs.writes.get(MAY_HAVE_CHANGED) or interp.module_level
-        found = None if unclear or said is None or None in said else from_words(interp, specs, said, abbreviated, call)
+        found = None
+        if said is not None and None not in said and not interp.module_level:
+            found = _of_commands(interp, own, [each for each in said if each is not None], abbreviated, call)
         if found is None:
             return interp.unknown("args", not_none=True), ListObject(None, interp.tick())
         values, over = found
-        made = _namespace(interp, defaults)
+        made = _namespace(interp, own.defaults)
         _keep_from(made, interp.settle(call.argument(1, "namespace")))
         made.fields.update(values)
         return made, words(interp, over, call.frame)
@@ -425,8 +456,40 @@ def _adding_to(
     }
     made.fields.update({name: Native(f"argparse.{name}", method) for name, method in methods.items()})
     made.fields[OPTIONS] = defaults
-    made.fields[SPECS] = specs
+    made.fields[SPECS] = own.specs
     return made
+
+
+_COMMAND = Spec((), "", "...")
+"""The name of a command, with all words behind it."""
+
+
+def _of_commands(
+    interp: Interpreter, own: _Own, said: Sequence[GivenWord], abbreviated: bool, call: Call
+) -> tuple[dict[str, Object], list[GivenWord]] | None:
+    """Return what `from_words` does, for a parser that may have commands: with the options of the one that is named."""
+    if own.specs.writes.get(MAY_HAVE_CHANGED):
+        return None
+    if own.commands is None:
+        return from_words(interp, own.specs, said, abbreviated, call)
+    every: dict[Any, Any] = {**own.specs.fields, "": Declaration(_COMMAND, None, None)}
+    specs = DictObject(every, interp.tick())
+    found = from_words(interp, specs, said, abbreviated, call)
+    behind = found[0].pop("", None) if found is not None else None
+    named = [word_of(each) for each in getattr(behind, "items", None) or ()]
+    if found is None or not named or None in named or own.commands.writes.get(MAY_HAVE_CHANGED):
+        return None
+    first, *rest = [each for each in named if each is not None]
+    its = own.commands.fields.get(first.known)
+    if not isinstance(its, _Own):
+        return None
+    inner = _of_commands(interp, its, rest, abbreviated, call)
+    if inner is None:
+        return None
+    values = {**found[0], **its.defaults.fields, **inner[0]}
+    if own.destination:
+        values[own.destination] = word(interp, first, call.frame)
+    return values, [*found[1], *inner[1]]
 
 
 def _keep_from(made: Unknown, namespace: Object) -> None:
@@ -437,7 +500,7 @@ def _keep_from(made: Unknown, namespace: Object) -> None:
         made.fields.clear()
 
 
-def _word(interp: Interpreter, item: Object, place: int, call: Call) -> GivenWord | None:
+def given_word(interp: Interpreter, item: Object, place: int, call: Call) -> GivenWord | None:
     """Return a word of a list that a program parses; of a text of its own, the word stands where the text does."""
     known = word_of(item)
     item = interp.settle(item)

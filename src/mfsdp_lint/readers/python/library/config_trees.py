@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mfsdp_lint.core.nearest import nearest
-from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
+from mfsdp_lint.readers.python.eval.attribute_writes import AS_ENTRY, set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_of, opaque
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.operators import equal
+from mfsdp_lint.readers.python.library.interpolations import interpolated, is_interpolation
 from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
@@ -29,6 +31,7 @@ from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     External,
     Instance,
+    Interpolation,
     Lacked,
     ListObject,
     Object,
@@ -38,9 +41,10 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def make_tree(interp: Interpreter, text: str = "config") -> ConfigTree:
-    """Make an empty tree."""
+def make_tree(interp: Interpreter, text: str = "config", above: ConfigTree | None = None) -> ConfigTree:
+    """Make an empty tree, or an empty part of the one `above`."""
     made = ConfigTree(interp.tick(), text, True)
+    made.above = above
     made.fields[WHOLE] = True
     return made
 
@@ -57,11 +61,11 @@ def entries(tree: ConfigTree | DictObject) -> list[tuple[str, Object]]:
     return [(key, value) for key, value in tree.fields.items() if isinstance(key, str)]
 
 
-def tree_of(interp: Interpreter, value: Object, text: str = "config") -> Object:
+def tree_of(interp: Interpreter, value: Object, text: str = "config", above: ConfigTree | None = None) -> Object:
     """Turn a dataclass object, or a dictionary, into a tree; return anything else as it is."""
     value = interp.settle(value)
-    if _is_open(value):
-        return interp.unknown(text)
+    if is_interpolation(value):
+        return Interpolation(interp.tick(), value)
     if isinstance(value, DictObject) and is_whole(value):
         names = [key for key in value.fields if isinstance(key, str)]
         known = len(names) == len(value.fields)
@@ -73,9 +77,9 @@ def tree_of(interp: Interpreter, value: Object, text: str = "config") -> Object:
         return ListObject([tree_of(interp, item, text) for item in value.items], interp.tick())
     else:
         return value
-    made = make_tree(interp, text)
+    made = make_tree(interp, text, above)
     for name in names:
-        made.fields[name] = tree_of(interp, value.fields[name], f"{text}.{name}")
+        made.fields[name] = tree_of(interp, value.fields[name], f"{text}.{name}", made)
         if isinstance(value, DictObject) and isinstance(value.writes.get(name), Write):
             made.writes[name] = value.writes[name]
     if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
@@ -92,9 +96,19 @@ def _classes(value: Instance) -> Sequence[ClassObject]:
     return classes if len(classes) == len(options) else ()
 
 
-def _is_open(value: Object) -> bool:
-    """Tell whether OmegaConf resolves a text: to another entry's value, or to an error where the value is missing."""
-    return isinstance(value, str) and ("${" in value or value == "???")
+def _as_entry(interp: Interpreter, tree: ConfigTree, value: Object) -> Object:
+    """Return the entry that a tree makes of a value that an attribute or item of it is given: a copy of its own."""
+    if isinstance(value, ConfigTree):
+        value = deep_copy(interp, value)
+        assert isinstance(value, ConfigTree)
+        value.above = tree
+        return value
+    if isinstance(value, DictObject) or is_interpolation(value):
+        return tree_of(interp, value, tree.text, tree)
+    return value
+
+
+AS_ENTRY.append(_as_entry)
 
 
 def merge(interp: Interpreter, tree: ConfigTree, source: Object, call: Call, struct: bool = False) -> None:
@@ -150,8 +164,10 @@ def put(
     without it.
     """
     former = tree.fields.get(key, MISSING)
-    if _is_open(value):
-        value = interp.unknown(key)
+    if is_interpolation(value):
+        value = Interpolation(interp.tick(), value)
+    elif isinstance(value, Interpolation):
+        value = Interpolation(interp.tick(), value.text)
     write = write if isinstance(write, Write) else interp.note(call.node, call.frame, None, "assigned", value, None)
     if former is MISSING and struct and tree.fields.get(WHOLE) is True:
         _lacks(interp, tree, Lacked(key, "", write, refused=True))
@@ -163,7 +179,7 @@ def put(
         if isinstance(former, (Unknown, Choice)):
             value = interp.unknown(key)
         else:
-            made = make_tree(interp, f"{tree.text}.{key}")
+            made = make_tree(interp, f"{tree.text}.{key}", tree)
             merge(interp, made, value, call)
             value = made
     elif uncertain(value):
@@ -200,7 +216,7 @@ def put_below(
                 return
             if struct and here is not MISSING:
                 raise Refused(f"Could not override '{path}'", name="OverridesError")
-            inner = make_tree(interp, f"{tree.text}.{part}")
+            inner = make_tree(interp, f"{tree.text}.{part}", tree)
             inner.fields[WHOLE] = tree.fields.get(WHOLE) is True
             interp.put(tree, part, inner)
             here = inner
@@ -208,15 +224,29 @@ def put_below(
     put(interp, tree, last, value, write, call, struct)
 
 
-def as_dictionary(interp: Interpreter, tree: Object) -> Object:
-    """Convert a tree to plain dictionaries and lists (`OmegaConf.to_container`)."""
+def read_entry(interp: Interpreter, tree: ConfigTree, key: str, frame: Frame) -> tuple[Object, Any]:
+    """Return the value of an entry, and the write that decides it, None where there is none."""
+    value = tree.fields[key]
+    if not isinstance(value, Interpolation):
+        return value, tree.writes.get(key)
+    found = interpolated(interp, tree, value, frame)
+    return found, tree.writes.get(key) if value.found is None else value.found[0].writes.get(value.found[1])
+
+
+def as_dictionary(interp: Interpreter, tree: Object, frame: Frame, resolved: bool = True) -> Object:
+    """Convert a tree to plain dictionaries and lists (`OmegaConf.to_container`); interpolations that are not `resolved`
+    stay texts.
+    """
     if not isinstance(tree, ConfigTree):
         return tree
     made = DictObject({}, interp.tick())
     for key, value in entries(tree):
-        made.fields[key] = as_dictionary(interp, value)
-        if key in tree.writes:
-            made.writes[key] = tree.writes[key]
+        write = tree.writes.get(key)
+        if isinstance(value, Interpolation):
+            value, write = read_entry(interp, tree, key, frame) if resolved else (value.text, write)
+        made.fields[key] = as_dictionary(interp, value, frame, resolved)
+        if write is not None:
+            made.writes[key] = write
     if lacked := lacked_by(tree):
         made.writes[LACKED] = lacked
     if not is_whole(tree):
@@ -230,12 +260,13 @@ def as_objects(interp: Interpreter, tree: Object, call: Call) -> Object:
     """
     schema = tree.fields.get(SCHEMA) if isinstance(tree, ConfigTree) else None
     if not isinstance(tree, ConfigTree) or not isinstance(schema, ClassObject) or not is_whole(tree):
-        return as_dictionary(interp, tree)
-    values = {key: as_objects(interp, interp.settle(value), call) for key, value in entries(tree)}
+        return as_dictionary(interp, tree, call.frame)
+    found = {key: read_entry(interp, tree, key, call.frame) for key, _ in entries(tree)}
+    values = {key: as_objects(interp, interp.settle(value), call) for key, (value, _) in found.items()}
     names = {spec.name for spec in fields_of(interp, schema) if spec.init}
     made = invoke(interp, schema, call.passing([], {key: value for key, value in values.items() if key in names}))
     if isinstance(made, Instance):
-        made.writes = {key: write for key, write in tree.writes.items() if key in made.fields}
+        made.writes = {key: write for key, (_, write) in found.items() if key in made.fields and write is not None}
     return made
 
 
@@ -258,8 +289,11 @@ def apply(interp: Interpreter, config: Object, changes: Object, call: Call) -> N
             if isinstance(config, Instance) and isinstance(write, Write):
                 _lacks(interp, config, Lacked(key, "", write, refused=False))
             continue
+        write = changes.writes.get(key)
+        if isinstance(changes, ConfigTree):
+            value, write = read_entry(interp, changes, key, call.frame)
         try:
-            _apply_one(interp, config, key, interp.settle(value), changes.writes.get(key), call)
+            _apply_one(interp, config, key, interp.settle(value), write, call)
         except Raised:
             interp.doubts += 1
 
@@ -273,7 +307,7 @@ def _apply_one(interp: Interpreter, config: Object, key: str, value: Object, wri
             else:
                 apply(interp, current, value, call)
         elif not isinstance(current, Unknown) and (write is not None or _is_changed(value)):
-            _set(interp, config, key, as_dictionary(interp, value), write, call)
+            _set(interp, config, key, as_dictionary(interp, value, call.frame), write, call)
         return
     if not isinstance(write, Write) and (identical(current, value) or equal(interp, current, value) is True):
         return

@@ -22,7 +22,7 @@ from mfsdp_lint.readers.python.library.text_places import NOT_KNOWN, Key, NoData
 from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.texts import LOOKS, Text, place, trace
+from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, place, top, trace
 from mfsdp_lint.readers.python.values.code import Call, Module
 from mfsdp_lint.readers.python.values.objects import (
     DictObject,
@@ -46,13 +46,25 @@ def in_place(interp: Interpreter, read: Read, text: str, call: Call) -> list[Pla
 
     Raises NoData where the loader refuses the text.
     """
+    known = standing(interp, text, call)
+    if known is None:
+        return [moved(each, lambda _: None) for each in read("", text)]
+    path, move = known
+    return [moved(each, move) for each in read(path, text)]
+
+
+def standing(interp: Interpreter, text: str, call: Call) -> tuple[str, Callable[[Origin], Origin | None]] | None:
+    """Return the file that a text stands in, and the way from places in the text to places in the file; None if it is
+    neither a file that was read nor a literal of the program.
+    """
     path = interp.finder.texts.get(text)
     if path is not None:
-        return read(path, text)
+        return path, lambda origin: origin
     start = _start_in_code(interp, text, call)
-    if start is None:
-        return [moved(each, lambda _: None) for each in read("", text)]
-    return [moved(each, partial(_from, start)) for each in read(start.path, text)]
+    if start is not None:
+        return start.path, partial(_from, start)
+    template = _template_in_code(interp, text, call)
+    return None if template is None else (template[0].path, partial(_row_of, interp, *template, text.splitlines()))
 
 
 def moved(placed: Placed, move: Callable[[Origin], Origin | None]) -> Placed:
@@ -73,6 +85,38 @@ def _start_in_code(interp: Interpreter, text: str, call: Call) -> Span | None:
             if isinstance(said, ast.Constant) and said.value == text and module.upstream is None:
                 return _written_out(interp, module, said, text)
     return None
+
+
+_FILLED = (ast.Constant, ast.JoinedStr)
+
+
+def _template_in_code(interp: Interpreter, text: str, call: Call) -> tuple[Module, int] | None:
+    """Return the module and the first line of the literal that a text was filled in from (an f-string, a template, a
+    text with `format`), row by row; None if none has as many rows.
+    """
+    rows = text.count("\n")
+    for given in call.node.args if isinstance(call.node, ast.Call) and rows else ():
+        interp.looks = LOOKS
+        for module, said, _ in reversed(behind(interp, Text(given, call.frame))):
+            while isinstance(said, ast.Call) and isinstance(said.func, ast.Attribute):
+                said = said.func.value
+            frame = call.frame if module is call.frame.module else top(module)
+            for there, node, _ in behind(interp, Text(said, frame)) if isinstance(said, ast.AST) else ():
+                for each in ast.walk(node) if isinstance(node, ast.AST) and there.upstream is None else ():
+                    if isinstance(each, _FILLED) and (each.end_lineno or 0) - each.lineno == rows:
+                        return there, each.lineno
+    return None
+
+
+def _row_of(interp: Interpreter, module: Module, first: int, rows: list[str], origin: Origin) -> Origin | None:
+    """Convert a place in a text that was filled in to the row that it was made of; None where the row was filled in."""
+    lines = Lines(interp.finder.sources.text(module.path))
+    row = lines.text.splitlines()[first + origin.span.line - 2]
+    if row != rows[origin.span.line - 1]:
+        return None
+    start = lines.offset(first + origin.span.line - 1, 1)
+    span = lines.span(module.path, start + len(row) - len(row.lstrip()), start + len(row))
+    return Origin(span, "assigned", span)
 
 
 def _written_out(interp: Interpreter, module: Module, literal: ast.Constant, text: str) -> Span | None:

@@ -12,11 +12,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.python.eval.containers import set_entry
 from mfsdp_lint.readers.python.eval.iteration import iterate
-from mfsdp_lint.readers.python.eval.methods import method
+from mfsdp_lint.readers.python.eval.methods import lines_of, method
 from mfsdp_lint.readers.python.eval.path_objects import (
     folder_of,
     located,
@@ -41,9 +43,10 @@ from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,
-    ListObject,
+    DictObject,
     Native,
     Object,
+    Option,
     PathObject,
     Unknown,
     all_are,
@@ -89,17 +92,79 @@ def _open(interp: Interpreter, call: Call) -> Object:
     return interp.unknown("file", not_none=True) if text is None else _stream(interp, text)
 
 
+@models("io.StringIO")
+def _text_stream(interp: Interpreter, call: Call) -> Object:
+    text = interp.settle(call.argument(0, "initial_value"))
+    known = isinstance(text, str) and not is_symbolic(text)
+    return _stream(interp, text) if known and isinstance(text, str) else interp.unknown("stream", not_none=True)
+
+
 def _stream(interp: Interpreter, text: str) -> Unknown:
     made = interp.unknown("file", not_none=True)
     lines: list[Object] = [*text.splitlines(keepends=True)]
     methods: dict[str, Model] = {
         "read": lambda interp, call: text,
-        "readlines": lambda interp, call: ListObject(lines, interp.tick()),
+        "readlines": lambda interp, call: lines_of(interp, text, lines, call),
+        "getvalue": lambda interp, call: text,
         "close": lambda interp, call: None,
         "__enter__": lambda interp, call: made,
     }
     made.fields.update({name: Native(f"io.{name}", method) for name, method in methods.items()})
     return made
+
+
+def _env_file(interp: Interpreter, call: Call) -> list[tuple[str, str, Origin]] | None:
+    """Return the variables of the `.env` file that a call of dotenv reads: by default that beside the file."""
+    said = interp.settle(call.argument(0, "dotenv_path"))
+    text = read(interp, ".env" if said is None else said, call.frame)
+    path = interp.finder.texts.get(text or "")
+    if text is None or path is None:
+        return None
+    lines, found, at = Lines(text), [], 0
+    for row in text.splitlines(keepends=True):
+        entry = _VARIABLE.match(row)
+        if entry is not None:
+            value = entry["quoted"] if entry["quoted"] is not None else (entry["plain"] or "").strip()
+            if "$" in value or "\\" in value:
+                return None  # dotenv expands these
+            span = lines.span(path, at + entry.start("name"), at + len(row.rstrip()))
+            found.append((entry["name"], value, Origin(span, "assigned", span)))
+        at += len(row)
+    return found
+
+
+_VARIABLE = re.compile(
+    r"""[ \t]*(?:export[ \t]+)?(?P<name>\w+)[ \t]*=[ \t]*
+    (?:(?P<quote>["'])(?P<quoted>[^"'\n]*)(?P=quote)|(?P<plain>[^\#\n]*))""",
+    re.VERBOSE,
+)
+"""A row of a file that dotenv reads."""
+
+
+@models("dotenv.dotenv_values")
+def _dotenv_values(interp: Interpreter, call: Call) -> Object:
+    entries = _env_file(interp, call)
+    if entries is None:
+        return interp.unknown("variables", not_none=True)
+    made = DictObject({}, interp.tick())
+    for name, value, origin in entries:
+        made.fields[name] = value
+        made.writes[name] = interp.note(origin, call.frame, None, "assigned", value, None)
+    return made
+
+
+@models("dotenv.load_dotenv")
+def _load_dotenv(interp: Interpreter, call: Call) -> Object:
+    """Set the variables of a file, those that are set already only with `override`."""
+    override = interp.settle(call.argument(3, "override", False))
+    for name, value, origin in _env_file(interp, call) or ():
+        if override is True or is_set(interp, name, call.frame) is not True:
+            said = (call.frame.module, origin, call.frame.function)
+            found: Object = value if override is True else Option(interp.tick(), f"${name}", value, True, said)
+            interp.put(interp.path.environment, name, found)
+            write = interp.note(origin, call.frame, None, "assigned", value, None)
+            interp.record(interp.path.environment, name, write)
+    return True
 
 
 @models("pathlib.Path.read_text")

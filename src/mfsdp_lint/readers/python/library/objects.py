@@ -12,7 +12,9 @@ from mfsdp_lint.readers.python.eval.attributes import attributes_of, attributes_
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.iteration import called, special
+from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.written import written
+from mfsdp_lint.readers.python.library.packages import names_of
 from mfsdp_lint.readers.python.state.calling import BUILTINS, evaluate, invoke, models, run_block
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.deciding import inside
@@ -165,8 +167,23 @@ def _locals(interp: Interpreter, call: Call) -> Object:
     return DictObject(dict(call.frame.fields), interp.tick())
 
 
+def _names_of_file(interp: Interpreter, call: Call) -> Object:
+    """Return the names that `exec(text, names)` puts into an empty dictionary, where the text is that of a file of the
+    tree; None for any other call.
+    """
+    text, names = interp.settle(call.argument(0)), interp.settle(call.argument(1))
+    path = interp.finder.texts.get(text) if isinstance(text, str) else None
+    if path is None or not isinstance(names, DictObject) or names.fields or names.writes or len(call.arguments) != 2:
+        return None
+    module = interp.finder.load_for(call.frame.module.path, path)
+    return None if module is None else names_of(interp, module)
+
+
 @models("builtins.eval", "builtins.exec")
 def _run_text(interp: Interpreter, call: Call) -> Object:
+    if (made := _names_of_file(interp, call)) is not None:
+        method(interp, call.arguments[1], "update", call.passing([made]))
+        return None
     text = interp.settle(call.arguments[0]) if len(call.arguments) == 1 else None
     function = getattr(getattr(call.node, "func", None), "id", "")
     if isinstance(text, str) and function in ("eval", "exec") and len(text) < LONGEST_PROGRAM:
@@ -331,7 +348,7 @@ models("typing.TypeVar", "typing.NewType", "typing.TypedDict")(
 models("enum.auto")(lambda interp, call: External("enum.auto()"))
 
 
-@models("types.SimpleNamespace")
+@models("types.SimpleNamespace", "argparse.Namespace")
 def _namespace(interp: Interpreter, call: Call) -> Object:
     if call.arguments or "**" in call.keywords:
         return interp.unknown("namespace", not_none=True)
@@ -340,13 +357,6 @@ def _namespace(interp: Interpreter, call: Call) -> Object:
     focus: dict[str, Any] = {name: inside(each, (name,)) for each in unpacked for name in call.keywords}
     focus |= {each.arg: each for each in given if each.arg}
     return invoke(interp, written(interp, "types.SimpleNamespace"), call._replace(focus=focus))
-
-
-@models("argparse.Namespace")
-def _simple_namespace(interp: Interpreter, call: Call) -> Object:
-    made = interp.unknown("namespace", not_none=True)
-    made.fields.update({name: value for name, value in call.keywords.items() if name != "**"})
-    return made
 
 
 models("contextlib.suppress")(lambda interp, call: Partial(External("contextlib.suppress"), call.arguments, {}))

@@ -6,7 +6,7 @@ Upstream's functions are those of megatron/bridge/training/utils/omegaconf_utils
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
 from mfsdp_lint.readers.hydra_overrides import Element, NoOverride, read_element, split_override
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.operators import equal
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
@@ -22,16 +23,18 @@ from mfsdp_lint.readers.python.library.config_trees import (
     apply,
     as_dictionary,
     as_objects,
+    entries,
     is_whole,
     make_tree,
     merge,
     put_below,
+    read_entry,
     tree_of,
 )
 from mfsdp_lint.readers.python.library.data import from_omegaconf, in_place, loaded, to_object
 from mfsdp_lint.readers.python.library.environment import read
 from mfsdp_lint.readers.python.library.text_places import NOT_KNOWN, NoData, Placed
-from mfsdp_lint.readers.python.state.calling import invoke, models
+from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -45,6 +48,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Choice,
     ConfigTree,
     DictObject,
+    Interpolation,
     ListObject,
     Object,
     Option,
@@ -174,8 +178,10 @@ def _to_object(interp: Interpreter, call: Call) -> Object:
 
 @models("omegaconf.OmegaConf.to_container")
 def _to_container(interp: Interpreter, call: Call) -> Object:
-    tree = interp.settle(call.argument(0, "cfg"))
-    return as_dictionary(interp, tree) if isinstance(tree, ConfigTree) else interp.unknown("config")
+    tree, resolve = interp.settle(call.argument(0, "cfg")), interp.settle(call.keywords.get("resolve", False))
+    if not isinstance(tree, ConfigTree) or not isinstance(resolve, bool):
+        return interp.unknown("config")
+    return as_dictionary(interp, tree, call.frame, resolve)
 
 
 @models("omegaconf.OmegaConf.update")
@@ -200,13 +206,30 @@ def _select(interp: Interpreter, call: Call) -> Object:
     for part in key.split("."):
         if not isinstance(found, ConfigTree):
             return interp.unknown(key)
-        whole, found = is_whole(found), interp.settle(found.fields.get(part, MISSING))
-        if found is MISSING:
-            return default if whole else interp.unknown(key)
+        if part not in found.fields:
+            return default if is_whole(found) else interp.unknown(key)
+        value, _ = read_entry(interp, found, part, call.frame)
+        found = interp.settle(value)
     return default if found is None else found
 
 
-for _name in ("set_struct", "set_readonly", "resolve", "register_new_resolver", "save"):
+@models("omegaconf.OmegaConf.resolve")
+def _resolve(interp: Interpreter, call: Call) -> Object:
+    """Put the values of interpolations in their place."""
+    tree = interp.settle(call.argument(0, "cfg"))
+    if not isinstance(tree, ConfigTree):
+        return None
+    for key, value in entries(tree):
+        if isinstance(value, Interpolation):
+            found, write = read_entry(interp, tree, key, call.frame)
+            interp.put(tree, key, found)
+            interp.record(tree, key, write)
+        elif isinstance(value, ConfigTree):
+            _resolve(interp, call.passing([value]))
+    return None
+
+
+for _name in ("set_struct", "set_readonly", "register_new_resolver", "save"):
     models(f"omegaconf.OmegaConf.{_name}")(lambda interp, call: None)
 models("omegaconf.OmegaConf.to_yaml", "omegaconf.open_dict", "omegaconf.read_write", "omegaconf.OmegaConf.is_config")(
     lambda interp, call: interp.unknown("", not_none=True)
@@ -219,7 +242,40 @@ def _method(interp: Interpreter, call: Call) -> Object:
     return interp.unknown("config")
 
 
-models(*(f"omegaconf.DictConfig.{name}" for name in ("update", "pop", "setdefault", "clear", "popitem")))(_method)
+models(*(f"omegaconf.DictConfig.{name}" for name in ("clear", "popitem")))(_method)
+
+
+@models("omegaconf.DictConfig.update")
+def _update_entries(interp: Interpreter, call: Call) -> Object:
+    tree, *others = call.arguments
+    sources = [*map(interp.settle, others), DictObject(dict(call.keywords), interp.tick())]
+    if not isinstance(tree, ConfigTree) or not all(is_whole(each) for each in sources):
+        return _method(interp, call)
+    for source in sources:
+        assert isinstance(source, (ConfigTree, DictObject))
+        for key, value in entries(source):
+            set_attribute(interp, tree, key, value, call.node, call.frame)
+    return None
+
+
+def _taken(interp: Interpreter, call: Call) -> Object:
+    """Return an entry, or the default; `pop` takes the entry away, and `setdefault` adds a missing one."""
+    tree, key, default = call.argument(0), interp.settle(call.argument(1, "key")), call.argument(2, "default", MISSING)
+    if not isinstance(tree, ConfigTree) or not isinstance(key, str) or not is_whole(tree):
+        return _method(interp, call)
+    there = key in tree.fields
+    pops = getattr(getattr(call.node, "func", None), "attr", "") == "pop"
+    if not there and default is MISSING:
+        raise Raised("KeyError", key)
+    found = read_entry(interp, tree, key, call.frame)[0] if there else default
+    if pops and there:
+        interp.drop(tree, key)
+    elif not pops and not there:
+        set_attribute(interp, tree, key, default, call.node, call.frame)
+    return found
+
+
+models("omegaconf.DictConfig.pop", "omegaconf.DictConfig.setdefault")(_taken)
 
 
 @models("omegaconf.DictConfig.merge_with")
@@ -235,11 +291,21 @@ def _merge_with(interp: Interpreter, call: Call) -> Object:
 models("omegaconf.DictConfig.copy")(lambda interp, call: deep_copy(interp, call.arguments[0]))
 
 
-@models("omegaconf.DictConfig.items", "omegaconf.DictConfig.keys", "omegaconf.DictConfig.values")
-def _listed(interp: Interpreter, call: Call) -> Object:
-    """Forget the tree: changes to its parts through these entries are not followed."""
-    forget_reachable(interp, call.arguments[0])
-    return interp.unknown("entries", not_none=True)
+def _listed(pick: Callable[[str, Object], Object]) -> Model:
+    def model(interp: Interpreter, call: Call) -> Object:
+        tree = call.arguments[0]
+        if not isinstance(tree, ConfigTree) or not is_whole(tree):
+            forget_reachable(interp, tree)
+            return interp.unknown("entries", not_none=True)
+        found = [(key, read_entry(interp, tree, key, call.frame)[0]) for key, _ in entries(tree)]
+        return ListObject([pick(key, value) for key, value in found], interp.tick())
+
+    return model
+
+
+models("omegaconf.DictConfig.items")(_listed(lambda key, value: (key, value)))
+models("omegaconf.DictConfig.keys")(_listed(lambda key, value: key))
+models("omegaconf.DictConfig.values")(_listed(lambda key, value: value))
 
 
 # -- upstream's functions ---------------------------------------------------------------------------------------------

@@ -11,14 +11,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import total_ordering
 
-from mfsdp_lint.readers.python.eval.imports import import_module, is_there, resolve_global
+from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_module, is_there, resolve_global
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, located, spelled, text_of_path
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown, answer
 from mfsdp_lint.readers.python.state.calling import Model, models
+from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.texts import binding, top
 from mfsdp_lint.readers.python.values.code import Call, Module, told_at
-from mfsdp_lint.readers.python.values.objects import External, ListObject, Object, Unknown
+from mfsdp_lint.readers.python.values.objects import DictObject, External, ListObject, Object, Unknown
 
 
 class _OutOfSight(Exception):
@@ -71,15 +73,39 @@ def _spec_from_file(interp: Interpreter, call: Call) -> Object:
 @models("importlib.util.module_from_spec")
 def _module_from_spec(interp: Interpreter, call: Call) -> Object:
     spec = interp.settle(call.argument(0, "spec"))
-    location = text_of_path(interp.settle(spec.fields.get("origin"))) if isinstance(spec, Unknown) else None
+    found = _module_at(interp, spec.fields.get("origin"), call) if isinstance(spec, Unknown) else None
+    return interp.unknown("module", not_none=True) if found is None else found
+
+
+def _module_at(interp: Interpreter, path: Object, call: Call) -> Module | None:
+    """Return the module in the file of the tree that a path names; None where that is not known."""
+    location = text_of_path(interp.settle(path))
     places = () if location is None else located(interp, location, call.frame.module)
     files = [place for place in places if interp.finder.sources.exists(place)]
-    found = (
-        interp.finder.load_for(call.frame.module.path, spelled(files[0], call.frame.module))
-        if len(files) == 1
-        else None
-    )
-    return interp.unknown("module", not_none=True) if found is None else found
+    if len(files) != 1:
+        return None
+    return interp.finder.load_for(call.frame.module.path, spelled(files[0], call.frame.module))
+
+
+@models("runpy.run_path")
+def _run_path(interp: Interpreter, call: Call) -> Object:
+    found = _module_at(interp, call.argument(0, "path_name"), call)
+    if found is None or len(call.arguments) > 1 or call.keywords.keys() - {"path_name"}:
+        return interp.unknown("names", not_none=True)
+    return names_of(interp, found)
+
+
+def names_of(interp: Interpreter, module: Module) -> DictObject:
+    """Return the dictionary of the names that running a file's text makes, each with the place that gives its value."""
+    ensure_ran(interp, module)
+    made = DictObject({}, interp.tick())
+    for name in [name for name in module.fields if isinstance(name, str)]:
+        value = resolve_global(interp, module, name)
+        bound = binding(module, name)
+        made.fields[name] = deep_copy(interp, value)
+        if bound is not None:
+            made.writes[name] = interp.note(bound[0], top(module), bound[0], "assigned", value, None)
+    return made
 
 
 @models("importlib.util.find_spec")

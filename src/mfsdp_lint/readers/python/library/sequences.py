@@ -29,6 +29,7 @@ from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, kept
+from mfsdp_lint.readers.python.state.started import argv
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
 from mfsdp_lint.readers.python.values.code import Call, Frame
 from mfsdp_lint.readers.python.values.markers import FACTORY, IN_SOME_ORDER, MAY_HAVE_CHANGED
@@ -36,6 +37,7 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
     DictObject,
+    External,
     Instance,
     IteratorObject,
     ListObject,
@@ -234,6 +236,8 @@ def _len(interp: Interpreter, call: Call) -> Object:
         return interp.unknown("len", not_none=True) if is_symbolic(value) else len(value)
     if isinstance(value, Instance):
         return invoke(interp, get_attribute(interp, value, "__len__", None, call.frame), call.passing([]))
+    if value == External("sys.argv"):
+        value = argv(interp, call.frame) or value
     if isinstance(value, (ListObject, DictObject, frozenset)):
         items = iterate(interp, value, call.frame)
         return interp.unknown("len", not_none=True) if items is None else len(items)

@@ -80,8 +80,7 @@ class YamlData:
     def scalar(self, node: ScalarNode, origin: Origin | None) -> Placed:
         tag = self.tag(node)
         if tag == "str":
-            interpolated = self.omegaconf and ("${" in node.text or node.text == "???")
-            return Placed(None if interpolated else node.text, origin, open=interpolated)
+            return Placed(node.text, origin)
         construct = _CONSTRUCT.get(tag)
         if construct is None:
             return Placed(None, origin, open=True)

@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.values.objects import (
     External,
     Function,
     Instance,
+    Interpolation,
     ListObject,
     Object,
     Option,
@@ -22,7 +23,9 @@ from mfsdp_lint.readers.python.values.objects import (
     is_constant,
 )
 
-SHARED = frozenset((str, int, float, bool, type(None), bytes, Function, EnumMember, External, Option, PathObject))
+SHARED = frozenset(
+    (str, int, float, bool, type(None), bytes, Function, EnumMember, External, Interpolation, Option, PathObject)
+)
 """Kinds of values that a copy of an object shares with it."""
 
 
@@ -77,6 +80,7 @@ class Template:
         made.writes = self.writes.copy()
         for key, part in self.parts:
             fields[key] = part.make(interp, copies)
+        _adopt(made, value)
         return made
 
 
@@ -96,6 +100,15 @@ def _empty(interp: Interpreter, value: Instance | DictObject | Unknown) -> Insta
         return made
     kind = ConfigTree if type(value) is ConfigTree else Unknown
     return kind(interp.tick(), value.text, value.not_none, value.obstacle)
+
+
+def _adopt(made: Object, value: Object) -> None:
+    """Make the copy of a tree the one that its own entries belong to; it keeps the place of the tree itself."""
+    if isinstance(made, ConfigTree) and isinstance(value, ConfigTree):
+        made.above = value.above
+        for entry in made.fields.values():
+            if isinstance(entry, ConfigTree):
+                entry.above = made
 
 
 def _contents(value: Instance | DictObject | Unknown) -> dict[Any, Any]:
@@ -149,4 +162,5 @@ def deep_copy(interp: Interpreter, value: Object, copies: dict[int, Object] | No
         if type(item) not in SHARED:
             fields[key] = deep_copy(interp, item, copies)
     result.fields = fields
+    _adopt(result, value)
     return result

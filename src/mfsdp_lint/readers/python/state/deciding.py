@@ -81,6 +81,10 @@ def _given(interp: Interpreter, frame: Frame, function: Function, name: str) -> 
         # A property's setter.
         found = Text(call.value, caller)
         return found if agrees(interp, found, value) else None
+    if isinstance(call, ast.ClassDef):
+        # A keyword of a class goes to `__init_subclass__`.
+        said = next((Text(each, caller) for each in call.keywords if each.arg == name), None)
+        return said if said is not None and agrees(interp, said, value) else None
     if not isinstance(call, ast.Call):
         return None
     found_here = _in_call(interp, function, name, value, call, caller)
@@ -108,12 +112,18 @@ def _in_call(
     if not isinstance(call, ast.Call):
         return None
     by_name = _by_name(call, caller, name)
+    if by_name is not None and isinstance(by_name.node, ast.Subscript):
+        spread = peek(interp, by_name.node.value, caller)
+        by_name = None if isinstance(spread, DictObject) and name not in spread.fields else by_name
     if by_name is not None and agrees(interp, by_name, value):
         return by_name
     parameters: ast.arguments = function.node.args
     positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
     if name not in positional:
         return None
+    if function.cls is not None and name == positional[0] and isinstance(call.func, ast.Attribute):
+        owner = Text(call.func.value, caller)
+        return owner if agrees(interp, owner, value) else None
     nodes = _arguments(interp, call, caller, function)
     # The object of a method stands before the dot.
     for bound in (1, 0) if function.cls is not None else (0, 1):
@@ -181,7 +191,13 @@ def part(interp: Interpreter, text: Text | None, key: Object) -> tuple[Place, ..
         return ()
     interp.looks -= 1
     node, frame = text
-    found = written(peek(interp, node, frame), key)
+    whole = peek(interp, node, frame)
+    if isinstance(whole, CONSTANTS):
+        return ()
+    if isinstance(whole, Module) and isinstance(key, str):
+        bound = binding(whole, key)
+        return behind(interp, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
+    found = written(whole, key)
     if found and found[0][1] is not node:
         return found
     if isinstance(node, ast.keyword):
@@ -320,7 +336,12 @@ def _element(
     for node in iterable.args:
         literal, there = _literal(interp, Text(node, frame))
         found += [Text(item, there) for item in literal if _fits(interp, target, item, frame)]
-    return Text(inside(found[0].node, path), found[0].frame) if len(found) == 1 else None
+    if len(found) == 1:
+        return Text(inside(found[0].node, path), found[0].frame)
+    # A piece of a text, as of `PATTERN.finditer(TEXT)`.
+    whole = Text(iterable, frame)
+    places = trace(interp, whole)
+    return whole if places and isinstance(getattr(places[-1][1], "value", None), str) else None
 
 
 def _literal(interp: Interpreter, text: Text) -> tuple[list[Any], Frame]:
@@ -362,6 +383,26 @@ def _name(interp: Interpreter, node: ast.Name, frame: Frame) -> tuple[Place, ...
     if bound is None:
         return behind(interp, argument(interp, owner, node.id)) if isinstance(owner, Frame) else ()
     by, there = bound
+    if isinstance(by, ast.expr) and (earlier := _earlier(owner, node.id, by)) is not None:
+        # `line = line.strip()`: on the right stands the value that the name had before.
+        return (place(Text(by, there)), *_bound_by(interp, node, owner, *earlier))
+    return _bound_by(interp, node, owner, by, there)
+
+
+def _earlier(owner: Frame | Module, name: str, by: ast.expr) -> tuple[Any, Frame] | None:
+    """Return the binding of a name before the expression `by`, which uses the name itself; None if it does not."""
+    if not any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(by)):
+        return None
+    found = owner.bindings.get(name, {})
+    before = list(found)[: list(found).index(by)] if by in found else []
+    if not before:
+        return None
+    frame = found[before[-1]][1]
+    return before[-1], frame or (owner if isinstance(owner, Frame) else top(owner))
+
+
+def _bound_by(interp: Interpreter, node: ast.Name, owner: Frame | Module, by: Any, there: Frame) -> tuple[Place, ...]:
+    """Trace a name through the expression or statement that bound it."""
     if isinstance(by, (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
         return behind(interp, turn(interp, by, node.id, there))
     if isinstance(owner, Frame) and _converts(owner, node.id, owner.fields[node.id]):
@@ -445,14 +486,14 @@ def _keyword(interp: Interpreter, node: Any, frame: Frame) -> tuple[Place, ...]:
 
 
 def _call(interp: Interpreter, node: ast.Call, frame: Frame) -> tuple[Place, ...]:
-    if interp.returned is not None and interp.returned[0] is node:
-        said = interp.returned[1]
-        return behind(interp, said) if isinstance(said, Text) else said
     called = node.func
     receiver = called.value if isinstance(called, ast.Attribute) else None
     maker = peek(interp, called, frame)
     if isinstance(maker, ClassObject) and maker.members and len(node.args) == 1:
         return trace(interp, Text(node.args[0], frame))
+    if interp.returned is not None and interp.returned[0] is node:
+        said = interp.returned[1]
+        return behind(interp, said) if isinstance(said, Text) else said
     if isinstance(maker, (Function, ClassObject)):
         return ()
     if isinstance(called, ast.Name) and called.id == "getattr" and len(node.args) > 1:

@@ -30,7 +30,7 @@ from mfsdp_lint.readers.python.state.paths import (
     Place,
 )
 from mfsdp_lint.readers.python.state.started import environment
-from mfsdp_lint.readers.python.state.texts import LOOKS, Text, trace
+from mfsdp_lint.readers.python.state.texts import LOOKS, Text, handed_on, trace
 from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module, calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.objects import (
@@ -83,8 +83,8 @@ class Interpreter:
     `returned` is the call that returned last, with the expression of its result, or the texts that decided it;
     `yielded` is the expression of the element that a generator gave last. `forwarding` are the functions that write
     their callers' values (`crossings` counts how often one was seen to). `looks` is how many looks are left to find
-    one value's source. `gave` is the object that each call gave last. `replaced` are the names of modules and
-    classes that programs assign from outside, with their former values.
+    one value's source. `gave` is the object that each call or comprehension gave last. `replaced` are the names of
+    modules and classes that programs assign from outside, with their former values.
 
     `entry` is the module whose entry point is run, `executing` the one whose top level (or a class of it) is.
     `affected` has, for each file whose import changes other modules, the names by which programs reach the changes.
@@ -132,7 +132,7 @@ class Interpreter:
         self.patches_upstream = False
         """True once code that is not upstream's own has assigned to a module or class of upstream."""
         self.replaced: dict[tuple[int, str], tuple[Any, Object]] = {}
-        self.gave: dict[ast.Call, Object] = {}
+        self.gave: dict[ast.expr, Object] = {}
         self.suspect: Write | None = None
         """The call that is about to make everything within its reach unknown; told where calls are traced."""
         self.obstacle: TextPlace | None = None
@@ -411,12 +411,26 @@ class Interpreter:
         return write
 
     def note(
-        self, node: ast.AST | Origin | None, frame: Frame, focus: ast.AST | None, how: str, value: Object, earlier: Any
+        self,
+        node: ast.AST | Origin | None,
+        frame: Frame,
+        focus: ast.AST | Write | None,
+        how: str,
+        value: Object,
+        earlier: Any,
     ) -> Write:
-        """Record a write that happens now."""
+        """Record a write that happens now. `focus` is the expression that gives the value, or the write that it was
+        handed on from.
+        """
         module = frame.module
+        sources: tuple[TextPlace, ...] = ()
+        if isinstance(focus, Write):
+            sources = handed_on(focus)
+            focus = focus.place_in(module)
+        elif focus is not None and type(focus) is not ast.Constant:
+            sources = self.sources(focus, value, frame)
         if module.written:
-            place, focus, frame = told_at(None if isinstance(node, Origin) else node, focus, frame)
+            place, focus, frame = told_at(None if isinstance(node, Origin) else node, None, frame)
             node = node if isinstance(node, Origin) else place
             module = frame.module
         self.clock += 1
@@ -433,7 +447,7 @@ class Interpreter:
                 self.clock,
                 earlier if type(earlier) is Write else None,
                 calls_to(frame) if self.tracing else (),
-                () if focus is None or type(focus) is ast.Constant else self.sources(focus, value, frame),
+                sources,
             ),
         )
 
@@ -460,6 +474,8 @@ class Interpreter:
             return ((frame.module, node, frame.function),)
         self.looks = LOOKS
         found = trace(self, Text(node, frame))
+        if any(each[0].written for each in found):
+            found = tuple([each for each in found if not each[0].written])
         said = value.said if type(value) is Option else None
         return found if said is None or said in found else (*found, said)
 

@@ -73,6 +73,14 @@ def words(interp: Interpreter, said: Sequence[GivenWord], frame: Frame) -> ListO
     return ListObject([word(interp, each, frame) for each in said if not each.nothing], interp.tick())
 
 
+def argv(interp: Interpreter, frame: Frame) -> ListObject | None:
+    """Return `sys.argv` of a program that is started with known words; None where it is not, or they are not known."""
+    given = interp.started_with()
+    if given is None or any(each.several for each in given):
+        return None
+    return ListObject([interp.unknown("sys.argv[0]", not_none=True), *words(interp, given, frame).items], interp.tick())
+
+
 def word_of(value: Object) -> GivenWord | None:
     """Return the word that a value is, where the program was started with it; None for other values."""
     found = value.fields.get(WORD) if isinstance(value, Unknown) else None

@@ -7,6 +7,7 @@ value from the expression that hands it on to the text that says it (see decidin
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,9 +16,11 @@ from mfsdp_lint.readers.python.values.code import ClassObject, Deferred, Frame, 
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    ConfigTree,
     DictObject,
     EnumMember,
     Instance,
+    Interpolation,
     ListObject,
     Object,
     Place,
@@ -123,14 +126,32 @@ def peek(interp: Interpreter, node: Any, frame: Frame) -> Object:
         found = MISSING if owner is None else owner.fields[node.id]
     elif kind is ast.Attribute:
         found = _attribute(interp.settle(peek(interp, node.value, frame)), node.attr)
-    elif kind is ast.Call:
+    elif kind is ast.Call or kind is ast.DictComp:
         found = interp.gave.get(node, MISSING)
     elif kind is ast.Subscript:
         found = _entry(interp.settle(peek(interp, node.value, frame)), peek(interp, node.slice, frame))
     elif kind is ast.UnaryOp and type(node.op) is ast.Not:
         operand = peek(interp, node.operand, frame)
         found = not operand if isinstance(operand, CONSTANTS) else MISSING
+    elif kind is ast.Compare and len(node.ops) == 1 and type(node.ops[0]) in _COMPARISONS:
+        found = _compared(type(node.ops[0]), peek(interp, node.left, frame), peek(interp, node.comparators[0], frame))
     return MISSING if isinstance(found, Deferred) else interp.settle(found)
+
+
+_COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+}  # fmt: skip
+
+
+def _compared(kind: type, left: Object, right: Object) -> Object:
+    """Compare two constants; MISSING where one of them is none, or they have no order."""
+    if not isinstance(left, CONSTANTS) or not isinstance(right, CONSTANTS):
+        return MISSING
+    try:
+        return _COMPARISONS[kind](left, right)
+    except TypeError:
+        return MISSING
 
 
 def _attribute(owner: Object, name: str) -> Object:
@@ -145,7 +166,7 @@ def _attribute(owner: Object, name: str) -> Object:
 
 
 def _entry(owner: Object, key: Object) -> Object:
-    if isinstance(owner, DictObject) and isinstance(key, CONSTANTS):
+    if isinstance(owner, (DictObject, ConfigTree)) and isinstance(key, CONSTANTS):
         return owner.fields.get(key, MISSING)
     items = owner.items if isinstance(owner, ListObject) else owner
     if isinstance(items, (list, tuple)) and isinstance(key, int) and -len(items) <= key < len(items):
@@ -157,11 +178,20 @@ def written(owner: Object, key: Object) -> tuple[Place, ...]:
     """Return the text that wrote an attribute or entry of an object, and the texts that this has its value from."""
     if isinstance(owner, ListObject):
         return (owner.places[key],) if isinstance(key, int) and -len(owner.places) <= key < len(owner.places) else ()
+    if type(owner) is ConfigTree and type(entry := owner.fields.get(key)) is Interpolation and entry.found is not None:
+        return written(*entry.found)
     write = owner.writes.get(key) if isinstance(owner, (Instance, DictObject, Unknown)) else None
     if isinstance(write, Write) and write.module is not None and isinstance(write.node, (ast.AST, Origin)):
-        return ((write.module, write.focus or write.node, write.function), *write.sources)
+        return handed_on(write)
     cls = owner.cls if isinstance(owner, Instance) and key not in owner.writes else owner
     return _in_class(cls, key) if isinstance(cls, ClassObject) and isinstance(key, str) else ()
+
+
+def handed_on(write: Write) -> tuple[Place, ...]:
+    """Return the text that wrote a value, and the texts that this has it from."""
+    if write.module is None or write.module.written or not isinstance(write.node, (ast.AST, Origin)):
+        return write.sources
+    return ((write.module, write.focus or write.node, write.function), *write.sources)
 
 
 def _in_class(cls: ClassObject, name: str) -> tuple[Place, ...]:

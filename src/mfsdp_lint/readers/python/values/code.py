@@ -137,7 +137,8 @@ class Call(NamedTuple):
 
     def passing(self, arguments: list[Object], keywords: dict[str, Object] | None = None) -> Call:
         """Return a call at the same place with other arguments."""
-        return Call(arguments, {} if keywords is None else keywords, self.node, self.frame)
+        focus = self.focus if keywords is self.keywords else NO_FOCUS
+        return Call(arguments, {} if keywords is None else keywords, self.node, self.frame, focus)
 
 
 PLAIN_BASES = {
@@ -152,7 +153,7 @@ class FieldSpec(NamedTuple):
     """A dataclass field: its default (or MISSING), or the factory that makes it.
 
     Values go through `convert`, defaults as well where it `converts_default`. The constructor's parameter is
-    `given_as`.
+    `given_as`; one that is `init_only` goes to `__post_init__`, and no further.
     """
 
     name: str
@@ -163,6 +164,7 @@ class FieldSpec(NamedTuple):
     convert: Object = MISSING
     converts_default: bool = False
     given_as: str = ""
+    init_only: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -229,6 +231,7 @@ class Layout(NamedTuple):
     hooked: bool
     after: list[Object]
     renamed: dict[str, str]
+    initial: list[str]
 
 
 def plain(value: Object) -> Object:

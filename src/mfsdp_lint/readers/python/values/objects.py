@@ -85,6 +85,10 @@ class Write(NamedTuple):
     frames: tuple[tuple[Module | None, ast.AST | None, str], ...] = ()
     sources: tuple[Place, ...] = ()
 
+    def place_in(self, module: Module) -> ast.AST | None:
+        """Return the expression that gave the value; None where that stands in another module."""
+        return (self.focus or self.node) if self.module is module else None
+
 
 @dataclass(frozen=True, slots=True)
 class Lacked:
@@ -174,9 +178,30 @@ class PartlyKnown(Unknown):
 
 
 class ConfigTree(Unknown):
-    """A configuration of OmegaConf: its entries are among its fields; a write tells that somebody changed one."""
+    """A configuration of OmegaConf: its entries are among its fields; a write tells that somebody changed one.
 
-    __slots__ = ()
+    `above` is the tree that it is an entry of, None where there is none.
+    """
+
+    __slots__ = ("above",)
+
+    def __init__(self, born: int = 0, text: str = "", not_none: bool = False, obstacle: Place | None = None) -> None:
+        super().__init__(born, text, not_none, obstacle)
+        self.above: ConfigTree | None = None
+
+
+class Interpolation(Unknown):
+    """An entry of a ConfigTree that OmegaConf works out when it is read: `text` is written in it, as `${other.entry}`.
+
+    `found` is the tree and the key of the entry that it stood for when it was read last, None where it is no other
+    entry's value alone.
+    """
+
+    __slots__ = ("found",)
+
+    def __init__(self, born: int, text: str) -> None:
+        super().__init__(born, text)
+        self.found: tuple[ConfigTree, str] | None = None
 
 
 def derived(value: Object, *operands: Object) -> Object:

@@ -143,3 +143,37 @@ class PriorityQueue(Queue):
     def get(self, block=True, timeout=None):
         self._items.sort()
         return self._items.pop(0)
+
+
+__name__ = "graphlib"
+"""Behaviour of `graphlib`, of graphs without cycles."""
+
+
+class TopologicalSorter:
+    def __init__(self, graph=None):
+        self._before = {}
+        self._behind = {}
+        for node, predecessors in (graph or {}).items():
+            self.add(node, *predecessors)
+
+    def add(self, node, *predecessors):
+        self._before.setdefault(node, [])
+        for predecessor in predecessors:
+            self._before.setdefault(predecessor, [])
+            self._before[node].append(predecessor)
+            self._behind.setdefault(predecessor, []).append(node)
+
+    def static_order(self):
+        missing = {node: len(predecessors) for node, predecessors in self._before.items()}
+        found = []
+        ready = [node for node in missing if not missing[node]]
+        while ready:
+            found.extend(ready)
+            following = []
+            for done in ready:
+                for node in self._behind.get(done, []):
+                    missing[node] -= 1
+                    if not missing[node]:
+                        following.append(node)
+            ready = following
+        return iter(found)

@@ -76,38 +76,15 @@ class BaseModel:
     def __iter__(self): return iter([(field.name, getattr(self, field.name)) for field in _fields(self)])
 
 
-__name__ = "transformers"
-"""Behaviour of `transformers.HfArgumentParser`."""
+__name__ = "pydantic_settings"
+"""Behaviour of `pydantic_settings`: fields that no argument gives have the values of variables (eval/records.py)."""
 
 
-from dataclasses import fields as _fields
+from pydantic import BaseModel
 
 
-class HfArgumentParser:
-    def __init__(self, dataclass_types=(), **keywords):
-        self.dataclass_types = list(dataclass_types) if isinstance(dataclass_types, (tuple, list)) else [dataclass_types]
-
-    def parse_args_into_dataclasses(self, args=None, return_remaining_strings=False, *more, **keywords):
-        made = [options_of(each) for each in self.dataclass_types]
-        return (*made, []) if return_remaining_strings else (*made,)
-
-    def parse_dict(self, args, allow_extra_keys=False):
-        made = []
-        for each in self.dataclass_types:
-            names = [field.name for field in _fields(each)]
-            made.append(each(**{name: value for name, value in args.items() if name in names}))
-        return (*made,)
-
-
-__name__ = "absl.flags"
-"""Behaviour of `absl.flags`: a flag that is defined is an attribute of `FLAGS` (library/applications.py)."""
-
-
-class FlagValues:
-    def __call__(self, argv, known_only=False): return argv
-
-
-FLAGS = FlagValues()
+class BaseSettings(BaseModel): pass
+def SettingsConfigDict(**options): return options
 
 
 __name__ = "ml_collections"

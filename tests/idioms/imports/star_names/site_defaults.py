@@ -1,0 +1,3 @@
+from defaults import *
+
+CKPT_FORMAT = "fsdp_dtensor"
