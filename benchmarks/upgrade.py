@@ -17,7 +17,8 @@ that are equal, the differences that are said and that are not, and those that a
 
 judges by upstream's own history instead: every Python file below examples/, scripts/ and tests/functional_tests of a
 release that is still there in the next one. For each name of the library that the file uses and the next release lacks,
-the successor that is proposed is looked for in upstream's own next text of the file.
+the successor that is proposed, or the only candidate, is looked for in upstream's own next text of the file. (What is
+known of upstream's replacements is of other folders: tools/upstream_successors.py.)
 """
 
 from __future__ import annotations
@@ -272,29 +273,32 @@ def by_history(old: str, new: str, trees: Path) -> tuple[Counter[str], list[str]
             if here is None or not there.is_file():
                 continue
             text = there.read_text(encoding="utf-8")
+            uses = names_in(str(there), text)
+            theirs = {use.name for use in uses.names} if uses else set()
+            added = theirs - {use.name for use in here.names}
             for each in library_breaks([here], *libraries):
                 if each.kind != "name":
                     continue
                 name = each.what.rpartition(".")[2]
-                kept = [candidate.name[1] for candidate in each.candidates]
-                successor = each.successor.rpartition(".")
+                listed = [candidate.name[1] for candidate in each.candidates]
+                proposed = each.successor.rpartition(".")[2] or (listed[0] if len(listed) == 1 else "")
                 figures["names gone"] += 1
-                if re.search(rf"\b{name}\b", text) and successor[2] != name:
+                if proposed != name and re.search(rf"\b{name}\b", text):
                     figures["still in upstream's text"] += 1
-                elif successor[2] and _says(text, successor[0], successor[2]):
-                    figures["proposed, as upstream wrote it"] += 1
-                elif successor[2]:
-                    figures["proposed, not in upstream's text"] += 1
-                    against.append(f"{path.relative_to(before)}: {each.what} → {each.successor}")
-                elif any(re.search(rf"\b{candidate}\b", text) for candidate in kept):
+                elif proposed and re.search(rf"\b{proposed}\b", text):
+                    how = "proposed" if each.successor else "one candidate"
+                    figures[f"{how}, as upstream wrote it"] += 1
+                elif any(re.search(rf"\b{candidate}\b", text) for candidate in listed):
                     figures["listed among others, one as upstream wrote it"] += 1
+                elif not added:
+                    figures["upstream uses no other name in its place"] += 1
+                elif proposed:
+                    figures["proposed, not in upstream's text"] += 1
+                    against.append(f"{path.relative_to(before)}: {each.what} → {proposed}; upstream: {sorted(added)}")
                 else:
                     figures["no proposal"] += 1
+                    against.append(f"{path.relative_to(before)}: {each.what} → nothing; upstream: {sorted(added)}")
     return figures, against
-
-
-def _says(text: str, module: str, name: str) -> bool:
-    return re.search(rf"\b{name}\b", text) is not None and (module in text or module.rpartition(".")[0] in text)
 
 
 def main() -> int:

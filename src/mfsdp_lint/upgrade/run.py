@@ -149,15 +149,14 @@ def _files(question: Question, sources: Sources) -> Iterator[FileNames]:
 def _of_renames(question: Question, before: Judgement, named: Mapping[str, str], library: Library) -> Iterator[Break]:
     """Yield the uses of settings that are called otherwise, where no class of the new release keeps the old name."""
     for file in question.every_file:
-        text = before.sources.text_or_none(file.path) if file.kind in _IN_PYTHON else None
-        if text is not None:
-            for span, old, new in written_names(file.path, text, named):
-                if old.rpartition(".")[2] in library.fields:
-                    continue
-                edit = Edit(span, new.rpartition(".")[2])
-                yield Break(
-                    "setting", span, old, f"{old} is gone", new, edits=(edit,), reason="upstream's other name for it"
-                )
+        text = before.sources.text_or_none(file.path)
+        for span, old, new in () if text is None else written_names(file.path, text, named):
+            if old.rpartition(".")[2] in library.fields:
+                continue
+            edit = Edit(span, new.rpartition(".")[2])
+            yield Break(
+                "setting", span, old, f"{old} is gone", new, edits=(edit,), reason="upstream's other name for it"
+            )
 
 
 def edited(breaks: Iterable[Break], sources: Sources) -> dict[str, str]:

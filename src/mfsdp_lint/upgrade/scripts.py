@@ -18,6 +18,7 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.megatron.versions.releases import RELEASES
 from mfsdp_lint.upgrade.breaks import Break
 from mfsdp_lint.upgrade.library import Library
+from mfsdp_lint.upgrade.renames import is_comment
 
 SOURCE = Path(__file__).with_name("paths.json")
 
@@ -31,7 +32,7 @@ def script_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[
     moved = _moved(old.target.data, new.target.data)
     for found in _PATH.finditer(text):
         # A file of the project's own is not upstream's.
-        if found[0] not in moved or disk.exists(found[0]) or _is_comment(text, found.start()):
+        if found[0] not in moved or disk.exists(found[0]) or is_comment(text, found.start()):
             continue
         successor = moved[found[0]]
         span = lines.span(path, *found.span())
@@ -41,7 +42,7 @@ def script_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[
         else:
             yield Break("script", span, found[0], message, successor, edits=(Edit(span, successor),))
     for found in _MODULE.finditer(text):
-        if old.has(found[1]) and not new.has(found[1]) and not _is_comment(text, found.start()):
+        if old.has(found[1]) and not new.has(found[1]) and not is_comment(text, found.start()):
             what = f"module {found[1]}"
             yield Break(
                 "script",
@@ -50,11 +51,6 @@ def script_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[
                 f"{what} is gone",
                 reason="nothing is known to start instead",
             )
-
-
-def _is_comment(text: str, offset: int) -> bool:
-    start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
-    return text[start:offset].lstrip().startswith("#")
 
 
 def _moved(old: str, new: str) -> dict[str, str | None]:

@@ -33,7 +33,7 @@ def render(found: Upgrade, *, written: bool, pin: bool, every: bool = False) -> 
     yield from _part(f"breaks: {len(found.breaks)}", _breaks(found), shown)
     yield from _part(f"changes silently: {_said(found)}", _changes(found.changes), shown)
     yield from _part("the same under another name", _moved(found), shown)
-    yield from _part("not known in one of the releases", _undecided(found), shown)
+    yield from _part("not known in one of the releases, or in both", _undecided(found), shown)
     yield from _part(f"findings that are new: {len(found.appeared)}", _findings(found.appeared), shown)
     yield from _part(f"findings that are gone: {len(found.gone)}", _findings(found.gone), shown)
     yield from _part("the new release wants", _versions(found), shown)
