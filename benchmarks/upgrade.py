@@ -1,7 +1,7 @@
 """Judges `mfsdp-lint upgrade` by the source of both releases, and by the real code where there is a Python for it.
 
     PYTHONPATH=src:. python benchmarks/upgrade.py --trees DIR [--real PYTHON --harness DIR [--new DIR --old DIR]]
-        [--pair OLD:NEW …] [--every N]
+        [--pair OLD:NEW …] [--every N] [--no-pin]
 
 TREES has VERSION/bridge and VERSION/core, the source of releases. Users' files are written for the old release, in the
 shapes below and on recipes of many families; each is upgraded with --write --pin and evaluated: as it was with the
@@ -11,7 +11,8 @@ with the packages that newer and older releases want), and not evaluated.
 
 Every setting that both configurations have is compared. A difference is *said* where the report lists it: as a change
 that is left, or as a break. Printed are, for each pair of releases, the files that work before and after, the settings
-that are equal, the differences that are said and that are not, and those that are reported though nothing differs.
+that are equal, the differences that are said and that are not, and those that are reported though nothing differs,
+or as other values. With --no-pin only what breaks is edited, so that every change of upstream has to be in the report.
 
     PYTHONPATH=src:. python benchmarks/upgrade.py --trees DIR --examples
 
@@ -37,7 +38,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.core.values import Known
+from mfsdp_lint.core.values import Known, Value
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import resolve_target
@@ -209,7 +210,7 @@ def judged(old: str, new: str, options: argparse.Namespace) -> Count:
             there = Path(scratch) / "after" / f"u{number}"
             there.mkdir(parents=True)
             start = time.process_time()
-            one = upgrade(Options(paths=(str(folder / "user.py"),), cache=False), new, old, pin=True)
+            one = upgrade(Options(paths=(str(folder / "user.py"),), cache=False), new, old, pin=not options.no_pin)
             count.seconds += time.process_time() - start
             (there / "user.py").write_text(one.texts.get(str(folder / "user.py"), user.text))
             found.append(one)
@@ -234,6 +235,7 @@ def _compare(user: User, found: Upgrade, then: Settings, now: Settings, count: C
             count.failed.append(user.name)
         return
     said_paths = {each.path for each in found.changes}
+    written = {each.path for each in found.changes if each.cause != "start-up"}
     moved = found.compared.moved
     figures["settings that moved"] += len(moved)
     shared = [path for path in then if path in now and path not in moved and not _is_internal(path)]
@@ -241,16 +243,27 @@ def _compare(user: User, found: Upgrade, then: Settings, now: Settings, count: C
     figures["settings"] += len(shared)
     figures["equal"] += len(shared) - len(different)
     figures["different, said"] += len(different & said_paths)
+    real = {
+        each.path
+        for each in found.changes
+        if each.path in different and each.cause != "start-up"
+        if _tells(each.old, then[each.path]) and _tells(each.new, now[each.path])
+    }
+    otherwise = (different & written) - real
+    figures["different, said as other values"] += len(otherwise)
     undecided = set(found.compared.undecided) - said_paths
     figures["different, said to be unknown"] += len(different & undecided)
     figures["different, not said"] += len(different - said_paths - undecided)
     count.unsaid.update(different - said_paths - undecided)
-    written = {each.path for each in found.changes if each.cause != "start-up"}
     false = {path for path in written & set(shared) if not _unlike(then[path], now[path])}
     figures["said, not different"] += len(false)
     count.wrong.update(false)
-    for path in sorted((different - said_paths - undecided) | false):
+    for path in sorted((different - said_paths - undecided) | false | otherwise):
         count.details.append(f"{user.name}: {path}: {then[path]!r} → {now[path]!r}"[:160])
+
+
+def _tells(told: Value, real: Any) -> bool:
+    return not isinstance(told, Known) or not _unlike(told.value, real)
 
 
 def _is_internal(path: str) -> bool:
@@ -309,6 +322,7 @@ def main() -> int:
         parser.add_argument(f"--{name}")
     parser.add_argument("--pair", action="append", metavar="OLD:NEW")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth of the files alone")
+    parser.add_argument("--no-pin", action="store_true", help="judge the report of what changes, and edit breaks alone")
     parser.add_argument("--show", type=int, default=12)
     parser.add_argument("--examples", action="store_true", help="judge by upstream's own history")
     options = parser.parse_args()

@@ -18,7 +18,7 @@ SHOWN = 20
 _LONGEST = 60
 _NAMED = 5
 
-_CAUSES: dict[Cause, str] = {
+CAUSES: dict[Cause, str] = {
     "files": "follows from your own files, which decide otherwise under the other release",
     "default": "a default that upstream declares is another",
     "recipe": "a recipe of the library, or a helper of it, sets another value",
@@ -62,7 +62,7 @@ def _said(found: Upgrade) -> str:
 
 def _breaks(found: Upgrade) -> Iterator[str]:
     for each in found.breaks:
-        yield f"{each.span.path}:{each.span.line}:{each.span.column}: {each.message}{_instead(each)}"
+        yield f"{each.span.path}:{each.span.line}:{each.span.column}: {each.message}{instead_of(each)}"
         if each.reason:
             yield f"    {each.reason}"
         if each.recipes:
@@ -72,7 +72,8 @@ def _breaks(found: Upgrade) -> Iterator[str]:
             yield f"    perhaps {'.'.join(candidate.name)}{clipped(said, 2 * _LONGEST)}"
 
 
-def _instead(found: Break) -> str:
+def instead_of(found: Break) -> str:
+    """Say what took the place of what is gone; "" where that is not known."""
     if not found.successor:
         return ""
     if found.kind == "argument":
@@ -85,10 +86,10 @@ def _changes(changes: Sequence[Change]) -> Iterator[str]:
     for each in changes:
         if each.cause != cause:
             cause = each.cause
-            yield f"  ({_CAUSES[cause]})"
+            yield f"  ({CAUSES[cause]})"
         old, new = (clipped(describe(value), _LONGEST) for value in (each.old, each.new))
         yield f"{each.path}: {old} → {new}, {count(len(each.recipes), 'recipe')}{_place(each)}"
-        if (meaning := _meaning(each.path)) is not None:
+        if (meaning := meaning_of(each.path)) is not None:
             yield f"    {meaning}"
         if len(each.recipes) == 1:
             yield f"    {each.recipes[0]}"
@@ -113,7 +114,8 @@ def _undecided(found: Upgrade) -> Iterator[str]:
         yield f"{path}, {count(number, 'recipe')}"
 
 
-def _meaning(path: str) -> str | None:
+def meaning_of(path: str) -> str | None:
+    """Say what a setting means; None where the vocabulary does not."""
     entry = table().entry(path)
     return None if entry is None else entry.meaning
 
