@@ -19,7 +19,8 @@ or as other values. With --no-pin only what breaks is edited, so that every chan
 judges by upstream's own history instead: every Python file below examples/, scripts/ and tests/functional_tests of a
 release that is still there in the next one. For each name of the library that the file uses and the next release lacks,
 the successor that is proposed, or the only candidate, is looked for in upstream's own next text of the file. (What is
-known of upstream's replacements is of other folders: tools/upstream_successors.py.)
+known of upstream's replacements is of other folders: tools/upstream_successors.py.) With --moved BEFORE AFTER and
+--pair, the files of any project are, before and after it moved from one release to another.
 """
 
 from __future__ import annotations
@@ -195,7 +196,7 @@ def judged(old: str, new: str, options: argparse.Namespace) -> Count:
     """Upgrade every user's file from one release to another, and compare."""
     count = Count()
     every = list(islice(users(old), None, None, options.every))
-    backend = Real(options) if options.real else Source(Path(options.trees))
+    backend = Real(options) if options.real else Source(options.trees)
     with tempfile.TemporaryDirectory(prefix="upgrade-") as scratch:
         folders = []
         for number, user in enumerate(every):
@@ -274,12 +275,17 @@ def _unlike(one: Any, other: Any) -> bool:
     return bool(json.dumps(one, default=str, sort_keys=True) != json.dumps(other, default=str, sort_keys=True))
 
 
-def by_history(old: str, new: str, trees: Path) -> tuple[Counter[str], list[str]]:
-    """Compare the successors of names with upstream's own next text; return figures and contradictions."""
+FOLDERS = ("examples", "scripts", "tests/functional_tests")
+"""Upstream's files that judge successors."""
+
+
+def by_history(
+    old: str, new: str, before: Path, after: Path, folders: Sequence[str] = FOLDERS
+) -> tuple[Counter[str], list[str]]:
+    """Compare the successors of names with the next text of the same files; return figures and contradictions."""
     libraries = Library(resolve_target(old)), Library(resolve_target(new))
     figures, against = Counter[str](), []
-    before, after = (trees / version / "bridge" for version in (old, new))
-    for folder in ("examples", "scripts", "tests/functional_tests"):
+    for folder in folders:
         for path in sorted((before / folder).rglob("*.py")):
             there = after / path.relative_to(before)
             here = names_in(str(path), path.read_text(encoding="utf-8"))
@@ -297,38 +303,42 @@ def by_history(old: str, new: str, trees: Path) -> tuple[Counter[str], list[str]
                 proposed = each.successor.rpartition(".")[2] or (listed[0] if len(listed) == 1 else "")
                 figures["names gone"] += 1
                 if proposed != name and re.search(rf"\b{name}\b", text):
-                    figures["still in upstream's text"] += 1
+                    figures["still in the next text"] += 1
                 elif proposed and re.search(rf"\b{proposed}\b", text):
                     how = "proposed" if each.successor else "one candidate"
-                    figures[f"{how}, as upstream wrote it"] += 1
+                    figures[f"{how}, as it was written"] += 1
                 elif any(re.search(rf"\b{candidate}\b", text) for candidate in listed):
-                    figures["listed among others, one as upstream wrote it"] += 1
+                    figures["listed among others, one as it was written"] += 1
                 elif not added:
-                    figures["upstream uses no other name in its place"] += 1
+                    figures["no other name is used in its place"] += 1
                 elif proposed:
-                    figures["proposed, not in upstream's text"] += 1
-                    against.append(f"{path.relative_to(before)}: {each.what} → {proposed}; upstream: {sorted(added)}")
+                    figures["proposed, not in the next text"] += 1
+                    against.append(f"{path.relative_to(before)}: {each.what} → {proposed}; written: {sorted(added)}")
                 else:
                     figures["no proposal"] += 1
-                    against.append(f"{path.relative_to(before)}: {each.what} → nothing; upstream: {sorted(added)}")
+                    against.append(f"{path.relative_to(before)}: {each.what} → nothing; written: {sorted(added)}")
     return figures, against
 
 
 def main() -> int:
     """Print the figures of every pair of releases."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trees", required=True)
+    parser.add_argument("--trees", type=Path, required=True)
     for name in ("real", "harness", "old", "new"):
         parser.add_argument(f"--{name}")
     parser.add_argument("--pair", action="append", metavar="OLD:NEW")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth of the files alone")
+    parser.add_argument("--moved", nargs=2, metavar=("BEFORE", "AFTER"), help="the same, for another project's files")
     parser.add_argument("--no-pin", action="store_true", help="judge the report of what changes, and edit breaks alone")
     parser.add_argument("--show", type=int, default=12)
     parser.add_argument("--examples", action="store_true", help="judge by upstream's own history")
     options = parser.parse_args()
-    if options.examples:
-        for old, new in pairwise(RELEASES):
-            figures, against = by_history(old, new, Path(options.trees))
+    if options.examples or options.moved:
+        for old, new in [each.split(":") for each in options.pair or map(":".join, pairwise(RELEASES))]:
+            if options.moved:
+                figures, against = by_history(old, new, *map(Path, options.moved), folders=["."])
+            else:
+                figures, against = by_history(old, new, *(options.trees / each / "bridge" for each in (old, new)))
             print(f"{old} → {new}: {dict(figures)}", *against[: options.show], sep="\n  ", flush=True)
         return 0
     pairs = [each.split(":") for each in options.pair or ()]

@@ -162,6 +162,7 @@ def upgrade_schema() -> dict[str, Any]:
             moved=_TEXTS,
             undecided=_COUNTS,
             findings=_object(new=_list(_TOLD), gone=_list(_TOLD)),
+            wants=_list(_object(name=_TEXT, old=_TEXT, new=_TEXT)),
             pinned=_COUNTS,
             not_pinned=_TEXTS,
             files_to_change=_list(_TEXT),

@@ -286,6 +286,12 @@ def test_what_the_new_release_wants_is_said(upgrade: Upgrade) -> None:
     _, said = upgrade("0.3.1", "0.6.0", PRETRAIN)
     assert "megatron-core 0.19.0 (was 0.16.1)" in said
     assert "Transformer Engine 2.17.1 (was 2.12.0)" in said
+    assert "container nvcr.io/nvidia/nemo 26.08 (was 26.02.01)" in said
+
+
+def test_pytorch_is_told_where_the_containers_of_both_releases_say_it(upgrade: Upgrade) -> None:
+    _, said = upgrade("0.2.0", "0.5.0", PRETRAIN)
+    assert "PyTorch 2.12.0a0 (was 2.9.0a0)" in said
 
 
 def test_the_version_in_use_is_no_upgrade(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

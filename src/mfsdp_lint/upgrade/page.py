@@ -17,7 +17,7 @@ from mfsdp_lint.reports.wording import printable
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.upgrade.changes import Change
 from mfsdp_lint.upgrade.run import Upgrade
-from mfsdp_lint.upgrade.text import CAUSES, instead_of, meaning_of
+from mfsdp_lint.upgrade.text import CAUSES, instead_of, meaning_of, wanted
 
 
 def render_page(found: Upgrade) -> str:
@@ -66,6 +66,7 @@ def _document(found: Upgrade) -> dict[str, Any]:
             {"title": CAUSES[cause], "changes": [_change(each) for each in changes]}
             for cause, changes in groupby(found.changes, key=lambda each: each.cause)
         ],
+        "wants": list(wanted(found)),
         "moved": [[printable(each) for each in pair] for pair in sorted(found.compared.moved.items())],
         "undecided": [[printable(path), number] for path, number in sorted(found.compared.undecided.items())],
         "appeared": [[each.code, printable(each.message), printable(each.span.path)] for each in found.appeared],

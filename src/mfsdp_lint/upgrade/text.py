@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.values import describe
+from mfsdp_lint.megatron.versions import Target, nearest
+from mfsdp_lint.megatron.versions.releases import CONTAINERS, Container
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.reports.wording import clipped, count
 from mfsdp_lint.upgrade.breaks import Break
@@ -126,14 +128,28 @@ def _findings(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _versions(found: Upgrade) -> Iterator[str]:
-    from mfsdp_lint.megatron.versions import nearest
+    for name, old, new in wanted(found):
+        yield f"{name} {new} (was {old})"
 
-    for name, old, new in (
+
+def wanted(found: Upgrade) -> Iterator[tuple[str, str, str]]:
+    """Yield what else the new release goes with, by name, with the old and the new version; what is known in both.
+
+    Transformer Engine is what upstream's uv.lock pins; PyTorch is that of the container.
+    """
+    old, new = _container(found.old), _container(found.new)
+    for name, before, after in (
         ("megatron-core", found.old.core, found.new.core),
         ("Transformer Engine", nearest(found.old.bridge).te, nearest(found.new.bridge).te),
+        ("PyTorch", old and old.torch, new and new.torch),
+        ("container nvcr.io/nvidia/nemo", old and old.tag, new and new.tag),
     ):
-        if old != new:
-            yield f"{name} {new} (was {old})"
+        if before and after and before != after:
+            yield name, before, after
+
+
+def _container(target: Target) -> Container | None:
+    return next((each for each in reversed(CONTAINERS) if each.bridge == target.bridge), None)
 
 
 def _done(found: Upgrade, *, written: bool, pin: bool) -> Iterator[str]:
