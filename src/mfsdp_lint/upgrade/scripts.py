@@ -37,10 +37,15 @@ def script_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[
         successor = moved[found[0]]
         span = lines.span(path, *found.span())
         message = f"{found[0]} is gone from Megatron-Bridge"
-        if successor is None:
-            yield Break("script", span, found[0], message, reason="no file of the new release has its text")
-        else:
+        if isinstance(successor, str):
             yield Break("script", span, found[0], message, successor, edits=(Edit(span, successor),))
+        elif len(successor) == 1:
+            reason = "upstream's own files name it instead; it is another program"
+            yield Break("script", span, found[0], message, successor[0], reason=reason)
+        else:
+            named = f", but upstream's own files name {', '.join(successor)}" if successor else ""
+            reason = f"no file of the new release has its text{named}"
+            yield Break("script", span, found[0], message, reason=reason)
     for found in _MODULE.finditer(text):
         if old.has(found[1]) and not new.has(found[1]) and not is_comment(text, found.start()):
             what = f"module {found[1]}"
@@ -53,28 +58,38 @@ def script_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[
             )
 
 
-def _moved(old: str, new: str) -> dict[str, str | None]:
+Successor = str | list[str]
+"""The path of a renamed file; else those that upstream's own files name in its place, none where they name none."""
+
+
+def _moved(old: str, new: str) -> dict[str, Successor]:
     """Return the paths that are gone between two releases, over all releases between them; renames back as well."""
     steps = _steps()
     names = list(dict.fromkeys(name for step in steps for name in step))
     first, last = names.index(old), names.index(new)
-    found: dict[str, str | None] = {}
-    if first > last:
-        for before, after in reversed(list(zip(names[last:first], names[last + 1 : first + 1], strict=True))):
-            back = {now: then for then, now in steps[before, after].items() if now is not None}
-            found = {path: back.get(there, there) if there else there for path, there in found.items()}
-            found |= {path: there for path, there in back.items() if path not in found}
-        return found
-    for before, after in zip(names[first:last], names[first + 1 : last + 1], strict=True):
-        step = steps[before, after]
-        found = {path: step.get(there, there) if there else there for path, there in found.items()}
+    way = names[first : last + 1] if first < last else names[last : first + 1][::-1]
+    found: dict[str, Successor] = {}
+    for pair in pairwise(way):
+        step = steps[pair] if pair in steps else _back(steps[pair[1], pair[0]])
+        found = {path: _after(there, step) for path, there in found.items()}
         found |= {path: there for path, there in step.items() if path not in found}
     return found
 
 
+def _after(there: Successor, step: Mapping[str, Successor]) -> Successor:
+    if isinstance(there, str):
+        return step.get(there, there)
+    further = [step.get(each, each) for each in there]
+    return [path for each in further for path in ([each] if isinstance(each, str) else each)]
+
+
+def _back(step: Mapping[str, Successor]) -> dict[str, Successor]:
+    return {now: then for then, now in step.items() if isinstance(now, str)}
+
+
 @cache
-def _steps() -> Mapping[tuple[str, str], Mapping[str, str | None]]:
+def _steps() -> Mapping[tuple[str, str], Mapping[str, Successor]]:
     """Return what each release renamed, by the names of the release before it and of its own, oldest first."""
-    data: Mapping[str, Mapping[str, str | None]] = read_json(SOURCE)
+    data: Mapping[str, Mapping[str, Successor]] = read_json(SOURCE)
     known = list(dict.fromkeys(release.data for release in RELEASES))
     return {(old, new): data[f"{old} {new}"] for old, new in pairwise(known)}
