@@ -1,6 +1,7 @@
-"""Launch scripts: programs of Megatron-Bridge that a release renamed or lacks, and modules that are started by name.
+"""Launch scripts: programs of Megatron-Bridge that a release renamed or lacks, modules and recipes asked for by name.
 
-paths.json has what each release renamed, as git tells it (tools/upstream_paths.py, part of `make upstream`).
+paths.json has what each release renamed, as git tells it, and what upstream names instead (tools/upstream_paths.py,
+part of `make upstream`).
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from mfsdp_lint.core.store import read_json
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.megatron.versions.releases import RELEASES
 from mfsdp_lint.upgrade.breaks import Break
-from mfsdp_lint.upgrade.library import Library
+from mfsdp_lint.upgrade.library import Library, LibraryCall
 from mfsdp_lint.upgrade.renames import is_comment
+from mfsdp_lint.upgrade.successors import successor_of
 
 SOURCE = Path(__file__).with_name("paths.json")
 
 _PATH = re.compile(r"(?<![\w.])(?:scripts|examples)/[\w./-]+\.(?:py|sh)\b")
+_RECIPE = re.compile(r"--recipe[= ]\s*[\"']?(\w+)")
 _MODULE = re.compile(r"(?<=-m)\s+(megatron\.bridge(?:\.\w+)+)")
 
 
@@ -46,6 +49,7 @@ def script_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[
             named = f", but upstream's own files name {', '.join(successor)}" if successor else ""
             reason = f"no file of the new release has its text{named}"
             yield Break("script", span, found[0], message, reason=reason)
+    yield from _recipe_breaks(path, text, old, new)
     for found in _MODULE.finditer(text):
         if old.has(found[1]) and not new.has(found[1]) and not is_comment(text, found.start()):
             what = f"module {found[1]}"
@@ -56,6 +60,24 @@ def script_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[
                 f"{what} is gone",
                 reason="nothing is known to start instead",
             )
+
+
+def _recipe_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[Break]:
+    """Yield the recipes of the library that a script names and the new release lacks, each with its successor."""
+    lines = Lines(text)
+    for found in _RECIPE.finditer(text):
+        places = [] if is_comment(text, found.start()) or new.defining(found[1]) else old.defining(found[1])
+        if len(places) != 1:
+            continue
+        succession = successor_of(LibraryCall(places[0]), old, new, places[0][0])
+        span = lines.span(path, *found.span(1))
+        message = f"{'.'.join(places[0])} is gone"
+        if succession.successor is None:
+            reason = succession.why or "nothing in the new release is known to have taken its place"
+            yield Break("script", span, found[1], message, candidates=succession.candidates, reason=reason)
+            continue
+        name = succession.successor[1]
+        yield Break("script", span, found[1], message, name, edits=(Edit(span, name),), reason=succession.why)
 
 
 Successor = str | list[str]

@@ -106,18 +106,20 @@ def _of_definition(name: Name, entry: object, old: Library, new: Library) -> Suc
 
 
 def _of_replacements(name: Name, old: Library, new: Library) -> Succession:
-    """Find what upstream's own files say in place of a name; it is certain where it takes what that took."""
+    """Find what upstream's own files say in place of a name.
+
+    It is certain where it takes what that took, and most of these files say it: more than one, because a single file
+    may have become another one in that place.
+    """
+    found = [each for each in replacements(old.definition(name), old.target, new.target) if new.has(*each.name)]
     candidates: list[Candidate] = []
     took = old.takes(name)
-    for each in replacements(old.definition(name), old.target, new.target):
-        if not new.has(*each.name):
-            continue
+    for each in found:
         taken = new.takes(each.name)
         lost = each.lost if took is None or taken is None else tuple(sorted(took - taken))
         place = _exported(each.name, name[0], new), each.name[1]
         told = f"in its place in {count(each.files, 'file')} of upstream's own" if each.files else "defined there now"
-        # One file alone may have become another one in that place.
-        if lost == () and not candidates and each.files != 1:
+        if lost == () and each.files != 1 and 2 * each.files >= sum(other.files for other in found):
             return Succession(place, why=f"{told}, and takes the same arguments")
         refused = (f"does not take {', '.join(lost[:_MOST_TOLD])}",) if lost else ()
         candidates.append(Candidate(place, (told, *refused)))
