@@ -153,8 +153,9 @@ upstream: snapshot
 	$(BIN)/python -m tools.vocabulary.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
 	$(BIN)/python -m tools.coverage.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
 	$(BIN)/python -m tools.startup_order --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
-	$(BIN)/python scripts/index_modules.py $(BRIDGE_CLONE)
+	$(BIN)/python scripts/index_modules.py $(BRIDGE_CLONE) $(CORE_CLONE)
 	$(BIN)/python -m tools.upstream_paths $(BRIDGE_CLONE)
+	$(BIN)/python -m tools.upstream_successors $(BRIDGE_CLONE) $(CORE_CLONE)
 	$(BIN)/python scripts/make_startup_tables.py $(VERSION)=$(CACHE)/release-$(VERSION)/bridge:$(CACHE)/release-$(VERSION)/core
 	$(BIN)/python scripts/drift.py $(SINCE) $(VERSION) --old $(CACHE)/release-$(SINCE)/bridge $(CACHE)/release-$(SINCE)/core \
 		--new $(CACHE)/release-$(VERSION)/bridge $(CACHE)/release-$(VERSION)/core

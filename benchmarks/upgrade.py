@@ -1,7 +1,7 @@
 """Judges `mfsdp-lint upgrade` by the source of both releases, and by the real code where there is a Python for it.
 
     PYTHONPATH=src:. python benchmarks/upgrade.py --trees DIR [--real PYTHON --harness DIR [--new DIR --old DIR]]
-        [--pair OLD:NEW …] [--every N]
+        [--pair OLD:NEW …] [--every N] [--no-pin]
 
 TREES has VERSION/bridge and VERSION/core, the source of releases. Users' files are written for the old release, in the
 shapes below and on recipes of many families; each is upgraded with --write --pin and evaluated: as it was with the
@@ -11,13 +11,16 @@ with the packages that newer and older releases want), and not evaluated.
 
 Every setting that both configurations have is compared. A difference is *said* where the report lists it: as a change
 that is left, or as a break. Printed are, for each pair of releases, the files that work before and after, the settings
-that are equal, the differences that are said and that are not, and those that are reported though nothing differs.
+that are equal, the differences that are said and that are not, and those that are reported though nothing differs,
+or as other values. With --no-pin only what breaks is edited, so that every change of upstream has to be in the report.
 
     PYTHONPATH=src:. python benchmarks/upgrade.py --trees DIR --examples
 
 judges by upstream's own history instead: every Python file below examples/, scripts/ and tests/functional_tests of a
 release that is still there in the next one. For each name of the library that the file uses and the next release lacks,
-the successor that is proposed is looked for in upstream's own next text of the file.
+the successor that is proposed, or the only candidate, is looked for in upstream's own next text of the file. (What is
+known of upstream's replacements is of other folders: tools/upstream_successors.py.) With --moved BEFORE AFTER and
+--pair, the files of any project are, before and after it moved from one release to another.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.core.values import Known
+from mfsdp_lint.core.values import Known, Value
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import resolve_target
@@ -193,7 +196,7 @@ def judged(old: str, new: str, options: argparse.Namespace) -> Count:
     """Upgrade every user's file from one release to another, and compare."""
     count = Count()
     every = list(islice(users(old), None, None, options.every))
-    backend = Real(options) if options.real else Source(Path(options.trees))
+    backend = Real(options) if options.real else Source(options.trees)
     with tempfile.TemporaryDirectory(prefix="upgrade-") as scratch:
         folders = []
         for number, user in enumerate(every):
@@ -208,7 +211,7 @@ def judged(old: str, new: str, options: argparse.Namespace) -> Count:
             there = Path(scratch) / "after" / f"u{number}"
             there.mkdir(parents=True)
             start = time.process_time()
-            one = upgrade(Options(paths=(str(folder / "user.py"),), cache=False), new, old, pin=True)
+            one = upgrade(Options(paths=(str(folder / "user.py"),), cache=False), new, old, pin=not options.no_pin)
             count.seconds += time.process_time() - start
             (there / "user.py").write_text(one.texts.get(str(folder / "user.py"), user.text))
             found.append(one)
@@ -233,6 +236,7 @@ def _compare(user: User, found: Upgrade, then: Settings, now: Settings, count: C
             count.failed.append(user.name)
         return
     said_paths = {each.path for each in found.changes}
+    written = {each.path for each in found.changes if each.cause != "start-up"}
     moved = found.compared.moved
     figures["settings that moved"] += len(moved)
     shared = [path for path in then if path in now and path not in moved and not _is_internal(path)]
@@ -240,16 +244,27 @@ def _compare(user: User, found: Upgrade, then: Settings, now: Settings, count: C
     figures["settings"] += len(shared)
     figures["equal"] += len(shared) - len(different)
     figures["different, said"] += len(different & said_paths)
+    real = {
+        each.path
+        for each in found.changes
+        if each.path in different and each.cause != "start-up"
+        if _tells(each.old, then[each.path]) and _tells(each.new, now[each.path])
+    }
+    otherwise = (different & written) - real
+    figures["different, said as other values"] += len(otherwise)
     undecided = set(found.compared.undecided) - said_paths
     figures["different, said to be unknown"] += len(different & undecided)
     figures["different, not said"] += len(different - said_paths - undecided)
     count.unsaid.update(different - said_paths - undecided)
-    written = {each.path for each in found.changes if each.cause != "start-up"}
     false = {path for path in written & set(shared) if not _unlike(then[path], now[path])}
     figures["said, not different"] += len(false)
     count.wrong.update(false)
-    for path in sorted((different - said_paths - undecided) | false):
+    for path in sorted((different - said_paths - undecided) | false | otherwise):
         count.details.append(f"{user.name}: {path}: {then[path]!r} → {now[path]!r}"[:160])
+
+
+def _tells(told: Value, real: Any) -> bool:
+    return not isinstance(told, Known) or not _unlike(told.value, real)
 
 
 def _is_internal(path: str) -> bool:
@@ -260,57 +275,70 @@ def _unlike(one: Any, other: Any) -> bool:
     return bool(json.dumps(one, default=str, sort_keys=True) != json.dumps(other, default=str, sort_keys=True))
 
 
-def by_history(old: str, new: str, trees: Path) -> tuple[Counter[str], list[str]]:
-    """Compare the successors of names with upstream's own next text; return figures and contradictions."""
+FOLDERS = ("examples", "scripts", "tests/functional_tests")
+"""Upstream's files that judge successors."""
+
+
+def by_history(
+    old: str, new: str, before: Path, after: Path, folders: Sequence[str] = FOLDERS
+) -> tuple[Counter[str], list[str]]:
+    """Compare the successors of names with the next text of the same files; return figures and contradictions."""
     libraries = Library(resolve_target(old)), Library(resolve_target(new))
     figures, against = Counter[str](), []
-    before, after = (trees / version / "bridge" for version in (old, new))
-    for folder in ("examples", "scripts", "tests/functional_tests"):
+    for folder in folders:
         for path in sorted((before / folder).rglob("*.py")):
             there = after / path.relative_to(before)
             here = names_in(str(path), path.read_text(encoding="utf-8"))
             if here is None or not there.is_file():
                 continue
             text = there.read_text(encoding="utf-8")
+            uses = names_in(str(there), text)
+            theirs = {use.name for use in uses.names} if uses else set()
+            added = theirs - {use.name for use in here.names}
             for each in library_breaks([here], *libraries):
                 if each.kind != "name":
                     continue
                 name = each.what.rpartition(".")[2]
-                kept = [candidate.name[1] for candidate in each.candidates]
-                successor = each.successor.rpartition(".")
+                listed = [candidate.name[1] for candidate in each.candidates]
+                proposed = each.successor.rpartition(".")[2] or (listed[0] if len(listed) == 1 else "")
                 figures["names gone"] += 1
-                if re.search(rf"\b{name}\b", text) and successor[2] != name:
-                    figures["still in upstream's text"] += 1
-                elif successor[2] and _says(text, successor[0], successor[2]):
-                    figures["proposed, as upstream wrote it"] += 1
-                elif successor[2]:
-                    figures["proposed, not in upstream's text"] += 1
-                    against.append(f"{path.relative_to(before)}: {each.what} → {each.successor}")
-                elif any(re.search(rf"\b{candidate}\b", text) for candidate in kept):
-                    figures["listed among others, one as upstream wrote it"] += 1
+                if proposed != name and re.search(rf"\b{name}\b", text):
+                    figures["still in the next text"] += 1
+                elif proposed and re.search(rf"\b{proposed}\b", text):
+                    how = "proposed" if each.successor else "one candidate"
+                    figures[f"{how}, as it was written"] += 1
+                elif any(re.search(rf"\b{candidate}\b", text) for candidate in listed):
+                    figures["listed among others, one as it was written"] += 1
+                elif not added:
+                    figures["no other name is used in its place"] += 1
+                elif proposed:
+                    figures["proposed, not in the next text"] += 1
+                    against.append(f"{path.relative_to(before)}: {each.what} → {proposed}; written: {sorted(added)}")
                 else:
                     figures["no proposal"] += 1
+                    against.append(f"{path.relative_to(before)}: {each.what} → nothing; written: {sorted(added)}")
     return figures, against
-
-
-def _says(text: str, module: str, name: str) -> bool:
-    return re.search(rf"\b{name}\b", text) is not None and (module in text or module.rpartition(".")[0] in text)
 
 
 def main() -> int:
     """Print the figures of every pair of releases."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trees", required=True)
+    parser.add_argument("--trees", type=Path, required=True)
     for name in ("real", "harness", "old", "new"):
         parser.add_argument(f"--{name}")
     parser.add_argument("--pair", action="append", metavar="OLD:NEW")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth of the files alone")
+    parser.add_argument("--moved", nargs=2, metavar=("BEFORE", "AFTER"), help="the same, for another project's files")
+    parser.add_argument("--no-pin", action="store_true", help="judge the report of what changes, and edit breaks alone")
     parser.add_argument("--show", type=int, default=12)
     parser.add_argument("--examples", action="store_true", help="judge by upstream's own history")
     options = parser.parse_args()
-    if options.examples:
-        for old, new in pairwise(RELEASES):
-            figures, against = by_history(old, new, Path(options.trees))
+    if options.examples or options.moved:
+        for old, new in [each.split(":") for each in options.pair or map(":".join, pairwise(RELEASES))]:
+            if options.moved:
+                figures, against = by_history(old, new, *map(Path, options.moved), folders=["."])
+            else:
+                figures, against = by_history(old, new, *(options.trees / each / "bridge" for each in (old, new)))
             print(f"{old} → {new}: {dict(figures)}", *against[: options.show], sep="\n  ", flush=True)
         return 0
     pairs = [each.split(":") for each in options.pair or ()]

@@ -1,8 +1,10 @@
-"""Index of Megatron-Bridge's public names by release: makes src/mfsdp_lint/megatron/data/modules.json.
+"""Index of public names by release of Megatron-Bridge: makes src/mfsdp_lint/megatron/data/modules.json, and of those of
+the megatron-core that each release pins, src/mfsdp_lint/upgrade/core_names.json.
 
-    python scripts/index_modules.py CLONE
+    python scripts/index_modules.py CLONE CORE_CLONE
 
-CLONE is a clone of Megatron-Bridge with its tags. Nothing in it is imported or run.
+They are clones of Megatron-Bridge and Megatron-LM. Nothing in them is imported or run. Of megatron-core the index has
+only what some release lacks.
 """
 
 from __future__ import annotations
@@ -11,24 +13,44 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mfsdp_lint.megatron.versions.releases import RELEASES
 
-ROOT = "src/megatron/bridge/"
-OUTPUT = Path(__file__).parents[1] / "src/mfsdp_lint/megatron/data/modules.json"
+BRIDGE, CORE = "src/megatron/bridge/", "megatron/core/"
+PACKAGE = Path(__file__).parents[1] / "src/mfsdp_lint"
+OUTPUT = PACKAGE / "megatron/data/modules.json"
+CORE_OUTPUT = PACKAGE / "upgrade/core_names.json"
+
+Index = dict[str, tuple[int, dict[str, int], str | None]]
+"""By module: the mask of the releases that have it, those of the names that not all have, and all other names."""
 
 
-def main(clone: str) -> None:
-    """Write the index."""
+def main(clone: str, core_clone: str) -> None:
+    """Write the indexes."""
+    write(OUTPUT, index(clone, BRIDGE, [release.commit for release in RELEASES]))
+    core = index(core_clone, CORE, [release.core_commit for release in RELEASES])
+    every = (1 << len(RELEASES)) - 1
+    write(CORE_OUTPUT, {module: entry[:2] for module, entry in core.items() if entry[0] != every or entry[1]})
+
+
+def write(path: Path, found: Mapping[str, object]) -> None:
+    """Write an index to a file."""
     releases = [release.bridge for release in RELEASES]
+    text = ",\n".join(f"{json.dumps(module)}: {json.dumps(entry)}" for module, entry in found.items())
+    path.write_text(f'{{"releases": {json.dumps(releases)},\n"modules": {{\n{text}\n}}}}\n', encoding="utf-8")
+    print(f"{path}: {len(found)} modules, {path.stat().st_size // 1024} KiB")
+
+
+def index(clone: str, root: str, commits: Sequence[str]) -> Index:
+    """Return the public names of a package at some commits."""
     masks: dict[str, int] = {}
     names: dict[str, dict[str, int]] = {}
     others: dict[str, set[str]] = {}
     open_ended: set[str] = set()
-    for bit, release in enumerate(RELEASES):
-        for module, (public, bound) in modules(clone, release.commit).items():
+    for bit, commit in enumerate(commits):
+        for module, (public, bound) in modules(clone, root, commit).items():
             masks[module] = masks.get(module, 0) | 1 << bit
             others.setdefault(module, set()).update(bound)
             if public is None:
@@ -36,18 +58,16 @@ def main(clone: str) -> None:
             for name in public or ():
                 having = names.setdefault(module, {})
                 having[name] = having.get(name, 0) | 1 << bit
-    index = {}
+    found = {}
     for module, mask in sorted(masks.items()):
         known = sorted(names.get(module, {}).items())
         differing = {} if module in open_ended else {name: has for name, has in known if has != mask}
         further = None if module in open_ended else " ".join(sorted(others[module] - differing.keys()))
-        index[module] = [mask, differing, further]
-    text = ",\n".join(f"{json.dumps(module)}: {json.dumps(entry)}" for module, entry in index.items())
-    OUTPUT.write_text(f'{{"releases": {json.dumps(releases)},\n"modules": {{\n{text}\n}}}}\n', encoding="utf-8")
-    print(f"{OUTPUT}: {len(index)} modules, {OUTPUT.stat().st_size // 1024} KiB")
+        found[module] = mask, differing, further
+    return found
 
 
-def modules(clone: str, commit: str) -> dict[str, tuple[set[str] | None, set[str]]]:
+def modules(clone: str, root: str, commit: str) -> dict[str, tuple[set[str] | None, set[str]]]:
     """Return the public modules of one commit: their public names, with those that `*` imports, and all names that
     their top level binds (imports from elsewhere as well).
 
@@ -55,7 +75,7 @@ def modules(clone: str, commit: str) -> dict[str, tuple[set[str] | None, set[str
     module.
     """
     trees = {}
-    for path, blob in _files(clone, commit):
+    for path, blob in _files(clone, root, commit):
         name = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         if not any(part.startswith("_") for part in name.split(".")):
             trees[name] = ast.parse(blob)
@@ -79,9 +99,9 @@ def _public(names: set[str]) -> set[str] | None:
     return None if "__getattr__" in names else {name for name in names if not name.startswith("_")}
 
 
-def _files(clone: str, commit: str) -> Iterator[tuple[str, bytes]]:
+def _files(clone: str, root: str, commit: str) -> Iterator[tuple[str, bytes]]:
     listed = subprocess.run(
-        ["git", "-C", clone, "ls-tree", "-r", commit, "--", ROOT], capture_output=True, check=True, text=True
+        ["git", "-C", clone, "ls-tree", "-r", commit, "--", root], capture_output=True, check=True, text=True
     ).stdout.splitlines()
     entries = [(line.split()[2], line.split("\t")[1]) for line in listed if line.endswith(".py")]
     contents = subprocess.run(
@@ -143,4 +163,4 @@ def _stars(tree: ast.Module) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

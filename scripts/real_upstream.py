@@ -13,6 +13,8 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,8 @@ def set_up(options: argparse.Namespace, bridge: Path, core: Path) -> Any:
     if options.overlay:
         sys.path.insert(0, options.overlay)
     sys.path.insert(0, options.harness)
+    # DeepSeek's providers of 0.2.0 ask for it (models/deepseek/common.py:20), and NVIDIA's containers have it.
+    sys.modules["apex"] = module_from_spec(ModuleSpec("apex", None))
     harness = importlib.import_module("oracle_lib")
     harness.setup(bridge, core, scratch=options.scratch)
     return harness

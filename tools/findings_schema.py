@@ -1,14 +1,21 @@
-"""The JSON schema of `--output-format json`: what programs may rely on. Version 1 only ever gains keys."""
+"""The JSON schemas of `--output-format json`, of a check and of an upgrade: what programs may rely on.
+
+Version 1 only ever gains keys.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
 from mfsdp_lint.core.finding import SEVERITIES, Decision, Safety, SilencedBy, Stage
+from mfsdp_lint.upgrade.breaks import Kind
+from mfsdp_lint.upgrade.changes import Cause
 
 SCHEMA = Path(__file__).parents[1] / "schemas" / "findings.json"
+UPGRADE_SCHEMA = SCHEMA.with_name("upgrade.json")
 
 _TEXT = {"type": "string"}
 _SWITCH = {"type": "boolean"}
@@ -112,10 +119,66 @@ def schema() -> dict[str, Any]:
     }
 
 
-def text() -> str:
-    """Write the content of the file."""
-    return json.dumps(schema(), indent=2) + "\n"
+_SPAN = _object(path=_TEXT, line=_PLACE, end_line=_PLACE, column=_PLACE, end_column=_PLACE)
+_EDIT = _object(**_SPAN["properties"], text=_TEXT)
+_VALUE = {"type": "object", "properties": {"state": _TEXT}, "required": ["state"]}
+_COUNTS = {"type": "object", "additionalProperties": _NUMBER}
+_TEXTS = {"type": "object", "additionalProperties": _TEXT}
+_TOLD = _object(code=_TEXT, name=_TEXT, severity=_SEVERITY, message=_TEXT, consequence=_TEXT, place=_SPAN)
+
+
+def upgrade_schema() -> dict[str, Any]:
+    """Return the schema of the document of an upgrade."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "what moving to another release does",
+        **_object(
+            version={"const": 1},
+            **{"from": _TARGET},
+            to=_TARGET,
+            breaks=_list(
+                _object(
+                    kind={"enum": list(get_args(Kind))},
+                    what=_TEXT,
+                    message=_TEXT,
+                    place=_SPAN,
+                    successor=_or_none(_TEXT),
+                    candidates=_list(_object(name=_TEXT, differs=_list(_TEXT))),
+                    edits=_list(_EDIT),
+                    reason=_TEXT,
+                    recipes=_list(_TEXT),
+                )
+            ),
+            changes=_list(
+                _object(
+                    setting=_TEXT,
+                    old=_VALUE,
+                    new=_VALUE,
+                    cause={"enum": list(get_args(Cause))},
+                    places=_list(_object(old=_TEXT, new=_TEXT)),
+                    recipes=_list(_TEXT),
+                )
+            ),
+            moved=_TEXTS,
+            undecided=_COUNTS,
+            findings=_object(new=_list(_TOLD), gone=_list(_TOLD)),
+            wants=_list(_object(name=_TEXT, old=_TEXT, new=_TEXT)),
+            pinned=_COUNTS,
+            not_pinned=_TEXTS,
+            files_to_change=_list(_TEXT),
+            summary=_object(files=_NUMBER, recipes=_NUMBER, compared=_NUMBER, equal=_NUMBER),
+        ),
+    }
+
+
+SCHEMAS = {SCHEMA: schema, UPGRADE_SCHEMA: upgrade_schema}
+
+
+def text(made: Callable[[], dict[str, Any]]) -> str:
+    """Write the content of a file."""
+    return json.dumps(made(), indent=2) + "\n"
 
 
 if __name__ == "__main__":
-    SCHEMA.write_text(text(), encoding="utf-8")
+    for path, made in SCHEMAS.items():
+        path.write_text(text(made), encoding="utf-8")

@@ -188,7 +188,7 @@ def test_the_wheel_has_what_the_page_is_made_of() -> None:
     left_out = pathspec.GitIgnoreSpec.from_lines(re.findall(r'^ *"(.+?)",', patterns, re.MULTILINE))
     assert left_out.match_file("src/mfsdp_lint/checkout.py")
     ignored = pathspec.GitIgnoreSpec.from_lines((project / ".gitignore").read_text(encoding="utf-8").splitlines())
-    needed = ["page.html", "overview.html", "finding.html", "page.css", *page.SCRIPTS]
+    needed = ["page.html", "overview.html", "upgrade.html", "finding.html", "page.css", *page.SCRIPTS]
     for name in needed:
         path = Path(page.ASSETS, name).relative_to(project).as_posix()
         assert not left_out.match_file(path)

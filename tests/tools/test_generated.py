@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -47,9 +48,11 @@ def test_the_schema_of_the_configuration_is_that_of_its_keys() -> None:
     assert configuration_schema.SCHEMA.read_text(encoding="utf-8") == configuration_schema.text()
 
 
-def test_the_schema_of_findings_is_that_of_the_tool() -> None:
-    assert findings_schema.SCHEMA.read_text(encoding="utf-8") == findings_schema.text()
-    jsonschema.Draft202012Validator.check_schema(findings_schema.schema())
+@pytest.mark.parametrize("path", findings_schema.SCHEMAS, ids=lambda path: str(path.name))
+def test_the_schemas_of_documents_are_those_of_the_tool(path: Path) -> None:
+    made = findings_schema.SCHEMAS[path]
+    assert path.read_text(encoding="utf-8") == findings_schema.text(made)
+    jsonschema.Draft202012Validator.check_schema(made())
 
 
 @cache

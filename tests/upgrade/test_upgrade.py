@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 
+import jsonschema
 import pytest
 
 from mfsdp_lint.cli import main
+from tools.findings_schema import upgrade_schema
 
 Upgrade = Callable[..., tuple[int, str]]
 
@@ -261,6 +264,7 @@ def test_a_patch_is_printed_and_nothing_is_written(upgrade: Upgrade) -> None:
 def test_programs_get_everything(upgrade: Upgrade) -> None:
     _, said = upgrade("0.3.1", "0.6.0", PRETRAIN, "--output-format", "json")
     document = json.loads(said)
+    jsonschema.validate(document, upgrade_schema())
     assert document["to"]["core"] == "0.19.0"
     change = next(each for each in document["changes"] if each["setting"] == "scheduler.lr_wsd_decay_style")
     assert change["old"] == {"state": "known", "value": "exponential"}
@@ -268,10 +272,26 @@ def test_programs_get_everything(upgrade: Upgrade) -> None:
     assert change["recipes"] == ["r.py::mine"]
 
 
+def test_the_page_of_the_audit_has_the_changes_by_cause_and_both_releases_to_compare(upgrade: Upgrade) -> None:
+    upgrade("0.3.1", "0.6.0", PRETRAIN, "--output-format", "html", "-o", "upgrade.html")
+    page = Path("upgrade.html").read_text()
+    assert '<section id="upgrade"' in page
+    assert "<code>scheduler.lr_wsd_decay_style</code>" in page
+    assert "#/compare?a=r.py%3A%3Amine&amp;a-side=1&amp;b=r.py%3A%3Amine" in page
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert [side["title"] for side in json.loads(data)["sides"]] == ["megatron-bridge 0.6.0", "megatron-bridge 0.3.1"]
+
+
 def test_what_the_new_release_wants_is_said(upgrade: Upgrade) -> None:
     _, said = upgrade("0.3.1", "0.6.0", PRETRAIN)
     assert "megatron-core 0.19.0 (was 0.16.1)" in said
     assert "Transformer Engine 2.17.1 (was 2.12.0)" in said
+    assert "container nvcr.io/nvidia/nemo 26.08 (was 26.02.01)" in said
+
+
+def test_pytorch_is_told_where_the_containers_of_both_releases_say_it(upgrade: Upgrade) -> None:
+    _, said = upgrade("0.2.0", "0.5.0", PRETRAIN)
+    assert "PyTorch 2.12.0a0 (was 2.9.0a0)" in said
 
 
 def test_the_version_in_use_is_no_upgrade(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -238,6 +238,14 @@ def print_json(document: Any) -> None:
     terminal.document([json.dumps(document, indent=2), "\n"])
 
 
+def needs_jinja() -> None:
+    """Raise UsageError where a page cannot be made, before a run that would be for nothing."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError as error:
+        raise UsageError(f"{error.name} comes with mfsdp-lint[report]: pip install '.[report]' in a checkout") from None
+
+
 def tell(remarks: Iterable[str], problems: Iterable[Problem]) -> int:
     """Print to stderr which files could not be read or are missing.
 

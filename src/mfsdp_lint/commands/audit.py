@@ -14,6 +14,7 @@ from mfsdp_lint import process, terminal
 from mfsdp_lint.commands.arguments import (
     add_output,
     add_what_is_read,
+    needs_jinja,
     options_from,
     read_asked,
     tell,
@@ -259,10 +260,7 @@ def _former(path: str) -> FormerReport:
 
 def _write_page(arguments: argparse.Namespace) -> int:
     """Write the page. The exit code reports unreadable files, not findings. Raises UsageError."""
-    try:
-        import jinja2  # noqa: F401  (before a run that would be for nothing)
-    except ImportError as error:
-        raise UsageError(f"{error.name} comes with mfsdp-lint[report]: pip install '.[report]' in a checkout") from None
+    needs_jinja()
     from mfsdp_lint.engine.audited import audited
     from mfsdp_lint.reports.audit.page import render
     from mfsdp_lint.rules.selection import rules_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_output, options_from, tell
+from mfsdp_lint.commands.arguments import add_output, needs_jinja, options_from, tell
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.options import UsageError
 
@@ -19,9 +19,10 @@ EXAMPLES = (
     ("mfsdp-lint upgrade --to 0.6.0 --diff --pin recipes/", "the edits that keep every recipe as it is"),
     ("mfsdp-lint upgrade --from 0.3.1 --to 0.6.0 --write recipes/", "mend what breaks, and accept new defaults"),
     ("mfsdp-lint upgrade --to head --output-format json", "what the next release will break, for programs"),
+    ("mfsdp-lint upgrade --to 0.6.0 --output-format html -o upgrade.html", "one page to explore"),
 )
 
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,8 +66,10 @@ def main(arguments: argparse.Namespace) -> int:
     """
     if arguments.write and arguments.diff:
         raise UsageError("--write changes the files, and --diff only shows how; give one of them")
-    if arguments.output_file and not arguments.output_format == "json":
-        raise UsageError("--output-file goes with --output-format json")
+    if arguments.output_file and arguments.output_format not in ("json", "html"):
+        raise UsageError("--output-file goes with --output-format json and html")
+    if arguments.output_format == "html":
+        needs_jinja()
     options = replace(options_from({**vars(arguments), "output_format": None}), fix=False)
     from mfsdp_lint import process
     from mfsdp_lint.engine.write import left as left_lines
@@ -94,6 +97,11 @@ def main(arguments: argparse.Namespace) -> int:
         from mfsdp_lint.upgrade.document import document
 
         print_to([json.dumps(document(found), indent=2), "\n"], arguments.output_file)
+    elif arguments.output_format == "html":
+        from mfsdp_lint.commands.arguments import write as print_to
+        from mfsdp_lint.upgrade.page import render_page
+
+        print_to([render_page(found), "\n"], arguments.output_file)
     else:
         from mfsdp_lint.reports.wording import folded
         from mfsdp_lint.upgrade.text import render

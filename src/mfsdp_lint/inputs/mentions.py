@@ -23,10 +23,14 @@ _PROSE = (".md", ".rst", ".txt", ".html", ".svg", ".csv", ".lock")
 
 
 class Mentions:
-    """The texts of the repositories that the edited files lie in, each read when it is first asked for."""
+    """The texts of the repositories that the edited files lie in, each read when it is first asked for.
+
+    A repository is searched for a word once, whoever asks.
+    """
 
     def __init__(self) -> None:
         self._texts: dict[str, dict[str, str]] = {}
+        self._having: dict[tuple[str, str], dict[str, str]] = {}
 
     def files(self, path: str, words: Collection[str]) -> Mapping[str, str]:
         """Return the other files of a file's repository that have every one of these words, with their texts.
@@ -34,13 +38,21 @@ class Mentions:
         Outside of any repository, the files below the working directory are asked, if the file is there. Raises
         TooMany.
         """
-        wanted = [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in words]
         own = disk.real(path)
-        return {
-            shown(other): text
-            for other, text in self._of(_root(own)).items()
-            if other != own and all(word in text for word in words) and all(each.search(text) for each in wanted)
-        }
+        root = _root(own)
+        found = self._of(root)
+        for word in words:
+            having = self._with(root, word)
+            found = {other: text for other, text in found.items() if other in having}
+        return {shown(other): text for other, text in found.items() if other != own}
+
+    def _with(self, root: str, word: str) -> dict[str, str]:
+        """Return the files of a repository that have a word."""
+        if (root, word) not in self._having:
+            whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+            texts = self._of(root).items()
+            self._having[root, word] = {path: text for path, text in texts if word in text and whole.search(text)}
+        return self._having[root, word]
 
     def _of(self, root: str) -> dict[str, str]:
         if root not in self._texts:

@@ -25,7 +25,7 @@ from mfsdp_lint.fixes.judged import equal
 from mfsdp_lint.inputs.dependents import TooMany, importers
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.upgrade.library import Library, LibraryCall, Name
-from mfsdp_lint.upgrade.names import CallUse, FileNames, NameUse, keywords
+from mfsdp_lint.upgrade.names import CallUse, FileNames, MemberUse, NameUse, keywords
 from mfsdp_lint.upgrade.successors import Candidate, Succession, successor_of
 
 Kind = Literal["name", "module", "argument", "setting", "raises", "unfollowed", "script"]
@@ -89,6 +89,8 @@ class _File:
             target = call.function if found is None else found.successor
             if target is not None:
                 yield from self._arguments(call, target)
+        for member in self._file.members:
+            yield from self._member(member)
 
     def _is_gone(self, module: str, name: str) -> bool:
         return self._old.has(module, name) and self._old.has(module) and not self._new.has(module, name)
@@ -132,6 +134,21 @@ class _File:
     def _gone_module(self, use: NameUse) -> Break:
         what = f"module {use.module}"
         return Break("module", use.span, what, f"{what} is gone", reason="its names may be in several modules now")
+
+    def _member(self, use: MemberUse) -> Iterator[Break]:
+        """Yield the member of an enumeration that the new release lacks; the one with its value takes its place."""
+        then, now = self._old.members(use.owner), self._new.members(use.owner)
+        if use.name not in then or not now or use.name in now:
+            return
+        alike = [name for name, value in now.items() if name not in then and value == then[use.name]]
+        what = f"{'.'.join(use.owner)}.{use.name}"
+        if len(alike) != 1:
+            yield Break("name", use.span, what, f"{what} is gone", reason=f"there are {', '.join(now)}")
+            return
+        edits = (Edit(use.span, alike[0]),)
+        yield Break(
+            "name", use.span, what, f"{what} is gone", alike[0], edits=edits, reason="the member with its value"
+        )
 
     def _renamed(self, use: NameUse, to: Name) -> list[Edit]:
         """Return the edits that import another name in place of one, and use it; empty where that is not certain."""

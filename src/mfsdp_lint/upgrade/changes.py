@@ -63,8 +63,9 @@ class Change:
 class Compared:
     """All recipes that both releases have: the differences, and what could not be compared.
 
-    `equal` counts the settings that are the same. `undecided` counts, by setting, the recipes in which one of the two
-    values is not known. `moved` has the settings that are the same under another path, with that path.
+    `equal` counts the settings that are the same. `undecided` counts, by setting, the recipes in which a value is not
+    known in one of the releases, or in both. `moved` has the settings that are the same under another path, with that
+    path.
     """
 
     differences: tuple[Difference, ...]
@@ -100,6 +101,7 @@ def compared(
         (_, then), (recipe, now) = earlier[way], later[way]
         told: set[str] = set()
         moved = _moved(then, now, named)
+        sections = {each.rpartition(".")[0] for each in then.settings}
         for path in dict.fromkeys((*then.settings, *now.settings)):
             if path.rpartition(".")[2].startswith("_") or path in moved.values():
                 continue
@@ -113,7 +115,7 @@ def compared(
                 same += 1
                 if home != path:
                     elsewhere[path] = home
-            elif path in then.settings and home in now.settings and left != right:
+            elif path in then.settings and home in now.settings and not _has_parts(path, left, right, sections):
                 undecided[home] += 1
         found += _at_startup(way, recipe, then, now, told, old, new)
     recipes = {(recipe.path, recipe.label) for recipe, _ in (later[way] for way in shared)}
@@ -124,6 +126,11 @@ def _differ(left: Value, right: Value) -> bool:
     if isinstance(left, Known) and isinstance(right, Known):
         return not equal(left, right)
     return (left, right) in ((NONE, NOT_NONE), (NOT_NONE, NONE))
+
+
+def _has_parts(path: str, left: Value, right: Value, sections: Collection[str]) -> bool:
+    """Tell whether a value is an object in both releases, the settings of which are compared by themselves."""
+    return left == right == NOT_NONE and path in sections
 
 
 def _moved(then: Variant, now: Variant, named: Mapping[str, str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from mfsdp_lint.reports.json import finding_document, span_document, target_docu
 from mfsdp_lint.upgrade.breaks import Break
 from mfsdp_lint.upgrade.changes import Change
 from mfsdp_lint.upgrade.run import Upgrade
+from mfsdp_lint.upgrade.text import wanted
 
 VERSION = 1
 
@@ -27,6 +28,7 @@ def document(found: Upgrade) -> dict[str, Any]:
             "new": [_finding(each) for each in found.appeared],
             "gone": [_finding(each) for each in found.gone],
         },
+        "wants": [{"name": name, "old": old, "new": new} for name, old, new in wanted(found)],
         "pinned": dict(found.pinned),
         "not_pinned": dict(found.not_pinned),
         "files_to_change": sorted(found.texts),

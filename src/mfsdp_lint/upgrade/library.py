@@ -7,11 +7,14 @@ about a pair of releases.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.store import read_json
+from mfsdp_lint.core.values import Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.versions.releases import every, having, in_none, releases
@@ -21,6 +24,14 @@ from mfsdp_lint.snapshots.knowledge import load_knowledge, shipped
 
 RECIPES = "megatron.bridge."
 """The recipes of the library, and everything else that is compared, are in this package."""
+
+CORE = "megatron.core."
+
+CORE_NAMES = Path(__file__).with_name("core_names.json")
+"""The names of megatron-core that some release of Megatron-Bridge lacks (scripts/index_modules.py)."""
+
+KINDS = ("model.__class__", "dataset.__class__", "peft", "peft.__class__")
+"""The settings that say what is trained, and on which data: a recipe that differs in these is of another kind."""
 
 Name = tuple[str, str]
 """A module, and a name in it."""
@@ -43,6 +54,7 @@ class Library:
     def __init__(self, target: Target) -> None:
         self.target = target
         self._known: dict[LibraryCall, Recipe | None] = {}
+        self._values: dict[int, Mapping[str, Value]] = {}
 
     @cached_property
     def snapshot(self) -> Snapshot:
@@ -58,6 +70,8 @@ class Library:
 
     def has(self, module: str, name: str | None = None) -> bool:
         """Tell whether the release has a public module, or a name of one. What is not known is taken to be there."""
+        if f"{module}.".startswith(CORE):
+            return self._release in releases(_having_in_core(module, name))
         if not module.startswith(RECIPES) or in_none(module, name):
             return True
         return self._release in releases(having(module, name))
@@ -104,6 +118,13 @@ class Library:
             case ["class", {"kind": "dataclass"}]:
                 return self._fields(name)
         return None
+
+    def members(self, name: Name) -> Mapping[str, object]:
+        """Return the members of an enumeration with their values; none of what is no enumeration."""
+        match self.entry(name):
+            case ["class", {"kind": "enum", "attributes": dict(members)}]:
+                return members
+        return {}
 
     @cached_property
     def fields(self) -> frozenset[str]:
@@ -154,6 +175,29 @@ class Library:
             found = {recipe.name: recipe for recipe in read.recipes if not recipe.partial}
             self._known |= {call: found.get(f"r{number}") for number, call in enumerate(new)}
         return [self._known[call] for call in wanted]
+
+    def values(self, recipe: Recipe) -> Mapping[str, Value]:
+        """Return the values of all settings of a recipe that `evaluated` returned, and of its kinds."""
+        if id(recipe) not in self._values:
+            paths = dict.fromkeys((*KINDS, *recipe.paths()))
+            self._values[id(recipe)] = {path: recipe.setting(path).value for path in paths}
+        return self._values[id(recipe)]
+
+
+def _having_in_core(module: str, name: str | None) -> int:
+    """Return the mask of the releases whose megatron-core has a module, or a name of it."""
+    modules = _core_names()
+    mask, names = modules.get(module, (every(), {}))
+    if name is None:
+        return mask
+    submodule, _ = modules.get(f"{module}.{name}", (0, {}))
+    return names.get(name, mask) | submodule
+
+
+@cache
+def _core_names() -> Mapping[str, tuple[int, Mapping[str, int]]]:
+    found: Mapping[str, tuple[int, Mapping[str, int]]] = read_json(CORE_NAMES)["modules"]
+    return found
 
 
 def _function(number: int, call: LibraryCall) -> str:

@@ -1,4 +1,4 @@
-"""The names of Megatron-Bridge that a Python file uses, and the calls that it makes of them, with their places.
+"""The names of Megatron-Bridge and megatron-core that a Python file uses, and its calls of them, with their places.
 
 What is imported under `except ImportError`, or for type checkers alone, is there for the release that lacks the name.
 """
@@ -6,14 +6,16 @@ What is imported under `except ImportError`, or for type checkers alone, is ther
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.upgrade.library import RECIPES, Name
+from mfsdp_lint.upgrade.library import CORE, RECIPES, Name
 
+_MENTIONED = re.compile(r"\bmegatron\.(bridge|core)\b")
 _FALLBACKS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"})
 
 
@@ -44,6 +46,15 @@ class CallUse:
 
 
 @dataclass(frozen=True, slots=True)
+class MemberUse:
+    """A name that is read from a class of the library (`AttnBackend.flash`), with its place."""
+
+    owner: Name
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class FileNames:
     """The uses of the library in one file, whose statements are its `body`."""
 
@@ -52,11 +63,12 @@ class FileNames:
     body: Sequence[ast.stmt]
     names: tuple[NameUse, ...]
     calls: tuple[CallUse, ...]
+    members: tuple[MemberUse, ...]
 
 
 def names_in(path: str, text: str) -> FileNames | None:
     """Find the uses of the library in a file; None where it has none, or cannot be parsed."""
-    if RECIPES not in text:
+    if not _MENTIONED.search(text):
         return None
     try:
         tree = ast.parse(text)
@@ -85,7 +97,8 @@ class _File:
         found += self._attributes()
         if not found:
             return None
-        return FileNames(self._path, self._text, self._tree.body, tuple(found), tuple(self._calls()))
+        calls, members = tuple(self._calls()), tuple(self._members())
+        return FileNames(self._path, self._text, self._tree.body, tuple(found), calls, members)
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[NameUse]:
         if isinstance(node, ast.ImportFrom):
@@ -116,10 +129,27 @@ class _File:
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 module = self._module_of(node.value)
                 if module is not None:
-                    end = self._lines.of_node(self._path, node)
-                    line, column = end.end_line, end.end_column - len(node.attr)
-                    span = Span(self._path, line, column, line, end.end_column)
-                    yield NameUse(module, node.attr, node.attr, span, None, None)
+                    yield NameUse(module, node.attr, node.attr, self._last(node), None, None)
+
+    def _members(self) -> Iterator[MemberUse]:
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                owner = self._imported_name(node.value)
+                if owner is not None:
+                    yield MemberUse(owner, node.attr, self._last(node))
+
+    def _imported_name(self, node: ast.expr) -> Name | None:
+        """Return the name of the library that an expression is, if it is one."""
+        if isinstance(node, ast.Name):
+            return self._names.get(node.id) if self._bound[node.id] == 1 else None
+        if isinstance(node, ast.Attribute) and (module := self._module_of(node.value)):
+            return module, node.attr
+        return None
+
+    def _last(self, node: ast.Attribute) -> Span:
+        """Return the place of the last name of a dotted one."""
+        end = self._lines.of_node(self._path, node)
+        return Span(self._path, end.end_line, end.end_column - len(node.attr), end.end_line, end.end_column)
 
     def _module_of(self, node: ast.expr) -> str | None:
         dotted = _dotted(node)
@@ -136,11 +166,7 @@ class _File:
         for node in ast.walk(self._tree):
             if not isinstance(node, ast.Call):
                 continue
-            function: Name | None = None
-            if isinstance(node.func, ast.Name) and self._bound[node.func.id] == 1:
-                function = self._names.get(node.func.id)
-            elif isinstance(node.func, ast.Attribute) and (module := self._module_of(node.func.value)):
-                function = module, node.func.attr
+            function = self._imported_name(node.func)
             if function is not None:
                 yield CallUse(function, node, self._lines.of_node(self._path, node), owners.get(id(node)))
 
@@ -150,7 +176,7 @@ class _File:
 
 
 def _is_theirs(module: str) -> bool:
-    return f"{module}.".startswith(RECIPES)
+    return f"{module}.".startswith((RECIPES, CORE))
 
 
 def _dotted(node: ast.expr) -> str | None:

@@ -17,6 +17,7 @@ from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.fixes.apply import Fixed, fix_project
 from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged, Need, in_other_calls
+from mfsdp_lint.inputs.mentions import Mentions
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.upgrade.changes import Difference
 
@@ -81,12 +82,14 @@ def pinned(
     old: Sequence[Recipe],
     judgement: Judgement,
     judge: Linter,
+    mentions: Mentions,
 ) -> Fixed:
     """Plan and prove the pins of the chosen recipes, of each all together; where that fails, one by one.
 
-    `old` are the recipes under the old release: a pin has to be right for all callers of a recipe.
+    `old` are the recipes under the old release: a pin has to be right for all callers of a recipe. `mentions` are asked
+    for other users of the edited texts.
     """
-    repair = Repair(judgement, judge, ())
+    repair = Repair(judgement, judge, (), mentions)
     project = repair.project()
     before = repair.judged(judgement, unsafe=True)
     callers = _OtherCalls({key_of(recipe): recipe for recipe in old})

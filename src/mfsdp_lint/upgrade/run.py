@@ -13,6 +13,7 @@ from mfsdp_lint.engine.judge import Judgement
 from mfsdp_lint.engine.read import Question, question
 from mfsdp_lint.engine.run import prepare
 from mfsdp_lint.fixes.edits import OverlapError, apply_edits
+from mfsdp_lint.inputs.mentions import Mentions
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import NOTEBOOK, Problem, Sources
 from mfsdp_lint.megatron.versions import Target
@@ -39,12 +40,14 @@ class Upgrade:
     """The effect of moving a project from one release to another.
 
     `texts` are the files with all proved edits; `changes` are those that remain with them, and `pinned` counts the
-    settings that were given their old values. `appeared` and `gone` are findings.
+    settings that were given their old values. `appeared` and `gone` are findings; `before` and `after` are the project
+    under each release, after the edits.
     """
 
     old: Target
     new: Target
-    sources: Sources
+    before: Judgement
+    after: Judgement
     breaks: tuple[Break, ...]
     changes: tuple[Change, ...]
     compared: Compared
@@ -57,6 +60,11 @@ class Upgrade:
     remarks: tuple[str, ...]
     files: int
     recipes: int
+
+    @property
+    def sources(self) -> Sources:
+        """The files as they are."""
+        return self.before.sources
 
 
 def upgrade(options: Options, to: str, since: str | None = None, *, pin: bool = False) -> Upgrade:
@@ -92,6 +100,7 @@ def upgrade(options: Options, to: str, since: str | None = None, *, pin: bool = 
     breaks = _with_code(breaks, list(_of_code(before, after)))
     found = compared(before.recipes, after.recipes, old, new, named)
     pins: Counter[str] = Counter()
+    mentions = Mentions()
     reasons: dict[str, str] = {}
     # What others are built on comes first: most of them need no pins of their own then.
     for which in (built_on, every_recipe) if pin else ():
@@ -100,7 +109,7 @@ def upgrade(options: Options, to: str, since: str | None = None, *, pin: bool = 
             continue
         fixed = None
         with suppress(OverBudget), budget(UNITS):
-            fixed = pinned(found.differences, chosen, before.recipes, after, new_judge)
+            fixed = pinned(found.differences, chosen, before.recipes, after, new_judge, mentions)
         if fixed is None:
             reasons |= dict.fromkeys(chosen, "the proof takes too much work: name fewer files")
             continue
@@ -114,7 +123,8 @@ def upgrade(options: Options, to: str, since: str | None = None, *, pin: bool = 
     return Upgrade(
         old,
         new,
-        before.sources,
+        before,
+        after,
         tuple(sorted(dict.fromkeys(breaks), key=lambda each: each.order)),
         tuple(by_cause(found.differences)),
         found,
@@ -149,15 +159,14 @@ def _files(question: Question, sources: Sources) -> Iterator[FileNames]:
 def _of_renames(question: Question, before: Judgement, named: Mapping[str, str], library: Library) -> Iterator[Break]:
     """Yield the uses of settings that are called otherwise, where no class of the new release keeps the old name."""
     for file in question.every_file:
-        text = before.sources.text_or_none(file.path) if file.kind in _IN_PYTHON else None
-        if text is not None:
-            for span, old, new in written_names(file.path, text, named):
-                if old.rpartition(".")[2] in library.fields:
-                    continue
-                edit = Edit(span, new.rpartition(".")[2])
-                yield Break(
-                    "setting", span, old, f"{old} is gone", new, edits=(edit,), reason="upstream's other name for it"
-                )
+        text = before.sources.text_or_none(file.path)
+        for span, old, new in () if text is None else written_names(file.path, text, named):
+            if old.rpartition(".")[2] in library.fields:
+                continue
+            edit = Edit(span, new.rpartition(".")[2])
+            yield Break(
+                "setting", span, old, f"{old} is gone", new, edits=(edit,), reason="upstream's other name for it"
+            )
 
 
 def edited(breaks: Iterable[Break], sources: Sources) -> dict[str, str]:

@@ -1,6 +1,7 @@
-"""Launch scripts: programs of Megatron-Bridge that a release renamed or lacks, and modules that are started by name.
+"""Launch scripts: programs of Megatron-Bridge that a release renamed or lacks, modules and recipes asked for by name.
 
-paths.json has what each release renamed, as git tells it (tools/upstream_paths.py, part of `make upstream`).
+paths.json has what each release renamed, as git tells it, and what upstream names instead (tools/upstream_paths.py,
+part of `make upstream`).
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from mfsdp_lint.core.store import read_json
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.megatron.versions.releases import RELEASES
 from mfsdp_lint.upgrade.breaks import Break
-from mfsdp_lint.upgrade.library import Library
+from mfsdp_lint.upgrade.library import Library, LibraryCall
+from mfsdp_lint.upgrade.renames import is_comment
+from mfsdp_lint.upgrade.successors import successor_of
 
 SOURCE = Path(__file__).with_name("paths.json")
 
 _PATH = re.compile(r"(?<![\w.])(?:scripts|examples)/[\w./-]+\.(?:py|sh)\b")
+_RECIPE = re.compile(r"--recipe[= ]\s*[\"']?(\w+)")
 _MODULE = re.compile(r"(?<=-m)\s+(megatron\.bridge(?:\.\w+)+)")
 
 
@@ -31,17 +35,23 @@ def script_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[
     moved = _moved(old.target.data, new.target.data)
     for found in _PATH.finditer(text):
         # A file of the project's own is not upstream's.
-        if found[0] not in moved or disk.exists(found[0]) or _is_comment(text, found.start()):
+        if found[0] not in moved or disk.exists(found[0]) or is_comment(text, found.start()):
             continue
         successor = moved[found[0]]
         span = lines.span(path, *found.span())
         message = f"{found[0]} is gone from Megatron-Bridge"
-        if successor is None:
-            yield Break("script", span, found[0], message, reason="no file of the new release has its text")
-        else:
+        if isinstance(successor, str):
             yield Break("script", span, found[0], message, successor, edits=(Edit(span, successor),))
+        elif len(successor) == 1:
+            reason = "upstream's own files name it instead; it is another program"
+            yield Break("script", span, found[0], message, successor[0], reason=reason)
+        else:
+            named = f", but upstream's own files name {', '.join(successor)}" if successor else ""
+            reason = f"no file of the new release has its text{named}"
+            yield Break("script", span, found[0], message, reason=reason)
+    yield from _recipe_breaks(path, text, old, new)
     for found in _MODULE.finditer(text):
-        if old.has(found[1]) and not new.has(found[1]) and not _is_comment(text, found.start()):
+        if old.has(found[1]) and not new.has(found[1]) and not is_comment(text, found.start()):
             what = f"module {found[1]}"
             yield Break(
                 "script",
@@ -52,33 +62,56 @@ def script_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[
             )
 
 
-def _is_comment(text: str, offset: int) -> bool:
-    start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
-    return text[start:offset].lstrip().startswith("#")
+def _recipe_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[Break]:
+    """Yield the recipes of the library that a script names and the new release lacks, each with its successor."""
+    lines = Lines(text)
+    for found in _RECIPE.finditer(text):
+        places = [] if is_comment(text, found.start()) or new.defining(found[1]) else old.defining(found[1])
+        if len(places) != 1:
+            continue
+        succession = successor_of(LibraryCall(places[0]), old, new, places[0][0])
+        span = lines.span(path, *found.span(1))
+        message = f"{'.'.join(places[0])} is gone"
+        if succession.successor is None:
+            reason = succession.why or "nothing in the new release is known to have taken its place"
+            yield Break("script", span, found[1], message, candidates=succession.candidates, reason=reason)
+            continue
+        name = succession.successor[1]
+        yield Break("script", span, found[1], message, name, edits=(Edit(span, name),), reason=succession.why)
 
 
-def _moved(old: str, new: str) -> dict[str, str | None]:
+Successor = str | list[str]
+"""The path of a renamed file; else those that upstream's own files name in its place, none where they name none."""
+
+
+def _moved(old: str, new: str) -> dict[str, Successor]:
     """Return the paths that are gone between two releases, over all releases between them; renames back as well."""
     steps = _steps()
     names = list(dict.fromkeys(name for step in steps for name in step))
     first, last = names.index(old), names.index(new)
-    found: dict[str, str | None] = {}
-    if first > last:
-        for before, after in reversed(list(zip(names[last:first], names[last + 1 : first + 1], strict=True))):
-            back = {now: then for then, now in steps[before, after].items() if now is not None}
-            found = {path: back.get(there, there) if there else there for path, there in found.items()}
-            found |= {path: there for path, there in back.items() if path not in found}
-        return found
-    for before, after in zip(names[first:last], names[first + 1 : last + 1], strict=True):
-        step = steps[before, after]
-        found = {path: step.get(there, there) if there else there for path, there in found.items()}
+    way = names[first : last + 1] if first < last else names[last : first + 1][::-1]
+    found: dict[str, Successor] = {}
+    for pair in pairwise(way):
+        step = steps[pair] if pair in steps else _back(steps[pair[1], pair[0]])
+        found = {path: _after(there, step) for path, there in found.items()}
         found |= {path: there for path, there in step.items() if path not in found}
     return found
 
 
+def _after(there: Successor, step: Mapping[str, Successor]) -> Successor:
+    if isinstance(there, str):
+        return step.get(there, there)
+    further = [step.get(each, each) for each in there]
+    return [path for each in further for path in ([each] if isinstance(each, str) else each)]
+
+
+def _back(step: Mapping[str, Successor]) -> dict[str, Successor]:
+    return {now: then for then, now in step.items() if isinstance(now, str)}
+
+
 @cache
-def _steps() -> Mapping[tuple[str, str], Mapping[str, str | None]]:
+def _steps() -> Mapping[tuple[str, str], Mapping[str, Successor]]:
     """Return what each release renamed, by the names of the release before it and of its own, oldest first."""
-    data: Mapping[str, Mapping[str, str | None]] = read_json(SOURCE)
+    data: Mapping[str, Mapping[str, Successor]] = read_json(SOURCE)
     known = list(dict.fromkeys(release.data for release in RELEASES))
     return {(old, new): data[f"{old} {new}"] for old, new in pairwise(known)}

@@ -2,22 +2,24 @@
 
 A recipe is compared by its effective configuration, under the arguments that it is called with: its successor differs
 in fewer settings than every other candidate, and is of no other kind than these. A function or class that stands
-elsewhere under its own name has to take the arguments that it took. Everything else is listed with what tells the
-candidates apart.
+elsewhere under its own name has to take the arguments that it took; so has one that upstream's own files say in its
+place. Everything else is listed with what tells the candidates apart.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.core.values import NONE, NOT_NONE, Known, describe, is_known_as
+from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Value, describe, is_known_as, spell
 from mfsdp_lint.fixes.judged import equal
 from mfsdp_lint.megatron.versions import RELEASES, Target, resolve_target
 from mfsdp_lint.megatron.vocabulary import SECTIONS
-from mfsdp_lint.upgrade.library import Library, LibraryCall, Name
+from mfsdp_lint.reports.wording import count
+from mfsdp_lint.upgrade.library import KINDS, RECIPES, Library, LibraryCall, Name
+from mfsdp_lint.upgrade.replaced import replacements
 
 MOST_LISTED = 4
 """Candidates that are told of where none is the successor."""
@@ -77,7 +79,7 @@ def _between(old: Target, new: Target) -> Iterator[Target]:
 
 def _direct(call: LibraryCall, old: Library, new: Library, module: str) -> Succession:
     entry = old.entry(call.function)
-    if entry is not None and entry[0] == "function":
+    if entry is not None and entry[0] == "function" and module.startswith(RECIPES):
         (recipe,) = old.evaluated([call])
         if recipe is not None:
             return _of_recipe(call, recipe, old, new, module)
@@ -87,9 +89,11 @@ def _direct(call: LibraryCall, old: Library, new: Library, module: str) -> Succe
 def _of_definition(name: Name, entry: object, old: Library, new: Library) -> Succession:
     """Find the module in which the same name stands now, if it takes what it took."""
     kind = entry[0] if isinstance(entry, list) else None
-    places = [each for each in new.defining(name[1]) if kind is None or new.snapshot.entry(*each)[0] == kind]
+    there = new.defining(name[1]) if name[0].startswith(RECIPES) else ()
+    places = [each for each in there if kind is None or new.snapshot.entry(*each)[0] == kind]
     if not places:
-        return _of_section(name, old, new) if kind == "class" else NOTHING
+        ways = [_of_replacements, *([_of_section, _of_base] if kind == "class" else [])]
+        return next((found for way in ways if (found := way(name, old, new)) != NOTHING), NOTHING)
     took = old.takes(name)
     fitting = [each for each in places if took is None or (taken := new.takes(each)) is None or took <= taken]
     if len(fitting) == 1 and len(places) == 1:
@@ -101,7 +105,31 @@ def _of_definition(name: Name, entry: object, old: Library, new: Library) -> Suc
     return Succession(None, tuple(candidates), why="the same name is defined elsewhere")
 
 
+def _of_replacements(name: Name, old: Library, new: Library) -> Succession:
+    """Find what upstream's own files say in place of a name.
+
+    It is certain where it takes what that took, and most of these files say it: more than one, because a single file
+    may have become another one in that place.
+    """
+    found = [each for each in replacements(old.definition(name), old.target, new.target) if new.has(*each.name)]
+    candidates: list[Candidate] = []
+    took = old.takes(name)
+    for each in found:
+        taken = new.takes(each.name)
+        lost = each.lost if took is None or taken is None else tuple(sorted(took - taken))
+        place = _exported(each.name, name[0], new), each.name[1]
+        told = f"in its place in {count(each.files, 'file')} of upstream's own" if each.files else "defined there now"
+        if lost == () and each.files != 1 and 2 * each.files >= sum(other.files for other in found):
+            return Succession(place, why=f"{told}, and takes the same arguments")
+        refused = (f"does not take {', '.join(lost[:_MOST_TOLD])}",) if lost else ()
+        candidates.append(Candidate(place, (told, *refused)))
+    if not candidates:
+        return NOTHING
+    return Succession(None, tuple(candidates[:MOST_LISTED]), why="upstream has another one in its place")
+
+
 _RECIPES = "megatron.bridge.recipes"
+_MOST_BASES = 8
 _ASKED = 120
 
 
@@ -121,7 +149,31 @@ def _of_section(name: Name, old: Library, new: Library) -> Succession:
         module, _, cls = path.rpartition(".")
         lost = sorted(took - (new.takes((module, cls)) or took))
         candidates.append(Candidate((module, cls), (f"does not take {', '.join(lost)}",) if lost else ()))
-    return Succession(None, tuple(candidates), "the library's recipes have another class in its place" if found else "")
+    reason = "the library's recipes have another class in its place"
+    return Succession(None, tuple(candidates), reason) if candidates else NOTHING
+
+
+def _of_base(name: Name, old: Library, new: Library) -> Succession:
+    """List the class that a class was made of, where it was that one with other defaults."""
+    at, values = old.definition(name), dict[str, object]()
+    for _ in range(_MOST_BASES):
+        entry = old.entry(at)
+        if entry is None or entry[0] != "class" or entry[1].get("methods"):
+            break
+        values = {field: node for field, node, *_ in entry[1].get("fields", ())} | values
+        match entry[1].get("bases", ()):
+            case [["ref", module, inner]]:
+                at = module, inner
+            case _:
+                break
+        if new.has(*at) and new.entry(at) is not None:
+            plain = {
+                field: node for field, node in values.items() if node is None or isinstance(node, (str, int, float))
+            }
+            told = ", ".join(f"{field}={spell(value)}" for field, value in plain.items())
+            candidate = Candidate((_exported(at, name[0], new), at[1]), (f"with {told}",))
+            return Succession(None, (candidate,), "it was another class with its own defaults")
+    return NOTHING
 
 
 def _of_recipe(call: LibraryCall, recipe: Recipe, old: Library, new: Library, module: str) -> Succession:
@@ -131,7 +183,8 @@ def _of_recipe(call: LibraryCall, recipe: Recipe, old: Library, new: Library, mo
     if not found:
         return NOTHING
     made = dict(found)
-    unlike = {name: _unlike(recipe, each) for name, each in found}
+    values = old.values(recipe)
+    unlike = {name: _unlike(values, new.values(each)) for name, each in found}
     order = sorted(unlike, key=lambda name: (len(unlike[name]), name))
     compared = len(recipe.paths())
     for first in order:
@@ -148,8 +201,8 @@ def _of_recipe(call: LibraryCall, recipe: Recipe, old: Library, new: Library, mo
     # The nearest of each kind first: that is what a person has to choose from.
     kinds: dict[str, Name] = {}
     for name in order:
-        kinds.setdefault(repr([made[name].setting(path).value for path in _KINDS]), name)
-    by_kind = sorted(kinds.values(), key=lambda name: _KINDS[0] in unlike[name])
+        kinds.setdefault(repr([made[name].setting(path).value for path in KINDS]), name)
+    by_kind = sorted(kinds.values(), key=lambda name: KINDS[0] in unlike[name])
     near = list(dict.fromkeys((*by_kind, *order)))[:MOST_LISTED]
     common = frozenset.intersection(*(unlike[name] for name in near))
     candidates = (
@@ -165,24 +218,22 @@ def _of_recipe(call: LibraryCall, recipe: Recipe, old: Library, new: Library, mo
 
 def _is_nearer(one: frozenset[str], other: frozenset[str]) -> bool:
     """Tell whether one candidate is surely nearer to the old recipe than another: in number, and not in kind alone."""
-    return len(one) < len(other) and not other.intersection(_KINDS) < one.intersection(_KINDS)
+    return len(one) < len(other) and not other.intersection(KINDS) < one.intersection(KINDS)
 
 
 def _is_alike(one: Recipe, other: Recipe, unlike: frozenset[str]) -> bool:
     """Tell whether candidates for one model are of one kind wherever the first is not of the old recipe's kind."""
-    alike = [one.setting(path).value == other.setting(path).value for path in _KINDS]
-    return not alike[0] or all(alike[at] for at, path in enumerate(_KINDS) if path in unlike)
+    alike = [one.setting(path).value == other.setting(path).value for path in KINDS]
+    return not alike[0] or all(alike[at] for at, path in enumerate(KINDS) if path in unlike)
 
 
-_KINDS = ("model.__class__", "dataset.__class__", "peft", "peft.__class__")
-"""The settings that say what is trained, and on which data: a recipe that differs in these is of another kind."""
-
-
-def _unlike(old: Recipe, new: Recipe) -> frozenset[str]:
+def _unlike(old: Mapping[str, Value], new: Mapping[str, Value]) -> frozenset[str]:
     """Return the settings that are surely different, of those that both have."""
     found = set()
-    for path in dict.fromkeys((*_KINDS, *old.paths())):
-        before, after = old.setting(path).value, new.setting(path).value
+    for path, before in old.items():
+        after = new.get(path, UNKNOWN)
+        if before == after:
+            continue
         known = isinstance(before, Known) and isinstance(after, Known)
         if (known and not equal(before, after)) or (before, after) in ((NONE, NOT_NONE), (NOT_NONE, NONE)):
             found.add(path)
@@ -190,7 +241,7 @@ def _unlike(old: Recipe, new: Recipe) -> frozenset[str]:
 
 
 def _told(old: Recipe, new: Recipe, paths: Iterable[str]) -> Iterator[str]:
-    for path in sorted(paths, key=lambda path: (path not in _KINDS, not path.startswith("model."), path))[:_MOST_TOLD]:
+    for path in sorted(paths, key=lambda path: (path not in KINDS, not path.startswith("model."), path))[:_MOST_TOLD]:
         yield f"{path} {describe(old.setting(path).value)} → {describe(new.setting(path).value)}"
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.values import describe
+from mfsdp_lint.megatron.versions import Target, nearest
+from mfsdp_lint.megatron.versions.releases import CONTAINERS, Container
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.reports.wording import clipped, count
 from mfsdp_lint.upgrade.breaks import Break
@@ -18,7 +20,7 @@ SHOWN = 20
 _LONGEST = 60
 _NAMED = 5
 
-_CAUSES: dict[Cause, str] = {
+CAUSES: dict[Cause, str] = {
     "files": "follows from your own files, which decide otherwise under the other release",
     "default": "a default that upstream declares is another",
     "recipe": "a recipe of the library, or a helper of it, sets another value",
@@ -33,7 +35,7 @@ def render(found: Upgrade, *, written: bool, pin: bool, every: bool = False) -> 
     yield from _part(f"breaks: {len(found.breaks)}", _breaks(found), shown)
     yield from _part(f"changes silently: {_said(found)}", _changes(found.changes), shown)
     yield from _part("the same under another name", _moved(found), shown)
-    yield from _part("not known in one of the releases", _undecided(found), shown)
+    yield from _part("not known in one of the releases, or in both", _undecided(found), shown)
     yield from _part(f"findings that are new: {len(found.appeared)}", _findings(found.appeared), shown)
     yield from _part(f"findings that are gone: {len(found.gone)}", _findings(found.gone), shown)
     yield from _part("the new release wants", _versions(found), shown)
@@ -62,7 +64,7 @@ def _said(found: Upgrade) -> str:
 
 def _breaks(found: Upgrade) -> Iterator[str]:
     for each in found.breaks:
-        yield f"{each.span.path}:{each.span.line}:{each.span.column}: {each.message}{_instead(each)}"
+        yield f"{each.span.path}:{each.span.line}:{each.span.column}: {each.message}{instead_of(each)}"
         if each.reason:
             yield f"    {each.reason}"
         if each.recipes:
@@ -72,7 +74,8 @@ def _breaks(found: Upgrade) -> Iterator[str]:
             yield f"    perhaps {'.'.join(candidate.name)}{clipped(said, 2 * _LONGEST)}"
 
 
-def _instead(found: Break) -> str:
+def instead_of(found: Break) -> str:
+    """Say what took the place of what is gone; "" where that is not known."""
     if not found.successor:
         return ""
     if found.kind == "argument":
@@ -85,10 +88,10 @@ def _changes(changes: Sequence[Change]) -> Iterator[str]:
     for each in changes:
         if each.cause != cause:
             cause = each.cause
-            yield f"  ({_CAUSES[cause]})"
+            yield f"  ({CAUSES[cause]})"
         old, new = (clipped(describe(value), _LONGEST) for value in (each.old, each.new))
         yield f"{each.path}: {old} → {new}, {count(len(each.recipes), 'recipe')}{_place(each)}"
-        if (meaning := _meaning(each.path)) is not None:
+        if (meaning := meaning_of(each.path)) is not None:
             yield f"    {meaning}"
         if len(each.recipes) == 1:
             yield f"    {each.recipes[0]}"
@@ -113,7 +116,8 @@ def _undecided(found: Upgrade) -> Iterator[str]:
         yield f"{path}, {count(number, 'recipe')}"
 
 
-def _meaning(path: str) -> str | None:
+def meaning_of(path: str) -> str | None:
+    """Say what a setting means; None where the vocabulary does not."""
     entry = table().entry(path)
     return None if entry is None else entry.meaning
 
@@ -124,14 +128,28 @@ def _findings(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _versions(found: Upgrade) -> Iterator[str]:
-    from mfsdp_lint.megatron.versions import nearest
+    for name, old, new in wanted(found):
+        yield f"{name} {new} (was {old})"
 
-    for name, old, new in (
+
+def wanted(found: Upgrade) -> Iterator[tuple[str, str, str]]:
+    """Yield what else the new release goes with, by name, with the old and the new version; what is known in both.
+
+    Transformer Engine is what upstream's uv.lock pins; PyTorch is that of the container.
+    """
+    old, new = _container(found.old), _container(found.new)
+    for name, before, after in (
         ("megatron-core", found.old.core, found.new.core),
         ("Transformer Engine", nearest(found.old.bridge).te, nearest(found.new.bridge).te),
+        ("PyTorch", old and old.torch, new and new.torch),
+        ("container nvcr.io/nvidia/nemo", old and old.tag, new and new.tag),
     ):
-        if old != new:
-            yield f"{name} {new} (was {old})"
+        if before and after and before != after:
+            yield name, before, after
+
+
+def _container(target: Target) -> Container | None:
+    return next((each for each in reversed(CONTAINERS) if each.bridge == target.bridge), None)
 
 
 def _done(found: Upgrade, *, written: bool, pin: bool) -> Iterator[str]:

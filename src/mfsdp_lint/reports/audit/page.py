@@ -391,9 +391,11 @@ def render(
     texts: Texts,
     settings: tuple[str, ...] = (),
     former: FormerReport | None = None,
+    upgrade: Mapping[str, Any] | None = None,
 ) -> str:
     """Render one file that needs no other. `sides` are documents of sides, the one shown first before all others;
-    `settings` are globs of those that are columns from the start. `former` is an earlier report, for the trend.
+    `settings` are globs of those that are columns from the start. `former` is an earlier report, for the trend, and
+    `upgrade` what moving from the second side's release to that of the first does (upgrade/page.py).
 
     The page's policy runs no script but its own, and loads nothing, for any texts in it. Raises ImportError without
     Jinja2.
@@ -421,6 +423,7 @@ def render(
         summary=summary,
         against=printable(judged_against((summary.target, *summary.also))),
         overview=overview(sides[0], findings, former),
+        upgrade=upgrade,
         rules=by_rule(findings, rules, texts),
         style=Markup(style),
         style_hash=_hash(style),

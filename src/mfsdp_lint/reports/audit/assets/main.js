@@ -1,6 +1,6 @@
 // What is shown, as the address says.
 
-const VIEWS = ["summary", "recipes", "recipe", "compare", "findings"];
+const VIEWS = ["upgrade", "summary", "recipes", "recipe", "compare", "findings"];
 const TITLE = document.title;
 let before = null;
 
@@ -15,7 +15,7 @@ function show() {
   if (name === "recipes") showMatrix(choices);
   else if (name === "recipe") showRecipe(about[0] || "", choices);
   else if (name === "compare") showCompare(choices);
-  document.title = name === "summary" || name === "recipes" ? TITLE : `${{ recipe: (about[0] || "").split("::").pop(), compare: "Compare", findings: about[0] || "Findings" }[name]} – ${TITLE}`;
+  document.title = ["upgrade", "summary", "recipes"].includes(name) ? TITLE : `${{ recipe: (about[0] || "").split("::").pop(), compare: "Compare", findings: about[0] || "Findings" }[name]} – ${TITLE}`;
   arrive(name, about);
 }
 

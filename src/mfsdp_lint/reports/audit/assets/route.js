@@ -1,8 +1,8 @@
 // Every view has an address after the `#`, so that it can be linked to and the browser's way back works.
 
-/** The view, what it is about, and its choices, as the address says; the summary where it says nothing. */
+/** The view, what it is about, and its choices, as the address says; the first one where it says nothing. */
 function route() {
-  if (!location.hash) return { view: "summary", about: [], choices: new URLSearchParams() };
+  if (!location.hash) return { view: byId("upgrade") ? "upgrade" : "summary", about: [], choices: new URLSearchParams() };
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
   const [view, ...about] = path.split("/");
   const parts = about.map((each) => {
