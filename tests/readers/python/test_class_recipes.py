@@ -83,3 +83,50 @@ def llama_config():
     return Llama().build()
 """
     assert list(recipes(tmp_path, text)) == ["llama_config"]
+
+
+def test_an_object_that_a_module_has_and_that_can_be_called(tmp_path: Path) -> None:
+    text = """\
+class Experiment:
+    def __init__(self, **changes):
+        self.changes = changes
+
+    def __call__(self):
+        cfg = ConfigContainer()
+        for name, value in self.changes.items():
+            setattr(cfg.ddp, name, value)
+        return cfg
+
+
+whole = Experiment()
+sharded = Experiment(use_megatron_fsdp=True)
+"""
+    found = recipes(tmp_path, text)
+    assert {name: recipe.setting("ddp.use_megatron_fsdp").value for name, recipe in found.items()} == {
+        "whole": Known(False),
+        "sharded": Known(True),
+    }
+
+
+def test_fields_say_by_their_metadata_which_setting_they_are_for(tmp_path: Path) -> None:
+    text = """\
+from dataclasses import fields
+
+
+@dataclass
+class Knobs:
+    name: str = "llama"
+    fsdp: bool = field(default=True, metadata={"path": "ddp.use_megatron_fsdp"})
+
+    def apply(self, cfg):
+        for each in fields(self):
+            if "path" in each.metadata:
+                section, name = each.metadata["path"].split(".")
+                setattr(getattr(cfg, section), name, getattr(self, each.name))
+        return cfg
+
+
+def recipe():
+    return Knobs().apply(ConfigContainer())
+"""
+    assert recipes(tmp_path, text)["recipe"].setting("ddp.use_megatron_fsdp").value == Known(True)

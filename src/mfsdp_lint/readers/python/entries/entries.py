@@ -11,7 +11,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.megatron.vocabulary import LAUNCHERS, NAMES, SECTIONS
 from mfsdp_lint.readers.python.entries.testing import is_test
-from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, class_names, has_base, mro, namespace
+from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, class_names, has_base, lookup, mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_container
 from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, functions_of, meant, resolve_global
@@ -94,7 +94,8 @@ def _defined(body: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFu
 
 
 def partials(interp: Interpreter, module: Module) -> Iterable[Entry]:
-    """Yield the functions that a module binds to a name: made by another one, or with `functools.partial`.
+    """Yield the functions that a module binds to a name: made by another one or by `functools.partial`, and objects
+    that can be called.
 
     A function in a table has the table's name and its key.
     """
@@ -109,6 +110,10 @@ def partials(interp: Interpreter, module: Module) -> Iterable[Entry]:
                 yield Entry(full, module, "function", line, each.function, partial=each)
             elif isinstance(each, Function) and (each.closure is not None or _is_own_lambda(each, module)):
                 yield Entry(full, module, "function", line, each)
+            elif isinstance(each, Instance) and isinstance(each.cls, ClassObject) and each.cls.module.is_project:
+                hook, _ = lookup(interp, each.cls, "__call__")
+                if isinstance(hook, Function):
+                    yield Entry(full, module, "function", line, hook, partial=Partial(hook, [each], {}))
 
 
 def _on_demand(interp: Interpreter, module: Module) -> Iterable[tuple[str, int, Object]]:

@@ -389,10 +389,11 @@ def _spec(name: str, value: Object, keyword_only: bool) -> FieldSpec:
             options.get("default_factory", MISSING),
             options.get("init", True) is not False,
             bool(options.get("kw_only", keyword_only) is True),
+            metadata=options.get("metadata", None),
         )
     if isinstance(value, (Function, Descriptor)):
         value = MISSING if isinstance(value, Descriptor) else value
-    return FieldSpec(name, value, keyword_only=keyword_only)
+    return FieldSpec(name, value, keyword_only=keyword_only, metadata=None)
 
 
 def enum_members(interp: Interpreter, cls: ClassObject) -> dict[str, EnumMember]:

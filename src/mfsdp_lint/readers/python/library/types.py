@@ -260,6 +260,8 @@ def _fields(interp: Interpreter, call: Call) -> Object:
         described.fields |= {"name": spec.name, "init": spec.init, "kw_only": spec.keyword_only}
         if spec.default is not MISSING:
             described.fields["default"] = spec.default
+        if spec.metadata is not MISSING:
+            described.fields["metadata"] = DictObject({}, interp.tick()) if spec.metadata is None else spec.metadata
         found.append(described)
     return tuple(found)
 

@@ -153,7 +153,8 @@ class FieldSpec(NamedTuple):
     """A dataclass field: its default (or MISSING), or the factory that makes it.
 
     Values go through `convert`, defaults as well where it `converts_default`. The constructor's parameter is
-    `given_as`; one that is `init_only` goes to `__post_init__`, and no further.
+    `given_as`; one that is `init_only` goes to `__post_init__`, and no further. `metadata` is MISSING where it is not
+    known, and None where there is none.
     """
 
     name: str
@@ -165,6 +166,7 @@ class FieldSpec(NamedTuple):
     converts_default: bool = False
     given_as: str = ""
     init_only: bool = False
+    metadata: Object = MISSING
 
 
 @dataclass(slots=True, eq=False)
