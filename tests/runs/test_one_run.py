@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
+from mfsdp_lint.core.values import NONE, Known, Value
 from tests.runs.project import Project
 
 TRAIN = """\
@@ -223,8 +223,8 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(("words", "value"), [("", Known(4)), ("--tp 2", UNKNOWN)])
-def test_what_click_makes_of_words_is_not_known(project: Project, words: str, value: Value) -> None:
+@pytest.mark.parametrize(("words", "value"), [("", Known(4)), ("--tp 2", Known(2))])
+def test_click_takes_the_words_of_a_launch(project: Project, words: str, value: Value) -> None:
     project.write("scripts/clicked.py", CLICK)
     assert started(project, f"torchrun scripts/clicked.py {words}").variants[0].value(TP) == value
 
