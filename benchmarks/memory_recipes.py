@@ -99,12 +99,14 @@ def _key(settings: Mapping[str, Any]) -> str:
 
 
 def _sizes(settings: Settings) -> Iterator[tuple[str, Any]]:
+    facts = SettingFacts(settings)
     for name in ("__class__", *SIZES):
         value = settings.value(f"model.{name}")
         if isinstance(value, Known) and (value.value is not None or name in NONE_SAYS_IT):
-            # Which angles positions turn by changes no weight, and a plain provider does not have all settings of them.
-            yield f"model.{name}", "rope" if value.value in ("yarn", "mrope") else value.value
-    facts = SettingFacts(settings)
+            yield f"model.{name}", value.value
+    if set(facts.one_of("model.position_embedding_type")) <= {"rope", "yarn", "mrope"}:
+        # Which angles positions turn by changes no weight, and a plain provider does not have all settings of them.
+        yield "model.position_embedding_type", "rope"
     from_tokenizer = facts.get("model.vocab_size") is None
     if from_tokenizer or facts.on("model.should_pad_vocab"):
         # It is padded for the recipe's ranks, of which the model here has one.
