@@ -4,7 +4,8 @@
 
 PYTHON has torch, megatron-core and megatron-bridge 0.3.1; RECIPES is a folder of recipes of Megatron-Bridge VERSION.
 Every recipe that `audit --memory` counts is built as a whole model on the meta device, with megatron-core's own layers
-(benchmarks/memory_count.py), once for all that have the same sizes. Models that need packages for a GPU are told apart.
+(benchmarks/memory_count.py), once for all that have the same sizes; of a multimodal model it is the language model.
+Models that need packages for a GPU are told apart.
 The table goes to standard output; the exit code is 1 if a number differs.
 """
 
@@ -41,6 +42,8 @@ SIZES = (
     *("kv_lora_rank", "qk_head_dim", "qk_pos_emb_head_dim", "v_head_dim", "seq_length", "attention_output_gate"),
     "moe_shared_expert_gate",
 )
+NONE_SAYS_IT = ("q_lora_rank",)
+"""Sizes of which None says something else than a plain provider's default."""
 ALONE = dict.fromkeys(
     (f"model.{name}_parallel_size" for name in ("tensor_model", "pipeline_model", "context", "expert_model")), 1
 )
@@ -72,7 +75,7 @@ def main(python: str, recipes: str, version: str) -> int:
             told["not counted"] += 1
             continue
         try:
-            kind = kind_of_layers(SettingFacts(settings), settings, asked.target)
+            kind, _ = kind_of_layers(SettingFacts(settings), settings, asked.target)
         except NotModelled:
             kind = None
         if kind not in BUILT:
@@ -96,11 +99,21 @@ def _key(settings: Mapping[str, Any]) -> str:
 
 
 def _sizes(settings: Settings) -> Iterator[tuple[str, Any]]:
+    facts = SettingFacts(settings)
     for name in ("__class__", *SIZES):
         value = settings.value(f"model.{name}")
-        if isinstance(value, Known) and value.value is not None:
-            # Which angles positions turn by changes no weight, and a plain provider does not have all settings of them.
-            yield f"model.{name}", "rope" if value.value in ("yarn", "mrope") else value.value
+        if isinstance(value, Known) and (value.value is not None or name in NONE_SAYS_IT):
+            yield f"model.{name}", value.value
+    if set(facts.one_of("model.position_embedding_type")) <= {"rope", "yarn", "mrope"}:
+        # Which angles positions turn by changes no weight, and a plain provider does not have all settings of them.
+        yield "model.position_embedding_type", "rope"
+    from_tokenizer = facts.get("model.vocab_size") is None
+    if from_tokenizer or facts.on("model.should_pad_vocab"):
+        # It is padded for the recipe's ranks, of which the model here has one.
+        multiple = facts.size("model.make_vocab_size_divisible_by") * facts.size("model.tensor_model_parallel_size")
+        yield "model.make_vocab_size_divisible_by", multiple
+    if from_tokenizer and facts.known("tokenizer.tokenizer_type") == "NullTokenizer":
+        yield from (("model.vocab_size", facts.size("tokenizer.vocab_size")), ("model.should_pad_vocab", True))
 
 
 def _built(python: str, shapes: list[dict[str, Any]]) -> list[int]:

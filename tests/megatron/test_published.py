@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from textwrap import dedent
 
@@ -10,12 +11,14 @@ import pytest
 
 from mfsdp_lint.core.files import PACKAGE
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, OneOf
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.published import divisor_of_vocabulary, published
 from mfsdp_lint.readers.python.read import read_python
 
 WHEEL = Path(__file__).parents[2] / ".cache/megatron-bridge-0.3.1"
+SOURCE = re.compile(r"(megatron-bridge \d+\.\d+\.\d+|[\w.-]+/[\w.-]+ at [0-9a-f]{40}), \S+")
+"""A release of Megatron-Bridge, or a repository and its commit; and a file."""
 FILES = sorted(Path(PACKAGE, "megatron", "published").glob("*.json"))
 
 
@@ -23,9 +26,23 @@ FILES = sorted(Path(PACKAGE, "megatron", "published").glob("*.json"))
 def test_every_model_has_sizes_and_says_where_they_were_read(file: Path) -> None:
     for model, said in json.loads(file.read_text()).items():
         assert said.keys() == {"source", "sizes"}
-        assert said["source"].startswith("megatron-bridge ")
+        assert SOURCE.match(said["source"])
         assert model.count("/") == 1
         assert {"hidden_size", "num_layers"} <= said["sizes"].keys()
+
+
+def test_a_size_may_depend_on_the_release() -> None:
+    moonlight = published()["moonshotai/Moonlight-16B-A3B"]
+    found = {release: moonlight.sizes_in(release)["q_lora_rank"] for release in ("0.2.0", "0.3.1", "0.4.2", "head")}
+    assert found == {"0.2.0": None, "0.3.1": 512, "0.4.2": None, "head": None}
+    assert "q_lora_rank" not in moonlight.sizes_in(None)
+    assert moonlight.sizes_in(None)["num_layers"] == 27
+
+
+def test_a_size_that_is_not_certain_in_a_release_is_left_out() -> None:
+    small = published()["Qwen/Qwen3.5-4B"]
+    assert "mtp_num_layers" not in small.sizes_in("0.4.2")
+    assert small.sizes_in("0.6.0")["mtp_num_layers"] == 1
 
 
 def test_no_model_is_in_two_files() -> None:
@@ -67,10 +84,10 @@ def test_a_provider_of_a_published_model_has_its_sizes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("model", ["deepseek-ai/DeepSeek-V2-Lite", "moonshotai/Moonlight-16B-A3B"])
-def test_what_a_release_may_make_otherwise_is_one_of_several(model: str, tmp_path: Path) -> None:
-    """Their configurations say null: the bridge of 0.2.0 takes that, those from 0.3 on leave the provider's 512."""
+def test_a_provider_has_what_the_bridge_of_its_release_makes_of_a_size(model: str, tmp_path: Path) -> None:
+    """Their configurations say null, of which the bridge of 0.3 makes the provider's default."""
     recipe = read(tmp_path, f'"{model}"){MADE}')
-    assert recipe.setting("model.q_lora_rank").value == OneOf((None, 512))
+    assert recipe.setting("model.q_lora_rank").value == Known(512)
 
 
 def test_the_program_has_the_last_word(tmp_path: Path) -> None:

@@ -78,13 +78,13 @@ SMALL = {
 }
 
 
-def count(*changes: dict[str, Any]) -> Count:
+def count(*changes: dict[str, Any], bridge: str = "0.3.1") -> Count:
     values = dict(MODEL)
     for each in changes:
         values |= each
     known = WrittenSettings.of({path: Known(value) for path, value in values.items()})
     facts = SettingFacts(known)
-    return count_parameters(model_of(facts, known, layout_of(facts), resolve_target("0.3.1")), layout_of(facts))
+    return count_parameters(model_of(facts, known, layout_of(facts), resolve_target(bridge)), layout_of(facts))
 
 
 def test_published_models_have_as_many_parameters_as_is_published() -> None:
@@ -239,13 +239,83 @@ def test_a_pattern_names_the_layers_of_a_hybrid_model() -> None:
     [
         ({"model.hybrid_override_pattern": None}, "no pattern names the layers"),
         ({"model.hybrid_override_pattern": "M?"}, "layers '?' of the hybrid model are not modelled"),
-        ({"model.hybrid_override_pattern": "MM/M"}, "predicts further tokens is not modelled"),
+        ({"model.hybrid_override_pattern": "MM/M"}, "predicts further tokens is not modelled before core 0.19"),
+        ({"model.mtp_num_layers": 1}, "no single pattern names the layers that predict"),
+        ({"model.hybrid_override_pattern": "MM/M/*"}, "no single pattern names the layers that predict"),
         ({"model.hybrid_override_pattern": ""}, "0 layers"),
     ],
 )
 def test_what_is_not_understood_of_a_hybrid_model_is_named(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(NotModelled, match=reason.replace("?", "[?]")):
         count(SMALL, HYBRID, changes)
+
+
+HYBRID_0_6 = HYBRID | {
+    "model.__class__": "megatron.bridge.models.hybrid.hybrid_provider.HybridModelProvider",
+    "model.hybrid_override_pattern": None,
+    "model.hybrid_layer_pattern": "MM",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "times"),
+    [
+        ({"model.hybrid_layer_pattern": "MM/M"}, 1),
+        ({"model.hybrid_layer_pattern": "MM/M/M"}, 2),
+        ({"model.mtp_hybrid_override_pattern": "M", "model.mtp_num_layers": 2}, 2),
+        ({"model.mtp_hybrid_override_pattern": "M", "model.mtp_num_layers": 0}, 0),
+        (
+            {
+                "model.mtp_hybrid_override_pattern": "M",
+                "model.mtp_num_layers": 2,
+                "model.mtp_use_repeated_layer": True,
+            },
+            1,
+        ),
+    ],
+)
+def test_a_hybrid_model_may_predict_further_tokens(changes: dict[str, Any], times: int) -> None:
+    further = MAMBA + 2 * 8 * 8 + 3 * 8
+    assert count(SMALL, HYBRID_0_6, changes, bridge="0.6.0").total == 2 * MAMBA + times * further + 2 * 800 + 8
+
+
+VISION = "megatron.bridge.models.qwen_vl.qwen25_vl_provider.Qwen25VLModelProvider"
+
+
+def test_of_a_multimodal_model_the_language_model_is_counted_and_what_is_not_is_told() -> None:
+    alone, beside = count(SMALL), count(SMALL, {"model.__class__": VISION})
+    assert beside.total == alone.total
+    assert (alone.without, beside.without) == ("", "the vision model and its projection")
+    assert "the vision model and its projection: not counted" in beside.formula
+
+
+QWEN_3_VL = {
+    "model.__class__": "megatron.bridge.models.qwen_vl.qwen3_vl_provider.Qwen3VLModelProvider",
+    "model.should_pad_vocab": True,
+    "model.make_vocab_size_divisible_by": 128,
+}
+
+
+def test_a_multimodal_model_may_not_heed_what_a_language_model_does() -> None:
+    assert count(SMALL, QWEN_3_VL, bridge="0.6.0").total - count(SMALL, QWEN_3_VL).total == 2 * 8 * (128 - 100)
+    with pytest.raises(NotModelled, match="does not heed"):
+        count(SMALL, QWEN_3_VL, {"model.mtp_num_layers": 1})
+
+
+FULL_TE = {"model.use_transformer_engine_full_layer_spec": True, "model.gated_linear_unit": False}
+GPT_3 = FULL_TE | {"model.normalization": "LayerNorm", "model.add_bias_linear": True}
+
+
+def test_the_layer_of_transformer_engine_has_the_usual_weights_with_the_usual_settings() -> None:
+    usual = count(SMALL, GPT_3, {"model.use_transformer_engine_full_layer_spec": False})
+    assert count(SMALL, GPT_3).total == usual.total
+    for changes in (
+        {"model.normalization": "RMSNorm"},
+        {"model.num_query_groups": 1},
+        {"model.add_bias_linear": False},
+    ):
+        with pytest.raises(NotModelled, match="full_layer_spec is True"):
+            count(SMALL, GPT_3, changes)
 
 
 @pytest.mark.parametrize(

@@ -236,6 +236,7 @@ def test_what_is_offloaded_to_the_host_is_not_on_the_device() -> None:
     [
         ({"model.bf16": OneOf((True, False))}, "parameters", "model.bf16 is True or False"),
         ({"peft": OneOf((None, "lora"))}, "gradients", 'peft is None or "lora"'),
+        ({"model.freeze_language_model": True}, "gradients", "model.freeze_language_model is on"),
         ({"ddp.fp8_param_gather": True}, "parameters", "weights are kept in fp8"),
         ({"optimizer.optimizer": "muon"}, "optimizer states", "optimizer.optimizer is 'muon', which is not modelled"),
         ({"optimizer.bf16": False}, "main parameters", "neither optimizer.bf16 nor optimizer.fp16 is on"),

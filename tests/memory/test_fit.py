@@ -78,3 +78,11 @@ def test_without_numbers_it_is_not_known() -> None:
 def test_absurd_sizes_are_not_known() -> None:
     found = asked(80, {"model.seq_length": 10**400})
     assert (found.fit, found.why) == ("not known", "activations: the sizes make no sense")
+
+
+def test_a_part_that_is_not_counted_may_be_too_much_and_what_is_counted_alone_as_well() -> None:
+    beside = {"model.__class__": "megatron.bridge.models.qwen_vl.qwen25_vl_provider.Qwen25VLModelProvider"}
+    found = asked(80, beside)
+    assert (found.fit, found.proposals) == ("not known", ())
+    assert found.why.endswith("by the estimate, without the vision model and its projection")
+    assert asked(1, beside).fit == "does not fit"

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.megatron.versions import VersionRange, parse_range
+
 _MODELS = "megatron.bridge.models"
 _GPT = f"{_MODELS}.gpt_provider"
 _CORE = "megatron.core.models.gpt"
@@ -29,6 +32,7 @@ LAYER_FUNCTIONS: Mapping[str, Layers] = {
     f"{_MODELS}.gemma.gemma2_provider.gemma2_layer_spec": "gemma 2",
     f"{_MODELS}.gemma.gemma3_provider.gemma3_layer_spec": "gemma 3",
     f"{_MODELS}.olmoe.olmoe_provider.olmoe_layer_spec": "olmoe",
+    f"{_MODELS}.ministral3.ministral3_provider.ministral_layer_spec": "one kind",
 }
 
 Builder = Literal["gpt", "hybrid"]
@@ -42,3 +46,43 @@ BUILDERS: Mapping[str, Builder] = {
 }
 """Providers whose own `provide` builds a GPT, or a model of the layers that a pattern names. Those of Gemma put other
 attributes beside the same weights."""
+
+_ALL = parse_range(">=0")
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A model of images or sound beside a language model: in words, and how the language model is built.
+
+    `layers` is its kind of layers, None if the provider's own layer specification decides it as for a language model
+    alone. `predicts` and `pads`: the megatron-cores of the releases in which it has layers that predict further tokens,
+    and pads its vocabulary, as settings say.
+    """
+
+    what: str
+    layers: Layers | None = None
+    predicts: VersionRange = _ALL
+    pads: VersionRange = _ALL
+
+
+_VISION = "the vision model and its projection"
+_PREDICTED = parse_range(">=0.18")
+_PADDED = parse_range(">=0.19")
+_QWEN = f"{_MODELS}.qwen_vl"
+_QWEN3_VL = Beside(_VISION, "one kind", predicts=parse_range("<0"), pads=_PADDED)
+_QWEN35_VL = Beside(_VISION, "by layer and attention", _PREDICTED, _PADDED)
+
+MULTIMODAL: Mapping[str, Beside] = {
+    f"{_QWEN}.qwen_vl_provider.Qwen25VLModelProvider": Beside(_VISION),
+    f"{_QWEN}.qwen25_vl_provider.Qwen25VLModelProvider": Beside(_VISION),
+    f"{_QWEN}.qwen3_vl_provider.Qwen3VLModelProvider": _QWEN3_VL,
+    f"{_QWEN}.qwen3_vl_provider.Qwen3VLMoEModelProvider": _QWEN3_VL,
+    f"{_QWEN}.qwen35_vl_provider.Qwen35VLModelProvider": _QWEN35_VL,
+    f"{_QWEN}.qwen35_vl_provider.Qwen35VLMoEModelProvider": _QWEN35_VL,
+    f"{_MODELS}.gemma_vl.gemma3_vl_provider.Gemma3VLModelProvider": Beside(_VISION),
+    f"{_MODELS}.glm_vl.glm_45v_provider.GLM45VModelProvider": Beside(_VISION),
+    f"{_MODELS}.ministral3.ministral3_provider.Ministral3ModelProvider": Beside(_VISION),
+    f"{_MODELS}.qwen_audio.qwen2_audio_provider.Qwen2AudioModelProvider": Beside("the audio model and its projection"),
+}
+"""Providers whose own `provide` builds a language model and another one beside it: by `provide_language_model`, or of
+layers that they name there (Qwen 3 and 3.5: qwen_vl/modelling_qwen3_vl/model.py)."""

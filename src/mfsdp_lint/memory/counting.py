@@ -15,8 +15,8 @@ from typing import Any
 from mfsdp_lint.core.recipe import Settings
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, Plain
-from mfsdp_lint.megatron.layers import BUILDERS, LAYER_FUNCTIONS, Layers
-from mfsdp_lint.megatron.versions import Target
+from mfsdp_lint.megatron.layers import BUILDERS, LAYER_FUNCTIONS, MULTIMODAL, Beside, Layers
+from mfsdp_lint.megatron.versions import Target, parse_range
 from mfsdp_lint.memory.facts import NotModelled, RankGroups, SettingFacts
 from mfsdp_lint.memory.layers import Layer, ModelShape, Part, Split, Tensor
 from mfsdp_lint.snapshots import Snapshot
@@ -36,7 +36,8 @@ class Count:
     """Number of parameters: in the whole model, and on the rank that has most of them.
 
     `dense` and `experts` are those of that rank before data parallelism shards them; `formula` explains the numbers.
-    `layer` is the largest layer of that rank, and `loose` what is in none; None where nobody counted them.
+    `layer` is the largest layer of that rank, and `loose` what is in none; None where nobody counted them. `without`
+    names a part of the model that none of the numbers has in it.
     """
 
     total: int
@@ -45,13 +46,13 @@ class Count:
     formula: tuple[str, ...] = ()
     layer: int | None = None
     loose: int | None = None
+    without: str = ""
 
 
 UNMODELLED = {
     "model.heterogeneous_block_specs": (False, None),
     "model.moe_latent_size": (None,),
-    **dict.fromkeys(("model.restore_modelopt_state", "model.use_transformer_engine_full_layer_spec"), (False, None)),
-    **dict.fromkeys(("model.use_mup", "model.use_kitchen"), (False, None)),
+    **dict.fromkeys(("model.restore_modelopt_state", "model.use_mup", "model.use_kitchen"), (False, None)),
     "model.enable_hyper_connections": (False, None),
 }
 """Settings that change which layers there are, with the values that are understood. A release need not have them."""
@@ -73,12 +74,13 @@ class Stage:
     output: bool
 
 
-def tensors_of(stage: Stage, shape: ModelShape, last: Layer, pipeline: int) -> list[Tensor]:
-    """Return the tensors of a stage, those of equal layers as one. `last` is the model's last layer, which those that
-    predict further tokens are like. Raises NotModelled.
+def tensors_of(stage: Stage, shape: ModelShape, predicting: Sequence[Layer], pipeline: int) -> list[Tensor]:
+    """Return the tensors of a stage, those of equal layers as one. `predicting` are the layers of each further token
+    that is predicted. Raises NotModelled.
     """
     held = Counter(stage.layers)
-    held[last] += stage.predictions
+    for layer in predicting:
+        held[layer] += stage.predictions
     several = [(times, shape.layer(layer)) for layer, times in sorted(held.items()) if times]
     if stage.predictions:
         several.append((stage.predictions, shape.prediction()))
@@ -93,9 +95,10 @@ def tensors_of(stage: Stage, shape: ModelShape, last: Layer, pipeline: int) -> l
     return [(times * numbers, split) for times, tensors in several for numbers, split in tensors]
 
 
-def _stages(facts: SettingFacts, layers: Sequence[Layer], pipeline: int, numbers: Sequence[int]) -> list[Stage]:
+def _stages(
+    facts: SettingFacts, layers: Sequence[Layer], pipeline: int, numbers: Sequence[int], predictions: int
+) -> list[Stage]:
     """Divide layers into stages, `numbers` of them in each. Raises NotModelled."""
-    predictions = _predictions(facts)
     pieces = facts.get("model.virtual_pipeline_model_parallel_size") if pipeline > 1 else None
     if isinstance(pieces, int) and pieces > 1 and len(set(layers)) > 1:
         if len(set(numbers)) > 1 or numbers[0] % pieces:
@@ -202,28 +205,55 @@ _HYBRID: dict[str, Layer] = {"M": ("mamba",), "*": ("attention",), "-": ("mlp",)
 models/mamba/mamba_layer_specs.py)."""
 _STAGE, _PREDICTION = "|", "/"
 """Signs between stages, and before the layers of further predictions (core 0.17 and later)."""
+_HYBRID_PREDICTS = parse_range(">=0.19")
+"""Cores whose layers of further predictions were read."""
 
 
-def _hybrid_layers(facts: SettingFacts, pipeline: int) -> tuple[list[Layer], Sequence[int]]:
-    """Return the layers of a hybrid model, and their numbers in each stage. Raises NotModelled."""
+def _hybrid_layers(
+    facts: SettingFacts, pipeline: int, core: str
+) -> tuple[Sequence[Layer], list[Stage], Sequence[Layer]]:
+    """Return the layers of a hybrid model, its stages, and the layers of each further token that it predicts. Raises
+    NotModelled.
+    """
     pattern = facts.if_any("model.hybrid_layer_pattern")
     if pattern is None:
         pattern = facts.if_any("model.hybrid_override_pattern")
     if not isinstance(pattern, str):
         raise NotModelled("no pattern names the layers of the hybrid model: not modelled")
-    if _PREDICTION in pattern or _predictions(facts):
-        raise NotModelled("a hybrid model that predicts further tokens is not modelled")
+    pattern, *further = pattern.split(_PREDICTION)
+    predicted, predictions = _hybrid_predictions(facts, further)
+    if predictions and core not in _HYBRID_PREDICTS:
+        raise NotModelled("a hybrid model that predicts further tokens is not modelled before core 0.19")
     stages = pattern.split(_STAGE)
-    if strange := set("".join(stages)) - _HYBRID.keys():
+    if strange := set("".join(stages) + predicted) - _HYBRID.keys():
         raise NotModelled(f"layers {''.join(sorted(strange))!r} of the hybrid model are not modelled")
     layers = [_HYBRID[sign] for sign in "".join(stages)]
     if len(layers) > _MOST_LAYERS or not layers:
         raise NotModelled(f"a hybrid model has {len(layers)} layers, which is no number of layers")
     if len(stages) == 1:
-        return layers, _layers_of_stages(facts, len(layers), pipeline)
-    if len(stages) != pipeline:
+        numbers = _layers_of_stages(facts, len(layers), pipeline)
+    elif len(stages) == pipeline:
+        numbers = [len(stage) for stage in stages]
+    else:
         raise NotModelled(f"the pattern of layers has {len(stages)} stages, the pipeline {pipeline}: not modelled")
-    return layers, [len(stage) for stage in stages]
+    return layers, _stages(facts, layers, pipeline, numbers, predictions), [_HYBRID[sign] for sign in predicted]
+
+
+def _hybrid_predictions(facts: SettingFacts, further: Sequence[str]) -> tuple[str, int]:
+    """Return the pattern of the layers that predict a further token, and how many times they are built: once, if all
+    tokens share them. `further` is what the whole pattern says of them, else a setting of its own does
+    (Megatron-Bridge 0.6.0, models/hybrid/hybrid_provider.py:193-231; megatron-core 0.19.0,
+    transformer/multi_token_prediction.py:1733). Raises NotModelled.
+    """
+    own = facts.if_any("model.mtp_hybrid_override_pattern")
+    times = _predictions(facts)
+    if own is not None and not further:
+        further = [str(own)] * times
+    if not further and not times:
+        return "", 0
+    if not further or len(set(further)) > 1 or own not in (None, further[0]):
+        raise NotModelled("no single pattern names the layers that predict further tokens: not modelled")
+    return further[0], 1 if facts.if_any("model.mtp_use_repeated_layer") else len(further)
 
 
 def _layers_of_stages(facts: SettingFacts, layers: int, pipeline: int) -> list[int]:
@@ -248,23 +278,28 @@ def _layers_of_stages(facts: SettingFacts, layers: int, pipeline: int) -> list[i
 _SPECS = ("transformer_layer_spec", "mamba_stack_spec", "hybrid_stack_spec")
 
 
-def kind_of_layers(facts: SettingFacts, settings: Settings, target: Target) -> Layers | None:
-    """Return the kind of layers that the model's provider builds; None for a hybrid model. Raises NotModelled."""
+def kind_of_layers(facts: SettingFacts, settings: Settings, target: Target) -> tuple[Layers | None, Beside | None]:
+    """Return the kind of layers that the model's provider builds, None for a hybrid model, and what it builds beside
+    them. Raises NotModelled.
+    """
     name = facts.get("model.__class__")
     snapshot = shipped(target.data)
     if not isinstance(name, str) or snapshot is None:
         raise NotModelled("model.__class__ is not known")
     classes = list(_classes(snapshot, name))
     provider = next((each for each, described in classes if "provide" in described.get("methods", {})), "")
+    beside = MULTIMODAL.get(provider)
     builder = BUILDERS.get(provider)
-    if builder is None:
+    if builder is None and beside is None:
         raise NotModelled(f"the layers of {name} are not modelled")
+    if beside is not None and beside.layers is not None:
+        return beside.layers, beside
     if builder == "hybrid":
         for spec in _SPECS[1:]:
             setting = settings.get(f"model.{spec}")
             if setting is not None and (setting.origin is None or setting.origin.how != "default"):
                 raise NotModelled(f"the layers of {name} are not modelled (model.{spec} is its own)")
-        return None
+        return None, None
     # The function that builds the layers is the recipe's, if it names one, else that of the class.
     spec = _SPECS[0]
     setting, function = settings.get(f"model.{spec}"), None
@@ -275,7 +310,7 @@ def kind_of_layers(facts: SettingFacts, settings: Settings, target: Target) -> L
         function = next((_function(node) for field, node, *_ in fields if field == spec), None)
     if (layers := LAYER_FUNCTIONS.get(function or "")) is None:
         raise NotModelled(f"the layers of {name} are not modelled ({function or f'model.{spec} is its own'})")
-    return layers
+    return layers, beside
 
 
 def _function(node: Any) -> str | None:
@@ -326,34 +361,57 @@ def split_evenly(parameters: GivenParameters, facts: SettingFacts, layout: RankG
 @dataclass(frozen=True, slots=True)
 class Model:
     """A model as its settings describe it: the shape of its parts, its layers, and the stages that they are divided
-    into.
+    into; the layers of each further token that it predicts. `beside` names another model that the provider builds
+    beside it, and that is not counted.
     """
 
     shape: ModelShape
     layers: Sequence[Layer]
     stages: Sequence[Stage]
+    predicting: Sequence[Layer]
+    beside: str = ""
 
 
 def model_of(facts: SettingFacts, settings: Settings, layout: RankGroups, target: Target) -> Model:
     """Describe the model. Raises NotModelled."""
-    kind = kind_of_layers(facts, settings, target)
+    kind, beside = kind_of_layers(facts, settings, target)
     for path, understood in UNMODELLED.items():
         if (value := facts.if_any(path)) not in understood:
             raise NotModelled(f"{path} is {value!r}, which is not modelled")
-    layers, stages = _divided(facts, kind, layout.pipeline)
-    if _predictions(facts) and facts.if_any("model.mtp_use_repeated_layer"):
-        raise NotModelled("model.mtp_use_repeated_layer is on, which is not modelled")
-    return Model(ModelShape(facts, kind, target.core), layers, stages)
+    _need_usual_layers(facts)
+    layers, stages, predicting = _divided(facts, kind, layout.pipeline, target.core)
+    if beside is None:
+        return Model(ModelShape(facts, kind, target.core), layers, stages, predicting)
+    if _predictions(facts) and target.core not in beside.predicts:
+        raise NotModelled("model.mtp_num_layers is set, which this multimodal model does not heed")
+    shape = ModelShape(facts, kind, target.core, target.core in beside.pads)
+    return Model(shape, layers, stages, predicting, beside.what)
+
+
+def _need_usual_layers(facts: SettingFacts) -> None:
+    """Raise NotModelled where Transformer Engine's own layer has other weights than those of megatron-core: it heeds
+    none of the settings asked here (Megatron-Bridge 0.3.1, models/gpt_full_te_layer_autocast_spec.py:184-208).
+    """
+    path = "model.use_transformer_engine_full_layer_spec"
+    if not facts.if_any(path):
+        return
+    groups = facts.get("model.num_query_groups")
+    usual = facts.on("model.add_bias_linear") and facts.get("model.normalization") == "LayerNorm"
+    more = any(facts.get(f"model.{name}") for name in ("gated_linear_unit", "qk_layernorm", "num_moe_experts"))
+    if not usual or more or groups not in (None, facts.get("model.num_attention_heads")):
+        raise NotModelled(f"{path} is True, which is not modelled with these layers")
 
 
 def count_parameters(model: Model, layout: RankGroups) -> Count:
     """Count parameters by the model's settings. Raises NotModelled."""
     shape, layers, stages = model.shape, model.layers, model.stages
     whole = Stage(tuple(layers), sum(stage.predictions for stage in stages), embedding=True, output=True)
-    total = sum(size for size, _ in tensors_of(whole, shape, layers[-1], 1))
-    held = [_held(tensors_of(stage, shape, layers[-1], layout.pipeline), layout) for stage in stages]
+    total = sum(size for size, _ in tensors_of(whole, shape, model.predicting, 1))
+    held = [_held(tensors_of(stage, shape, model.predicting, layout.pipeline), layout) for stage in stages]
     fullest = max(range(len(held)), key=lambda stage: sum(held[stage]))
-    told = [f"{total:,} parameters, by the model's settings"]
+    told = [f"{total:,} parameters{' of the language model' if model.beside else ''}, by the model's settings"]
+    if model.beside:
+        told.append(f"{model.beside}: not counted")
     if (words := shape.published_words()) is not None:
         told.append(f"{words:,} words, as published for {shape.facts.known('tokenizer.tokenizer_model')}")
     rank, experts = sum(held[fullest]), held[fullest][1]
@@ -366,20 +424,25 @@ def count_parameters(model: Model, layout: RankGroups) -> Count:
         told.append(f"{rank:,} on a rank{of}{f', {experts:,} of them in experts' if experts else ''} ({split})")
     sizes = {layer: sum(_held(list(shape.layer(layer)), layout)) for layer in set(stages[fullest].layers)}
     loose = rank - sum(sizes[layer] for layer in stages[fullest].layers)
-    return Count(total, *held[fullest], tuple(told), max(sizes.values(), default=0), loose)
+    return Count(total, *held[fullest], tuple(told), max(sizes.values(), default=0), loose, model.beside)
 
 
-def _divided(facts: SettingFacts, kind: Layers | None, pipeline: int) -> tuple[Sequence[Layer], list[Stage]]:
-    """Return the layers, and the stages that they are divided into. Raises NotModelled."""
-    layers: Sequence[Layer]
+def _divided(
+    facts: SettingFacts, kind: Layers | None, pipeline: int, core: str
+) -> tuple[Sequence[Layer], list[Stage], Sequence[Layer]]:
+    """Return the layers, the stages that they are divided into, and the layers of each further token that is
+    predicted. Raises NotModelled.
+    """
     if kind is None:
-        layers, numbers = _hybrid_layers(facts, pipeline)
-        return layers, _stages(facts, layers, pipeline, numbers)
+        return _hybrid_layers(facts, pipeline, core)
     layers = _gpt_layers(facts, kind)
     layout = facts.if_any("model.pipeline_model_parallel_layout") if pipeline > 1 else None
+    if _predictions(facts) and facts.if_any("model.mtp_use_repeated_layer"):
+        raise NotModelled("model.mtp_use_repeated_layer is on, which is not modelled")
     if layout is not None:
-        return layers, _stages_by_layout(layout, layers, pipeline)
-    return layers, _stages(facts, layers, pipeline, _layers_of_stages(facts, len(layers), pipeline))
+        return layers, _stages_by_layout(layout, layers, pipeline), layers[-1:]
+    numbers = _layers_of_stages(facts, len(layers), pipeline)
+    return layers, _stages(facts, layers, pipeline, numbers, _predictions(facts)), layers[-1:]
 
 
 def _held(stage: Sequence[Tensor], layout: RankGroups) -> tuple[int, int]:

@@ -193,7 +193,8 @@ def _of(
     experts: int | None = None
     with suppress(NotModelled):
         dense, experts = layout.shards(ranks), layout.expert_shards(ranks)
-    return Memory(ranks, dense, experts, count, "", tuple(footprints), sources, LEFT_OUT, own_why)
+    left_out = (*([f"{count.without}: weights, model state and activations"] if count.without else ()), *LEFT_OUT)
+    return Memory(ranks, dense, experts, count, "", tuple(footprints), sources, left_out, own_why)
 
 
 def _activations(facts: SettingFacts, model: Model, layout: RankGroups, ranks: int | None) -> Amount:

@@ -362,6 +362,8 @@ class Precision:
         """Raise NotModelled if weights are frozen: they have neither gradients nor main parameters."""
         if self.facts.has("peft") and self.facts.get("peft") is not None:
             raise NotModelled("peft is set: how many parameters are trained is not modelled")
+        if self.facts.if_any("model.freeze_language_model"):
+            raise NotModelled("model.freeze_language_model is on: how many parameters are trained is not modelled")
 
     def _need_known_offload(self) -> None:
         if self.facts.on(_CPU_OFFLOAD) and self.kind != DISTRIBUTED:

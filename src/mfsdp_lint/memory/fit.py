@@ -79,6 +79,9 @@ def answer(recipe: Recipe, memory: Memory, limit: Limit, memory_of: MemoryOf, re
     if memory.own is None:
         return Answer("not known", limit, memory.why or memory.own_why or "how the model is wrapped is not known")
     fit, why = fit_of(memory.own, limit)
+    if fit != "does not fit" and memory.count is not None and memory.count.without:
+        # What is counted may be the smaller part of what a rank holds.
+        return Answer("not known", limit, f"{why}, without {memory.count.without}")
     if fit in ("fits", "not known"):
         return Answer(fit, limit, why)
     return Answer(fit, limit, why, tuple(_proposals(recipe, memory.own, limit, memory_of, refused_by)))
@@ -102,7 +105,7 @@ def _proposals(
         if not _divides(changed, memory.ranks) or refused_by(changed) - already:
             return None
         own = memory.own
-        if own is None or own.needed.bytes is None:
+        if own is None or own.needed.bytes is None or (memory.count is not None and memory.count.without):
             return None
         return fit_of(own, limit)[0], own.needed.bytes
 

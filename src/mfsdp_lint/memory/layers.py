@@ -31,13 +31,14 @@ Layer = tuple[Part, ...]
 
 @dataclass(frozen=True, slots=True)
 class ModelShape:
-    """Tensors of the parts of a model. `layers` is its kind of layers, None of a hybrid model. Methods raise
-    NotModelled.
+    """Tensors of the parts of a model. `layers` is its kind of layers, None of a hybrid model. `pads`: its vocabulary
+    is padded as settings say. Methods raise NotModelled.
     """
 
     facts: SettingFacts
     layers: Layers | None
     core: str
+    pads: bool = True
 
     @property
     def hidden(self) -> int:
@@ -64,7 +65,7 @@ class ModelShape:
         if facts.get("model.vocab_size") is None:
             words, padded = self._words_of_the_tokenizer(), True
         else:
-            words, padded = facts.size("model.vocab_size"), facts.on("model.should_pad_vocab")
+            words, padded = facts.size("model.vocab_size"), self.pads and facts.on("model.should_pad_vocab")
         if not padded:
             return words
         multiple = facts.size("model.make_vocab_size_divisible_by")
@@ -203,7 +204,8 @@ class ModelShape:
         facts, hidden = self.facts, self.hidden
         experts = facts.size("model.num_moe_experts")
         gates = 2 if facts.on("model.gated_linear_unit") else 1
-        width = facts.size("model.moe_ffn_hidden_size", self.feed_forward())
+        own = facts.get("model.moe_ffn_hidden_size") is not None
+        width = facts.size("model.moe_ffn_hidden_size") if own else self.feed_forward()
         biased = facts.on("model.add_bias_linear")
         yield experts * hidden + (experts if biased else 0), "whole"  # the router
         yield experts * (gates + 1) * width * hidden, "expert tensor"

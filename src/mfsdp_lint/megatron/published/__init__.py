@@ -1,9 +1,10 @@
 """Published sizes of models on the Hugging Face hub, by their ids ("meta-llama/Meta-Llama-3-8B").
 
 A JSON file a family. `sizes` are fields of Megatron-Bridge's model provider, with the values that the model's bridge
-makes of the published configuration; {"one_of": […]} where it makes one of several, and a field that is not certain is
-left out. `source` names the release, the file and
-the class, or the line, where they were read.
+makes of the published configuration; {"one_of": […]} where it makes one of several; {"releases": {">=0.4": …}} where it
+depends on the release of Megatron-Bridge, the first range that has it in; a field that is not certain is left out.
+`source` names where they were read: the release of Megatron-Bridge, or the repository and its commit, the file, and the
+class or the line.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 from mfsdp_lint.core.files import PACKAGE, read
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.megatron.versions import parse_range
 
 _FOLDER = os.path.join(PACKAGE, "megatron", "published")
 
@@ -26,6 +28,17 @@ class Published:
 
     sizes: Mapping[str, Any]
     source: str
+
+    def sizes_in(self, release: str | None) -> dict[str, Any]:
+        """Return the sizes of a release; of an unknown one, those that are the same in all of them."""
+        found = {}
+        for name, size in self.sizes.items():
+            by_range = size["releases"] if isinstance(size, dict) and "releases" in size else {"": size}
+            for within, value in by_range.items():
+                if within == "" or (release is not None and release in parse_range(within)):
+                    found[name] = value
+                    break
+        return found
 
 
 @cache

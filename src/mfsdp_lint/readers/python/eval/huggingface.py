@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.detect.present import declared
 from mfsdp_lint.megatron.published import divisor_of_vocabulary, published
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import lookup
@@ -114,16 +115,24 @@ def _provider(interp: Interpreter, function: Function, arguments: list[Object], 
         interp.memo[key] = ready
     made = ready.make(interp, {})
     if isinstance(made, Instance):
-        _size(interp, made, model)
+        _size(interp, made, model, _release(interp, function))
     return interp.unknown("provider", not_none=True) if made is None else made
 
 
-def _size(interp: Interpreter, provider: Instance, model: str) -> None:
+def _release(interp: Interpreter, function: Function) -> str | None:
+    """Return the release of the package that the AutoBridge class belongs to; None if it does not say it."""
+    if function.module.upstream is not None:
+        return function.module.upstream.rpartition(" ")[2]
+    package = os.path.dirname(os.path.dirname(os.path.dirname(function.module.path)))
+    return declared(_text(interp, os.path.join(package, "package_info.py")))
+
+
+def _size(interp: Interpreter, provider: Instance, model: str, release: str | None) -> None:
     """Give a new provider the published sizes of its model, where nothing but the hub decides them."""
     known = published().get(model)
     if known is None:
         return
-    sizes = dict(known.sizes)
+    sizes = known.sizes_in(release)
     if isinstance(words := sizes.get("vocab_size"), int):
         sizes["make_vocab_size_divisible_by"] = divisor_of_vocabulary(words)
     inner = provider.fields.get("transformer")  # a part of a model configuration of its own, from 0.4.2 on
@@ -278,14 +287,29 @@ def _registered(interp: Interpreter, function: Function, word: str = "") -> Iter
 
 def _sources(interp: Interpreter, cls: ClassObject) -> set[str]:
     """Return the names of the Hugging Face classes that a bridge class is registered for."""
-    assert cls.node is not None
-    found = set()
-    for decorator in cls.node.decorator_list:
-        if isinstance(decorator, ast.Call) and REGISTRY in ast.unparse(decorator.func):
-            for keyword in decorator.keywords:
-                if keyword.arg == "source":
-                    found.add(_class_name(interp, keyword.value, cls))
-    return found
+    return {
+        _class_name(interp, keyword.value, cls)
+        for name, call in _registrations(cls.module)
+        if name == cls.name
+        for keyword in call.keywords
+        if keyword.arg == "source"
+    }
+
+
+def _registrations(module: Module) -> Iterator[tuple[str, ast.Call]]:
+    """Yield the calls that register a bridge class of a module, with its name: each decorates the class, or is called
+    with it.
+    """
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.ClassDef(name=name, decorator_list=registering):
+                yield from ((name, each) for each in registering if _registers(each) and isinstance(each, ast.Call))
+            case ast.Call(func=ast.Call() as call, args=[ast.Name(id=name)]) if _registers(call):
+                yield name, call
+
+
+def _registers(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == REGISTRY
 
 
 def _class_name(interp: Interpreter, node: ast.expr, cls: ClassObject) -> str:
@@ -309,10 +333,7 @@ def _text(interp: Interpreter, path: str) -> str:
 
 
 def _classes(interp: Interpreter, module: Module) -> Iterator[ClassObject]:
-    for node in module.tree.body:
-        if isinstance(node, ast.ClassDef) and any(
-            REGISTRY in ast.unparse(decorator) for decorator in node.decorator_list
-        ):
-            cls = resolve_global(interp, module, node.name)
-            if isinstance(cls, ClassObject):
-                yield cls
+    for name in dict.fromkeys(name for name, _ in _registrations(module)):
+        cls = resolve_global(interp, module, name)
+        if isinstance(cls, ClassObject):
+            yield cls
