@@ -81,6 +81,7 @@ def architecture(model: str) -> str | None:
 AUTO_BRIDGE = "AutoBridge"
 PROVIDER_METHODS = {"to_megatron_provider": "provider_bridge", "get_model_config": "hf_config_to_model_config"}
 REGISTRY = "register_bridge"
+_ID = "hf_model_id"
 
 
 def model_of(function: Function) -> Callable[..., Object] | None:
@@ -116,7 +117,22 @@ def _provider(interp: Interpreter, function: Function, arguments: list[Object], 
     made = ready.make(interp, {})
     if isinstance(made, Instance):
         _size(interp, made, model, _release(interp, function))
+    if function.name == "to_megatron_provider":
+        elsewhere = len(arguments) > 2 or any(each.arg in ("hf_path", None) for each in getattr(node, "keywords", ()))
+        _identify(interp, made, "" if elsewhere else model)
     return interp.unknown("provider", not_none=True) if made is None else made
+
+
+def _identify(interp: Interpreter, made: Object, model: str) -> None:
+    """Write a model's id into what may be its provider; it is not known where the weights are named apart from it.
+
+    Source: `to_megatron_provider` in models/conversion/auto_bridge.py, 0.2.0:775 to 0.6.0:1710.
+    """
+    for provider in made.options if isinstance(made, Choice) else (made,):
+        if isinstance(provider, Instance) and _ID in provider.fields:
+            provider.fields[_ID] = model or interp.unknown(f"model.{_ID}")
+            if (write := provider.writes.get(_ID)) is not None:
+                provider.writes[_ID] = write._replace(value=provider.fields[_ID])
 
 
 def _release(interp: Interpreter, function: Function) -> str | None:
