@@ -93,11 +93,11 @@ def to_blame(tree: Path) -> set[tuple[str, int]]:
     return {own.get((path, function((path, line))), (path, line)) for path, line in switches}
 
 
-def check_fixed(tree: Path, recipes: str = RECIPES) -> None:
+def check_fixed(tree: Path, *recipes: str) -> None:
     """After --fix the mistake is gone, and a second run would change nothing: no safe fix is left."""
-    assert lint(tree, "--fix-only", recipes).code == 0
-    assert certain(lint(tree, "--select", "MFSDP101", "--output-format", "json", recipes).of("MFSDP101")) == []
-    assert lint(tree, "--diff", recipes).out == ""
+    assert lint(tree, "--fix-only", *recipes).code == 0
+    assert certain(lint(tree, "--select", "MFSDP101", "--output-format", "json", *recipes).of("MFSDP101")) == []
+    assert lint(tree, "--diff", *recipes).out == ""
 
 
 def test_with_fsdp_switched_on_every_recipe_is_reported_where_it_switches_and_fixed(tree: Path) -> None:
@@ -110,7 +110,7 @@ def test_with_fsdp_switched_on_every_recipe_is_reported_where_it_switches_and_fi
     assert {each["stage"] for each in found} == {"startup"}
     assert {each["raises"] for each in found} == {"Megatron FSDP only supports fsdp_dtensor checkpoint format"}
 
-    check_fixed(tree)
+    check_fixed(tree, RECIPES)
     removed, added = changed_lines(tree)
     changed = {each.removeprefix("cfg.") for each in settings_of([*removed, *added])}
     # The fine-tuning functions with a switch give theirs as an argument.
@@ -128,23 +128,25 @@ def shard_everything(config):
 
 
 def test_a_switch_in_a_shared_helper_is_one_finding_there_and_one_edit(tree: Path) -> None:
-    (tree / RECIPES / "sharding.py").write_text(HELPER)
-    called = rewrite(tree, r"^( +)" + SWITCH_OFF.replace(".", r"\."), r"\1shard_everything(cfg)")
-    assert called > 50
+    helper = f"{RECIPES}/sharding.py"
+    (tree / helper).write_text(HELPER)
+    called = rewrite(tree, r"^( +)" + SWITCH_OFF.replace(".", r"\."), r"\1shard_everything(cfg)", QWEN)
+    assert called > 15
     rewrite(
         tree,
         r"^(from megatron\.bridge\.recipes\.common import .*)$",
         r"\1\nfrom megatron.bridge.recipes.sharding import shard_everything",
+        QWEN,
     )
-    rewrite(tree, r'^ +cfg\.ddp\.data_parallel_sharding_strategy = "no_shard"\n', "")
+    rewrite(tree, r'^ +cfg\.ddp\.data_parallel_sharding_strategy = "no_shard"\n', "", QWEN)
     commit(tree)
-    run = lint(tree, "--select", "MFSDP101", "--output-format", "json", RECIPES)
+    run = lint(tree, "--select", "MFSDP101", "--output-format", "json", helper, QWEN)
     own_choice = lines_with(tree, 'cfg.checkpoint.ckpt_format = "torch_dist"')
     found = [each for each in certain(run.of("MFSDP101")) if (each["path"], each["line"]) not in own_choice]
-    assert [(each["path"], each["line"]) for each in found] == [(f"{RECIPES}/sharding.py", 5)]
-    assert len(found[0]["recipes"]) > 40
+    assert [(each["path"], each["line"]) for each in found] == [(helper, 5)]
+    assert len(found[0]["recipes"]) > 15
 
-    check_fixed(tree)
+    check_fixed(tree, helper, QWEN)
     removed, added = changed_lines(tree)
     assert added.count('config.checkpoint.ckpt_format = "fsdp_dtensor"') == 1
     # A recipe that chooses its own format afterwards is mended there.
