@@ -10,7 +10,7 @@ import pytest
 
 from mfsdp_lint.cli import main
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.readers.embedding_formats.go_templates import GAP
+from mfsdp_lint.readers.embedding_formats.go_functions import GAP
 from mfsdp_lint.readers.embedding_formats.helm import Chart
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.script import plain

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -155,23 +155,24 @@ def read_configuration(file: str | None = None) -> dict[str, Any]:
     table, file = found
     repository = os.path.realpath(repository_above(os.path.dirname(os.path.abspath(file))))
     configured = _merged(table, file, (), repository)
-    dropped = [name for name in ONLY_ASKED if configured.pop(BY_NAME[name].field, False)]
-    if dropped:
-        flags = " ".join(f"--{name}" for name in dropped)
-        configured["remarks"] = (
-            f"{file}: {', '.join(dropped)}: a configuration that came with the files edits nothing; give {flags}, or "
-            f"name the file: --config {file}",
-        )
+    remarks = []
+    if dropped := [name for name in ONLY_ASKED if configured.pop(BY_NAME[name].field, False)]:
+        remarks.append(_does_not_count(file, file, dropped, "edits nothing"))
     of_a_dry_run = dict(configured.get(DRY_RUN, ()))
-    if dropped := [name for name in ONLY_ASKED_OF_A_DRY_RUN if name.replace("-", "_") in of_a_dry_run]:
-        configured[DRY_RUN] = tuple(
-            (name, value) for name, value in of_a_dry_run.items() if name.replace("_", "-") not in dropped
-        )
-        flags = " ".join(f"--{name}" for name in dropped)
-        remark = f"a configuration that came with the files runs no program; give {flags}, or name the file"
-        where = f"{file}: dry-run: {', '.join(dropped)}"
-        configured["remarks"] = (*configured.get("remarks", ()), f"{where}: {remark}: --config {file}")
+    if dropped := [
+        name for name in ONLY_ASKED_OF_A_DRY_RUN if of_a_dry_run.pop(name.replace("-", "_"), None) is not None
+    ]:
+        configured[DRY_RUN] = tuple(of_a_dry_run.items())
+        remarks.append(_does_not_count(file, f"{file}: dry-run", dropped, "runs no program"))
+    if remarks:
+        configured["remarks"] = tuple(remarks)
     return configured
+
+
+def _does_not_count(file: str, where: str, names: Sequence[str], why: str) -> str:
+    flags = " ".join(f"--{name}" for name in names)
+    said = f"a configuration that came with the files {why}; give {flags}, or name the file: --config {file}"
+    return f"{where}: {', '.join(names)}: {said}"
 
 
 def configuration_file() -> str | None:

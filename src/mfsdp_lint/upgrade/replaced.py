@@ -13,7 +13,7 @@ from pathlib import Path
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.store import read_json
 from mfsdp_lint.megatron.versions import Target
-from mfsdp_lint.megatron.versions.releases import RELEASES
+from mfsdp_lint.megatron.versions.releases import steps_between
 from mfsdp_lint.upgrade.library import Name
 
 SOURCE = Path(__file__).with_name("successors.json")
@@ -49,11 +49,8 @@ def _after(before: Replacement, step: Mapping[Name, list[Replacement]]) -> Itera
 
 
 def _steps(old: str, new: str) -> Iterator[Mapping[Name, list[Replacement]]]:
-    known = list(dict.fromkeys(release.data for release in RELEASES))
-    first, last = known.index(old), known.index(new)
     steps = _both_ways()
-    way = known[first : last + 1] if first < last else known[last : first + 1][::-1]
-    yield from (steps[pair] for pair in pairwise(way))
+    yield from (steps[pair] for pair in pairwise(steps_between(old, new)))
 
 
 @cache

@@ -16,7 +16,7 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.store import read_json
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.megatron.versions.releases import RELEASES
+from mfsdp_lint.megatron.versions.releases import steps_between
 from mfsdp_lint.upgrade.breaks import Break
 from mfsdp_lint.upgrade.library import Library, LibraryCall
 from mfsdp_lint.upgrade.renames import is_comment
@@ -87,11 +87,8 @@ Successor = str | list[str]
 def _moved(old: str, new: str) -> dict[str, Successor]:
     """Return the paths that are gone between two releases, over all releases between them; renames back as well."""
     steps = _steps()
-    names = list(dict.fromkeys(name for step in steps for name in step))
-    first, last = names.index(old), names.index(new)
-    way = names[first : last + 1] if first < last else names[last : first + 1][::-1]
     found: dict[str, Successor] = {}
-    for pair in pairwise(way):
+    for pair in pairwise(steps_between(old, new)):
         step = steps[pair] if pair in steps else _back(steps[pair[1], pair[0]])
         found = {path: _after(there, step) for path, there in found.items()}
         found |= {path: there for path, there in step.items() if path not in found}
@@ -113,5 +110,4 @@ def _back(step: Mapping[str, Successor]) -> dict[str, Successor]:
 def _steps() -> Mapping[tuple[str, str], Mapping[str, Successor]]:
     """Return what each release renamed, by the names of the release before it and of its own, oldest first."""
     data: Mapping[str, Mapping[str, Successor]] = read_json(SOURCE)
-    known = list(dict.fromkeys(release.data for release in RELEASES))
-    return {(old, new): data[f"{old} {new}"] for old, new in pairwise(known)}
+    return {(old, new): names for (old, new), names in ((step.split(" "), names) for step, names in data.items())}

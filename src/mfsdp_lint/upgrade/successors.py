@@ -15,7 +15,8 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Value, describe, is_known_as, spell
 from mfsdp_lint.fixes.judged import equal
-from mfsdp_lint.megatron.versions import RELEASES, Target, resolve_target
+from mfsdp_lint.megatron.versions import Target, resolve_target
+from mfsdp_lint.megatron.versions.releases import steps_between
 from mfsdp_lint.megatron.vocabulary import SECTIONS
 from mfsdp_lint.reports.wording import count
 from mfsdp_lint.upgrade.library import KINDS, RECIPES, Library, LibraryCall, Name
@@ -70,10 +71,7 @@ def successor_of(call: LibraryCall, old: Library, new: Library, module: str) -> 
 
 def _between(old: Target, new: Target) -> Iterator[Target]:
     """Yield the releases of which there is a snapshot, from one to another one, in either direction; that one last."""
-    lines = list(dict.fromkeys(release.data for release in RELEASES))
-    first, last = lines.index(old.data), lines.index(new.data)
-    step = 1 if first < last else -1
-    yield from (resolve_target(line) for line in lines[first + step : last : step])
+    yield from map(resolve_target, steps_between(old.data, new.data)[1:-1])
     yield new
 
 

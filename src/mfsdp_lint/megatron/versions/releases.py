@@ -64,6 +64,13 @@ HEAD_LINE = (0, 7)
 NEWEST_ON_THE_INDEX = "0.3.1"
 
 
+def steps_between(old: str, new: str) -> list[str]:
+    """List the releases that have data of their own from one to another one, in either direction, both included."""
+    known = list(dict.fromkeys(release.data for release in RELEASES))
+    first, last = known.index(old), known.index(new)
+    return known[first : last + 1] if first < last else known[last : first + 1][::-1]
+
+
 @dataclass(frozen=True, slots=True)
 class CoreRelease:
     """A megatron-core release: the tag of Megatron-LM that it was made from, and the commit of that tag."""

@@ -18,14 +18,15 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.formats import recipes_of, scripts_of_document
-from mfsdp_lint.readers.embedding_formats.go_templates import (
+from mfsdp_lint.readers.embedding_formats.go_functions import (
     GAP,
     UNKNOWN_ITEM,
     Item,
     Scalar,
-    Templates,
     merged,
+    standing_at,
 )
+from mfsdp_lint.readers.embedding_formats.go_templates import Templates
 from mfsdp_lint.readers.embedding_formats.held_texts import entries, said, text_of
 from mfsdp_lint.readers.embedding_formats.kubernetes import with_maps
 from mfsdp_lint.readers.given_words import HOLE
@@ -295,9 +296,7 @@ class _Manifest:
         inside = [
             each for each in sliced(self.rendered, piece.start, max(piece.end, piece.start + 1)) if each.text.strip()
         ]
-        place = inside[0] if inside else self._place(max(piece.start - 1, 0))
-        end = place.end + (place.end - place.start == len(piece.text))
-        yield Piece(piece.text, place.path, place.lines, place.start, end)
+        yield standing_at(piece.text, inside[0] if inside else self._place(max(piece.start - 1, 0)))
 
 
 def _shown(place: Piece) -> str:

@@ -47,27 +47,31 @@ def kubernetes_scripts(document: YamlDocument, root: MappingNode, sources: Sourc
             if not any(name in each for each in document.mounted):
                 yield from held(text)
     workflow = _parameters(document, _workflow(document, whole))
+    for own, inside in _containers(document, root):
+        files = dict(_mounted(document, own, inside))
+        for given in _given_to(document, root, own, workflow):
+            fill = partial(_with_parameters, given)
+            # A template of Argo has the script by itself.
+            source = fill(text_of(document, inside.get("source")))
+            text = source or command(document, inside.get("command"), inside.get("args"), fill=fill)
+            for one in held(text, environment(document, inside.get("env"), fill)):
+                yield replace(one, files=files)
+
+
+def _containers(document: YamlDocument, root: Node) -> Iterator[tuple[Mapping[str, Node], Mapping[str, Node]]]:
+    """Yield every container of a manifest, behind the pod, or the template of Argo, that it belongs to."""
     for each in mappings(document, root):
         own = entries(document, each)
         for container in (each for name in _CONTAINERS for each in items(document, own.get(name))):
-            inside = entries(document, container)
-            files = dict(_mounted(document, own, inside))
-            for given in _given_to(document, root, own, workflow):
-                fill = partial(_with_parameters, given)
-                # A template of Argo has the script by itself.
-                source = fill(text_of(document, inside.get("source")))
-                text = source or command(document, inside.get("command"), inside.get("args"), fill=fill)
-                for one in held(text, environment(document, inside.get("env"), fill)):
-                    yield replace(one, files=files)
+            yield own, entries(document, container)
 
 
 def config_maps(document: YamlDocument, roots: Sequence[Node]) -> dict[str, dict[str, Text]]:
     """Return the texts of all ConfigMaps of a file, by the maps' names."""
     return {
-        said(document, entries(document, entries(document, root).get("metadata")).get("name")) or "": {
-            name: text_of(document, value)
-            for name, value in entries(document, entries(document, root).get("data")).items()
-        }
+        said(document, entries(document, entries(document, root).get("metadata")).get("name")) or "": _data(
+            document, root
+        )
         for root in roots
         if said(document, entries(document, root).get("kind")) == "ConfigMap"
     }
@@ -75,12 +79,16 @@ def config_maps(document: YamlDocument, roots: Sequence[Node]) -> dict[str, dict
 
 def scripts_of_map(document: YamlDocument, root: MappingNode) -> dict[str, Text]:
     """Return the scripts among the texts of a ConfigMap."""
-    found = {
-        name: text_of(document, value) for name, value in entries(document, entries(document, root).get("data")).items()
-    }
     return {
-        name: text for name, text in found.items() if name.endswith((".sh", ".bash")) or plain(text).startswith("#!")
+        name: text
+        for name, text in _data(document, root).items()
+        if name.endswith((".sh", ".bash")) or plain(text).startswith("#!")
     }
+
+
+def _data(document: YamlDocument, root: Node) -> dict[str, Text]:
+    data = entries(document, entries(document, root).get("data"))
+    return {name: text_of(document, value) for name, value in data.items()}
 
 
 def _mounted(
@@ -107,14 +115,12 @@ def _mounted(
 
 def mounted_files(document: YamlDocument, roots: Sequence[Node]) -> frozenset[str]:
     """Return the commands of the containers that see files of ConfigMaps, as texts that name those they run."""
-    found = set()
-    for each in (each for root in roots for each in mappings(document, root)):
-        own = entries(document, each)
-        for container in (each for name in _CONTAINERS for each in items(document, own.get(name))):
-            inside = entries(document, container)
-            if any(_mounted(document, own, inside)):
-                found.add(plain(command(document, inside.get("command"), inside.get("args"))))
-    return frozenset(found)
+    return frozenset(
+        plain(command(document, inside.get("command"), inside.get("args")))
+        for root in roots
+        for own, inside in _containers(document, root)
+        if any(_mounted(document, own, inside))
+    )
 
 
 Parameters = Mapping[str, Text]

@@ -50,14 +50,16 @@ def _values_of(words: Sequence[Text], names: Sequence[str]) -> Iterator[tuple[st
             yield name, behind(word, len(name) + 1)
 
 
+def _path(runner: Runner, state: State, word: Text) -> str | None:
+    """Return the path of the file that a word names; None where there is none in the tree."""
+    return path_of(located(word), runner.path, runner.sources, state.folder)
+
+
 def _helm(runner: Runner, words: Sequence[Text], state: State) -> None:
     """Follow a chart of the tree that is given values; without any it is what it is by itself."""
     from mfsdp_lint.readers.embedding_formats.helm import Installed, scripts_installed
 
-    files = [
-        path_of(located(each), runner.path, runner.sources, state.folder)
-        for _, each in _values_of(words, _FILE_OPTIONS)
-    ]
+    files = [_path(runner, state, each) for _, each in _values_of(words, _FILE_OPTIONS)]
     settings = [(each, name == "--set-string") for name, each in _values_of(words, _VALUE_OPTIONS)]
     said = (f"{located(word) or ''}/Chart.yaml" for word in words[2:] if located(word))
     found = (path_of(each, runner.path, runner.sources, state.folder) for each in said)
@@ -85,7 +87,7 @@ def _apply(runner: Runner, words: Sequence[Text], state: State, body: Text | Non
         elif plain(name) in state.files:
             written = state.files[plain(name)]
         else:
-            path = path_of(located(name), runner.path, runner.sources, state.folder)
+            path = _path(runner, state, name)
             state.applied = (*state.applied, path) if path is not None else state.applied
             continue
         if written:
@@ -112,10 +114,7 @@ def _set_environment(runner: Runner, words: Sequence[Text], state: State) -> Non
             variables[found["name"]] = Variable((value,) if is_known else None, exported=True, written=value[0])
         elif re.fullmatch(r"[A-Za-z_]\w*-", plain(word)):
             variables[plain(word)[:-1]] = Variable(None, unset=True, written=word[0])
-    files = [
-        path_of(located(each), runner.path, runner.sources, state.folder)
-        for _, each in _values_of(words, _FILE_OPTIONS)
-    ]
+    files = [_path(runner, state, each) for _, each in _values_of(words, _FILE_OPTIONS)]
     names = [plain(word).lower() for word in words[1:] if re.fullmatch(r"[\w.]+/[\w.-]+", plain(word))]
     for path in dict.fromkeys((*state.applied, *files)):
         text = None if path is None else runner.sources.text_or_none(path)

@@ -130,9 +130,7 @@ def _identify(interp: Interpreter, made: Object, model: str) -> None:
     """
     for provider in made.options if isinstance(made, Choice) else (made,):
         if isinstance(provider, Instance) and _ID in provider.fields:
-            provider.fields[_ID] = model or interp.unknown(f"model.{_ID}")
-            if (write := provider.writes.get(_ID)) is not None:
-                provider.writes[_ID] = write._replace(value=provider.fields[_ID])
+            _set(provider, _ID, model or interp.unknown(f"model.{_ID}"))
 
 
 def _release(interp: Interpreter, function: Function) -> str | None:
@@ -156,9 +154,14 @@ def _size(interp: Interpreter, provider: Instance, model: str, release: str | No
     for name, size in sizes.items():
         for owner in owners:
             if _is_sealed(owner.fields.get(name), name):
-                owner.fields[name] = _size_object(interp, size)
-                if (write := owner.writes.get(name)) is not None:
-                    owner.writes[name] = write._replace(value=owner.fields[name])
+                _set(owner, name, _size_object(interp, size))
+
+
+def _set(provider: Instance, name: str, value: Object) -> None:
+    """Give a new provider another value of a field, which stands where the field's own does."""
+    provider.fields[name] = value
+    if (write := provider.writes.get(name)) is not None:
+        provider.writes[name] = write._replace(value=value)
 
 
 def _size_object(interp: Interpreter, size: Any) -> Object:

@@ -43,12 +43,12 @@ from mfsdp_lint.readers.python.values.objects import (
 @models("click.command", "rich_click.command", "typer.run", "fire.Fire")
 def _program(interp: Interpreter, call: Call) -> Object:
     """Model `@command()` and `@command`, which make a program of a function, and `run(function)`, which starts it."""
-    name = getattr(call.node, "func", call.node)
-    starts = getattr(name, "attr", getattr(name, "id", "")) in ("run", "Fire")
+    called = getattr(call.node, "func", call.node)
+    name = getattr(called, "attr", getattr(called, "id", ""))
     function = call.arguments[0] if call.arguments and isinstance(call.arguments[0], (Function, Partial)) else None
-    if starts and getattr(name, "attr", getattr(name, "id", "")) == "Fire":
+    if name == "Fire":
         return _fire(interp, call)
-    if starts:
+    if name == "run":
         return interp.unknown("run") if function is None else _started(interp, function, call)
     if function is not None:
         return _made(function)
@@ -100,8 +100,7 @@ def _command_of_group(interp: Interpreter, call: Call) -> Object:
     def start(interp: Interpreter, call: Call) -> Object:
         enter = get_attribute(interp, group, "_entered", call.node, call.frame)
         above = invoke(interp, enter, call.passing([]))
-        context = above if above is None else invoke(interp, written(interp, "click.Context"), call.passing([above]))
-        return _started(interp, function, call, context=context)
+        return _started(interp, function, call, context=None if above is None else _context(interp, above, call))
 
     return Native("a program", start) if isinstance(function, (Function, Partial)) else function
 
@@ -139,7 +138,7 @@ def _enter(interp: Interpreter, group: Instance, above: Object, words: list[Give
     declared = declared_by(interp, callback) if isinstance(callback, (Function, Partial)) else []
     context: Object = None
     if isinstance(group.cls, ClassObject) and group.cls.name == "Group":
-        context = invoke(interp, written(interp, "click.Context"), call.passing([above]))
+        context = _context(interp, above, call)
     if callback is None and len(every) == 1 and not isinstance(next(iter(every.values())), Instance):
         return _started(interp, next(iter(every.values())), call, context=context)
     found = None if declared is None else assigned(interp, declared, words, call, rest=True)
@@ -151,8 +150,13 @@ def _enter(interp: Interpreter, group: Instance, above: Object, words: list[Give
         _started(interp, callback, call, context=context, values=found[0])
     if isinstance(command, Instance):
         return _enter(interp, command, context, found[1][1:], call)
-    inner = None if context is None else invoke(interp, written(interp, "click.Context"), call.passing([context]))
+    inner = None if context is None else _context(interp, context, call)
     return _started(interp, command, call, context=inner, words=found[1][1:])
+
+
+def _context(interp: Interpreter, above: Object, call: Call) -> Object:
+    """Make click's context of a command below another one's, None for the outermost."""
+    return invoke(interp, written(interp, "click.Context"), call.passing([above]))
 
 
 def _started(

@@ -171,14 +171,12 @@ def kind_of(interp: Interpreter, annotation: ast.expr | None, frame: Frame) -> O
         sides = [each for each in (annotation.left, annotation.right) if not isinstance(each, ast.Constant)]
         return kind_of(interp, sides[0], frame) if len(sides) == 1 else None
     if isinstance(annotation, ast.Subscript):
-        name = _last(annotation.value)
-        return (
-            kind_of(interp, annotation.slice, frame)
-            if name == "Optional"
-            else KINDS["str"]
-            if name == "Literal"
-            else None
-        )
+        match _last(annotation.value):
+            case "Optional":
+                return kind_of(interp, annotation.slice, frame)
+            case "Literal":
+                return KINDS["str"]
+        return None
     if _last(annotation) in KINDS:
         return KINDS[_last(annotation)]
     try:
