@@ -45,6 +45,7 @@ class Difference:
     source: Outcome
 
 
+@with_room
 def differences(
     snapshot: Snapshot, roots: Sequence[str], modules: Sequence[str] | None = None
 ) -> tuple[list[Difference], int]:
@@ -53,14 +54,10 @@ def differences(
 
     `roots` are the source's import roots; `modules` are the modules to compare, by default all.
     """
-    return with_room(lambda: _differences(snapshot, roots, modules or snapshot.modules()))
-
-
-def _differences(snapshot: Snapshot, roots: Sequence[str], modules: Sequence[str]) -> tuple[list[Difference], int]:
     finder = ModuleFinder(Sources(), roots)
     real, known = Interpreter(finder), Interpreter(ModuleFinder(Sources()), SnapshotKnowledge(lambda: snapshot))
     found, count = [], 0
-    for module, name in _classes(snapshot, modules):
+    for module, name in _classes(snapshot, modules or snapshot.modules()):
         path = next((each for root in roots for each in _files(root, module) if os.path.isfile(each)), None)
         loaded = None if path is None else finder.load(path, module)
         if loaded is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from mfsdp_lint import terminal
@@ -56,36 +55,31 @@ def main(arguments: argparse.Namespace) -> int:
     every = rules_for(merge({}, read_configuration(arguments.config)).extend_rules)
     codes = selected([rule.code for rule in every], resolved(arguments.select, names_of(every), "select"), ())
     if arguments.verify:
-        return _verify(every, codes, arguments)
+        from mfsdp_lint.dryrun.introspection import tree_at
+        from mfsdp_lint.dryrun.inventory import look
+        from mfsdp_lint.dryrun.verify import verify, verify_command_line
+        from mfsdp_lint.process import progress_line
+        from mfsdp_lint.reports import dry_run
+
+        installed = look(arguments.python)
+        show = progress_line()
+        if arguments.megatron_lm:
+            tree = tree_at(arguments.megatron_lm, installed.torch())
+            rows, label = verify_command_line(every, tree, installed.python, codes, show), tree.label
+        else:
+            rows, label = verify(every, installed.ready(), installed.known_target(), codes, show), installed.label
+        show("")
+        if arguments.output_format == "json":
+            print_json(dry_run.verified_document(rows, installed))
+        else:
+            terminal.show(dry_run.verified_table(rows, label))
+        return int(any(row.agreement == "disagreement" for row in rows))
     rules = [rule for rule in every if rule.code in codes]
     if arguments.output_format == "table":
         terminal.show(rules_table(rules, terminal.columns()))
         return 0
     print_json([_as_json(rule) for rule in rules])
     return 0
-
-
-def _verify(rules: Sequence[Rule], codes: Collection[str], arguments: argparse.Namespace) -> int:
-    """Exit code 1 where an example contradicts its rule. Raises UsageError where nothing can be run."""
-    from mfsdp_lint.dryrun.introspection import tree_at
-    from mfsdp_lint.dryrun.inventory import look
-    from mfsdp_lint.dryrun.verify import verify, verify_command_line
-    from mfsdp_lint.process import progress_line
-    from mfsdp_lint.reports import dry_run
-
-    installed = look(arguments.python)
-    show = progress_line()
-    if arguments.megatron_lm:
-        tree = tree_at(arguments.megatron_lm, installed.torch())
-        rows, label = verify_command_line(rules, tree, installed.python, codes, show), tree.label
-    else:
-        rows, label = verify(rules, installed.ready(), installed.known_target(), codes, show), installed.label
-    show("")
-    if arguments.output_format == "json":
-        print_json(dry_run.verified_document(rows, installed))
-    else:
-        terminal.show(dry_run.verified_table(rows, label))
-    return int(any(row.agreement == "disagreement" for row in rows))
 
 
 def _as_json(rule: Rule) -> dict[str, object]:

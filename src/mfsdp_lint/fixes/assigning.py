@@ -46,7 +46,12 @@ def left_side(file: PythonFile, path: str, in_configuration: Target) -> str | No
 def assignment_line(file: PythonFile, path: str, value: Plain | Absent, in_configuration: Target) -> str | None:
     """Write the statement that gives a setting its value."""
     if value is ABSENT:
-        return _taken_back(file, path, in_configuration)
+        if path.startswith(PROCESS):
+            return f"{_environ(file)}.pop({_name(file, path, PROCESS)}, None)"
+        if path.startswith(RECIPE):
+            holder = in_configuration(RECIPE[:-1])
+            return holder and f"{holder}.pop({_name(file, path, RECIPE)}, None)"
+        return None
     written = left_side(file, path, in_configuration)
     return None if written is None else f"{written} = {spell_python(value, usual_quote(file))}"
 
@@ -58,15 +63,6 @@ def import_edits(file: PythonFile, new: Assignments) -> list[Edit]:
     body = file.tree.body
     first = next((index for index, node in enumerate(body) if not _comes_first(node)), len(body) - 1)
     return insert_before(file, file.statement(body, first, file.tree), ["import os"]) or []
-
-
-def _taken_back(file: PythonFile, path: str, in_configuration: Target) -> str | None:
-    if path.startswith(PROCESS):
-        return f"{_environ(file)}.pop({_name(file, path, PROCESS)}, None)"
-    if path.startswith(RECIPE):
-        holder = in_configuration(RECIPE[:-1])
-        return holder and f"{holder}.pop({_name(file, path, RECIPE)}, None)"
-    return None
 
 
 def _name(file: PythonFile, path: str, section: str) -> str:

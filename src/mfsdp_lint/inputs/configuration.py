@@ -207,7 +207,15 @@ def _merged(table: object, file: str, extended_by: tuple[str, ...], repository: 
         raise UsageError(f"{file}: [{TABLE}] must be a table")
     said = {name: _checked(name, value, file, repository) for name, value in table.items()}
     if (required := said.pop(REQUIRED_VERSION.name, None)) is not None:
-        _check_version(required, file)
+        from mfsdp_lint.megatron.versions import VersionError, parse_range
+
+        where = _where(file, REQUIRED_VERSION.name)
+        try:
+            fits = __version__ in parse_range(required)
+        except VersionError as error:
+            raise UsageError(f"{where}: {error}") from None
+        if not fits:
+            raise UsageError(f"{where}: this is mfsdp-lint {__version__}, and the configuration is for {required}")
     base = said.pop(EXTEND.name, None)
     own = {BY_NAME[name].field: value for name, value in said.items()}
     if any(name in own for name in TARGETS):
@@ -250,18 +258,6 @@ def _table(file: str) -> object | None:
         if name != "mfsdp-lint" and name.replace("_", "-").startswith(("mfsdp", "megatron-fsdp-lint")):
             raise UsageError(f"{file}: [tool.{name}]: no such table; did you mean [{TABLE}]?")
     return tool.get("mfsdp-lint")
-
-
-def _check_version(required: str, file: str) -> None:
-    from mfsdp_lint.megatron.versions import VersionError, parse_range
-
-    where = _where(file, REQUIRED_VERSION.name)
-    try:
-        fits = __version__ in parse_range(required)
-    except VersionError as error:
-        raise UsageError(f"{where}: {error}") from None
-    if not fits:
-        raise UsageError(f"{where}: this is mfsdp-lint {__version__}, and the configuration is for {required}")
 
 
 def _where(file: str, key: str) -> str:

@@ -209,7 +209,14 @@ def remove_unfinished(folders: Iterable[str]) -> None:
             names = [name for name in os.listdir(folder or ".") if name.startswith(PREFIX) and name.endswith(SUFFIX)]
         for name in names:
             with suppress(OSError):
-                _remove_if_given_up(os.path.join(folder, name))
+                path = os.path.join(folder, name)
+                descriptor = files.descriptor(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+                try:
+                    with suppress(BlockingIOError):
+                        _lock(descriptor)
+                        os.unlink(path)
+                finally:
+                    os.close(descriptor)
 
 
 def clear_up() -> None:
@@ -262,16 +269,6 @@ def _like(target: str, before: os.stat_result | None, descriptor: int, temporary
         with suppress(OSError):  # a file system without them
             for name in os.listxattr(target):
                 os.setxattr(temporary, name, os.getxattr(target, name))
-
-
-def _remove_if_given_up(path: str) -> None:
-    descriptor = files.descriptor(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    try:
-        with suppress(BlockingIOError):
-            _lock(descriptor)
-            os.unlink(path)
-    finally:
-        os.close(descriptor)
 
 
 def _lock(descriptor: int) -> None:

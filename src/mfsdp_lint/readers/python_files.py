@@ -106,7 +106,27 @@ class PythonFiles:
         """
         memory = before if isinstance(before, PythonMemory) else PythonMemory()
         launches: LaunchMemory[ShellRead] = LaunchMemory.after(memory.launches, asked.sources)
-        (found, again), runs = self._recipes(asked, memory.recipes), _runs(asked, launches)
+        found, again = Reading(()), None
+        if not asked.only_runs and (asked.addresses or any(map(asked.relevance.is_parsed, asked.paths))):
+            from mfsdp_lint.readers.python.read import read_python
+
+            knowledge = asked.knowledge()
+            read = read_python(
+                asked.paths,
+                asked.sources,
+                knowledge,
+                asked.search_path,
+                addresses=asked.addresses,
+                beside=asked.beside,
+                tracing=asked.tracing,
+                before=memory.recipes,
+                relevance=asked.relevance,
+                environment=asked.environment,
+            )
+            problems = (*(error.problem for error in read.unreadable), *read.missing, *read.faults)
+            found = Reading(read.recipes, problems, tuple(knowledge.remarks()), unfollowed=read.unfollowed)
+            again = read.again
+        runs = _runs(asked, launches)
         found = replace(found, memory=PythonMemory(again, launches))
         if runs is None:
             return found
@@ -116,27 +136,6 @@ class PythonFiles:
             problems=[*found.problems, *runs.problems],
             unfollowed=[*found.unfollowed, *runs.unfollowed],
         )
-
-    def _recipes(self, asked: ToRead, before: Before | None) -> tuple[Reading, Before | None]:
-        if asked.only_runs or not (asked.addresses or any(map(asked.relevance.is_parsed, asked.paths))):
-            return Reading(()), None
-        from mfsdp_lint.readers.python.read import read_python
-
-        knowledge = asked.knowledge()
-        found = read_python(
-            asked.paths,
-            asked.sources,
-            knowledge,
-            asked.search_path,
-            addresses=asked.addresses,
-            beside=asked.beside,
-            tracing=asked.tracing,
-            before=before,
-            relevance=asked.relevance,
-            environment=asked.environment,
-        )
-        problems = (*(error.problem for error in found.unreadable), *found.missing, *found.faults)
-        return Reading(found.recipes, problems, tuple(knowledge.remarks()), unfollowed=found.unfollowed), found.again
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment."""

@@ -60,7 +60,12 @@ def no_fields(settings: Settings, target: Target) -> Iterator[Undeclared]:
         # A section that is known to be of a class that is not upstream's may have any field.
         is_open = isinstance(of_section, Known) and not str(of_section.value).startswith(_UPSTREAM)
         if sections[section].classes and not is_open:
-            yield from _no_field(write, section, name, below, target)
+            found = table().sections(target.bridge)[section]
+            # Of several classes that a section may be of, one out of sight may have it as well.
+            elsewhere = len(found.classes) == 1 and name in table().every_field(section)
+            if elsewhere or (nearest(name, found.fields, cutoff=_ALIKE) and name not in _upstream_names(target.data)):
+                fields = () if elsewhere else found.fields
+                yield Undeclared(f"{section}.{name}", found.classes[0], fields, write.origin, below, write.refused)
 
 
 @lru_cache(maxsize=4096)  # who judges many configurations gives the same settings each time
@@ -84,16 +89,6 @@ def _no_section(write: NamedWrite, section: str, name: str, target: Target) -> I
     if meant or section in table().every_field(""):
         below = write.path.removeprefix(f"{section}.")
         yield Undeclared(section, _CONTAINER, tuple(meant), write.origin, below, write.refused)
-
-
-def _no_field(write: NamedWrite, section: str, name: str, below: str, target: Target) -> Iterator[Undeclared]:
-    """Yield an unknown field of a section if another release has it there, or if a field has nearly that name."""
-    found = table().sections(target.bridge)[section]
-    # Of several classes that a section may be of, one out of sight may have it as well.
-    elsewhere = len(found.classes) == 1 and name in table().every_field(section)
-    if elsewhere or (nearest(name, found.fields, cutoff=_ALIKE) and name not in _upstream_names(target.data)):
-        fields = () if elsewhere else found.fields
-        yield Undeclared(f"{section}.{name}", found.classes[0], fields, write.origin, below, write.refused)
 
 
 @cache

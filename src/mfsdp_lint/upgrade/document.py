@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.core.finding import Edit, Finding
+from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.reports.json import finding_document, span_document, target_document, value_document
 from mfsdp_lint.upgrade.breaks import Break
 from mfsdp_lint.upgrade.changes import Change
@@ -49,14 +49,10 @@ def _break(found: Break) -> dict[str, Any]:
         "place": span_document(found.span),
         "successor": found.successor or None,
         "candidates": [{"name": ".".join(each.name), "differs": list(each.differs)} for each in found.candidates],
-        "edits": [_edit(each) for each in found.edits],
+        "edits": [{**span_document(each.span), "text": each.text} for each in found.edits],
         "reason": found.reason,
         "recipes": list(found.recipes),
     }
-
-
-def _edit(edit: Edit) -> dict[str, Any]:
-    return {**span_document(edit.span), "text": edit.text}
 
 
 def _change(change: Change) -> dict[str, Any]:

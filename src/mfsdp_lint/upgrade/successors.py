@@ -81,18 +81,13 @@ def _direct(call: LibraryCall, old: Library, new: Library, module: str) -> Succe
         (recipe,) = old.evaluated([call])
         if recipe is not None:
             return _of_recipe(call, recipe, old, new, module)
-    return _of_definition(call.function, entry, old, new)
-
-
-def _of_definition(name: Name, entry: object, old: Library, new: Library) -> Succession:
-    """Find the module in which the same name stands now, if it takes what it took."""
     kind = entry[0] if isinstance(entry, list) else None
-    there = new.defining(name[1]) if name[0].startswith(RECIPES) else ()
+    there = new.defining(call.function[1]) if call.function[0].startswith(RECIPES) else ()
     places = [each for each in there if kind is None or new.snapshot.entry(*each)[0] == kind]
     if not places:
         ways = [_of_replacements, *([_of_section, _of_base] if kind == "class" else [])]
-        return next((found for way in ways if (found := way(name, old, new)) != NOTHING), NOTHING)
-    took = old.takes(name)
+        return next((found for way in ways if (found := way(call.function, old, new)) != NOTHING), NOTHING)
+    took = old.takes(call.function)
     fitting = [each for each in places if took is None or (taken := new.takes(each)) is None or took <= taken]
     if len(fitting) == 1 and len(places) == 1:
         return Succession(fitting[0], why="defined there now, and takes the same arguments")

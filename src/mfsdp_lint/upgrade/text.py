@@ -40,7 +40,20 @@ def render(found: Upgrade, *, written: bool, pin: bool, every: bool = False) -> 
     yield from _part(f"findings that are gone: {len(found.gone)}", _findings(found.gone), shown)
     yield from _part("the new release wants", _versions(found), shown)
     yield ""
-    yield from _done(found, written=written, pin=pin)
+    files = count(len(found.texts), "file")
+    pins = sum(found.pinned.values())
+    if not found.texts:
+        yield "nothing can be edited" if found.breaks or found.changes else "nothing has to be edited"
+    elif written:
+        yield f"{files} changed" + (f", {count(pins, 'setting')} pinned to the old value" if pins else "")
+    else:
+        yield f"{files} would change (--write does it, --diff shows it)" + (
+            f", {count(pins, 'setting')} pinned" if pins else ""
+        )
+    if found.changes and not pin:
+        yield "--pin writes the old values, so that the recipes train as before"
+    for key, reason in sorted(found.not_pinned.items()):
+        yield f"not pinned: {key}: {reason}"
 
 
 def _part(title: str, lines: Iterable[str], shown: int | None) -> Iterator[str]:
@@ -150,20 +163,3 @@ def wanted(found: Upgrade) -> Iterator[tuple[str, str, str]]:
 
 def _container(target: Target) -> Container | None:
     return next((each for each in reversed(CONTAINERS) if each.bridge == target.bridge), None)
-
-
-def _done(found: Upgrade, *, written: bool, pin: bool) -> Iterator[str]:
-    files = count(len(found.texts), "file")
-    pins = sum(found.pinned.values())
-    if not found.texts:
-        yield "nothing can be edited" if found.breaks or found.changes else "nothing has to be edited"
-    elif written:
-        yield f"{files} changed" + (f", {count(pins, 'setting')} pinned to the old value" if pins else "")
-    else:
-        yield f"{files} would change (--write does it, --diff shows it)" + (
-            f", {count(pins, 'setting')} pinned" if pins else ""
-        )
-    if found.changes and not pin:
-        yield "--pin writes the old values, so that the recipes train as before"
-    for key, reason in sorted(found.not_pinned.items()):
-        yield f"not pinned: {key}: {reason}"

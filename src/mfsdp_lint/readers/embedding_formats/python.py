@@ -52,7 +52,7 @@ def commands(path: str, programs: Programs) -> Sequence[Held | HeldCommand]:
     interp = _Watching(finder, asked.knowledge(), outside=asked.environment)
     interp.patience = LONG_PATIENCE
     with without_collection():
-        return with_room(lambda: _commands(interp, path, programs))
+        return _commands(interp, path, programs)
 
 
 class _Watching(Interpreter):
@@ -62,6 +62,7 @@ class _Watching(Interpreter):
         self.put(self.path.launches, self.tick(), command)
 
 
+@with_room
 def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held | HeldCommand]:
     module = interp.finder.load(path)
     if module is None:

@@ -100,10 +100,11 @@ def read_python(
     with without_collection():
         if before is not None and not addresses:
             with suppress(Different):
-                return with_room(_read, interp, paths, (), before)
-        return with_room(_read, interp, paths, addresses, None)
+                return _read(interp, paths, (), before)
+        return _read(interp, paths, addresses, None)
 
 
+@with_room
 def _read(
     make: Callable[[], Interpreter],
     paths: Sequence[str],
@@ -276,7 +277,19 @@ class _Reading:
         early = [each for tried in self.tried.values() for each in tried if not each.late]
         late = [each for tried in self.tried.values() for each in tried if each.late]
         every = chain(_told(early), _told(late))
-        ran = [each for each in every if (not each.late or self._stands_alone(each)) and self._ran(each)]
+        ran: list[Tried] = []
+        for tried in every:
+            if tried.late and not self._stands_alone(tried):
+                continue
+            if not tried.ran:
+                if tried.path in self.unchanged.whole or isinstance(tried.entry, KeptEntry):
+                    raise Different
+                tried.ran = True
+                with self.faults.contained(tried.path, tried.entry.line):
+                    self._run(tried)
+            if tried.found:
+                self.called |= tried.called
+                ran.append(tried)
         found = {(each.path, each.line, each.name): each for each in distinct(ran)}
         order = {path: position for position, path in enumerate(self.tried)}
         return sorted(found.values(), key=lambda recipe: (order[recipe.path], recipe.line, recipe.name))
@@ -301,17 +314,6 @@ class _Reading:
     def _is_called(self, tried: Tried) -> bool:
         """Tell whether a recipe calls a function, or one inside of it, which only that function can have made."""
         return not self.called.isdisjoint(tried.within)
-
-    def _ran(self, tried: Tried) -> bool:
-        if not tried.ran:
-            if tried.path in self.unchanged.whole or isinstance(tried.entry, KeptEntry):
-                raise Different
-            tried.ran = True
-            with self.faults.contained(tried.path, tried.entry.line):
-                self._run(tried)
-        if tried.found:
-            self.called |= tried.called
-        return bool(tried.found)
 
     def unfollowed(self) -> Iterator[Unfollowed]:
         """Yield the code that configures something and is no part of a recipe, in the order of the files."""

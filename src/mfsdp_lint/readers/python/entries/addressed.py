@@ -179,7 +179,7 @@ class Programs:
         if not self.asked.relevance.is_parsed(path):
             return NOTHING
         with without_collection(), self.asked.sources.recording(self.ran.texts):
-            return with_room(self._start, path, given)
+            return self._start(path, given)
 
     def start_upstream(self, name: str, given: Given) -> Started:
         """Return the recipes of a Megatron-Bridge script that is not in the tree, where its behaviour is known."""
@@ -188,8 +188,9 @@ class Programs:
             return NOTHING
         with without_collection(), self.asked.sources.recording(self.ran.texts):
             module = Module(f"<{name}>", name, tree)
-            return with_room(self._run, self._interpreter(given), module, given, needs_all=True)
+            return self._run(self._interpreter(given), module, given, needs_all=True)
 
+    @with_room
     def _start(self, path: str, given: Given) -> Started:
         interp = self._interpreter(given)
         programs = interp.programs
@@ -209,6 +210,7 @@ class Programs:
         recipes = tuple(each for each in started.recipes if not each.partial)
         return replace(started, recipes=recipes) if recipes else NOTHING
 
+    @with_room
     def _run(self, interp: Interpreter, module: Module, given: Given, *, needs_all: bool = False) -> Started:
         entry = entries.script(interp, module)
         if entry is None:

@@ -46,10 +46,11 @@ class FunctionCallers:
     def __reduce__(self) -> tuple[object, ...]:
         return KeptCallers, (bool(self._asked or self._known),)
 
+    @with_room
     def given(self, users: Sequence[str] = ()) -> Sequence[Mapping[str, Plain]]:
         """Return values for one parameter at a time: a switch's sides, texts it is compared with, callers' values."""
         self._asked.append(True)
-        found = with_room(lambda: list(dict.fromkeys(_values(self.interp, self.entry, users))))
+        found = list(dict.fromkeys(_values(self.interp, self.entry, users)))
         return [{name: value} for name, _, value in found[:MOST_CALLS]]
 
     def variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
@@ -59,10 +60,11 @@ class FunctionCallers:
             self._known[said] = tuple(replace(each, when=(*said, *each.when)) for each in self._variants(arguments))
         return self._known[said]
 
+    @with_room
     def _variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
         interp = self.interp
         entry = replace(self.entry, arguments={**(self.entry.arguments or {}), **arguments})
-        found = with_room(running.evaluate, interp, entry, self.spans).found
+        found = running.evaluate(interp, entry, self.spans).found
         interp.pay(len(found))
         return found[self.number].recipe.variants if self.number < len(found) else ()
 

@@ -405,17 +405,13 @@ def _called_names(interp: Interpreter, module: Module, imports: Mapping[str, str
     written = ast.unparse(function) if isinstance(function, (ast.Name, ast.Attribute)) else ""
     head, dot, rest = written.partition(".")
     if head not in imports and written not in imports:
-        return _meant(interp, meant(interp, module, function))
+        value = meant(interp, module, function)
+        if isinstance(value, ClassObject):
+            return class_names(interp, value)
+        if isinstance(value, Function):
+            return [f"{value.module.name}.{value.name}"]
+        return [value.name] if isinstance(value, External) else []
     return [imports.get(written) or f"{imports.get(head, head)}{dot}{rest}"]
-
-
-def _meant(interp: Interpreter, value: Object) -> list[str]:
-    """Return the dotted names of a function, or of a class and its bases."""
-    if isinstance(value, ClassObject):
-        return class_names(interp, value)
-    if isinstance(value, Function):
-        return [f"{value.module.name}.{value.name}"]
-    return [value.name] if isinstance(value, External) else []
 
 
 def _is_upstream_entry(name: str) -> bool:

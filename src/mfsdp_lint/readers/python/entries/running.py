@@ -10,6 +10,7 @@ import ast
 import copy
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
@@ -342,72 +343,79 @@ def evaluate(
     configuration is made. The answer is the same whatever was evaluated before: of that, only results that do not
     depend on any of these are used again.
     """
-    outer, unfollowed = interp.dependencies, interp.unfollowed
-    interp.dependencies, interp.given, interp.needed, interp.patience = Dependencies(), given, needed, patience
-    interp.turned_on = frozenset(filter(None, (turned_on,)))
+    unfollowed = interp.unfollowed
     endings: list[Ending] = []
-    try:
-        found = _run(interp, entry, spans, endings)
-        return Evaluation(entry, found, endings, interp.dependencies, interp.unfollowed > unfollowed)
-    finally:
-        interp.dependencies, interp.given, interp.needed, interp.patience = outer, None, False, PATIENCE
-        interp.turned_on = frozenset()
-
-
-def _run(interp: Interpreter, entry: Entry, spans: Spans, ended: list[Ending]) -> list[Found]:
     pending: list[tuple[bool, ...]] = [()]
-    interp.entry = entry.module
     found: dict[Hashable, list[Yield]] = {}
     idle: list[tuple[Unknown, Variant]] = []
     changed: set[str] = set()
     more: dict[str, None] = {}
     runs = 0
     complete = True
-    while pending and complete:
-        prefix = pending.pop()
-        runs += 1
-        if runs > RUN_LIMIT:
-            ended.append(OutOfSteps())
-            complete = False
-            break
-        interp.begin(prefix)
-        root: Object = None
-        given: list[Unknown] = []
-        names: dict[str, Object] = {}
-        ending: Ending = None
-        try:
-            if entry.kind == "function":
-                _import(interp, entry.module)
-                keywords, given = _arguments(interp, entry)
-                # Whoever calls it has to give `more` keyword arguments than it names.
-                keywords.update({name: interp.unknown(name) for name in more})
-                root = _from_function(interp, entry, keywords, given)
-            elif entry.kind == "module":
-                _import(interp, entry.module)
-                root = resolve_global(interp, entry.module, entry.name)
-            else:
-                root = run_script(interp, entry, names)
-        except Refused as error:
-            if not more.keys() >= set(error.lacking) and takes_more(entry):
-                more.update(dict.fromkeys(error.lacking))
-                pending.append(prefix)
-                continue
-            ending = kept(error)
-        except (Raised, RecursionError) as error:
-            ending = kept(error)
-        except (OutOfSteps, CannotJoin) as error:
-            ending = kept(error)
-            complete = False
-        ended.append(ending)
-        pending += other_sides(interp, prefix)
-        here = list(path_yields(interp, root, spans, names))
-        for each in here:
-            found.setdefault(each.key, []).append(each)
-        changed.update(value.text for value in given if any(value is each.container for each in here))
-        if not here:
-            idle += [(value, variant_of(interp, value, spans)) for value in given]
-    interp.finish()
-    return list(_recipes(entry, found, [variant for value, variant in idle if value.text in changed], complete))
+    with _started(interp, given, turned_on, needed, patience) as dependencies:
+        interp.entry = entry.module
+        while pending and complete:
+            prefix = pending.pop()
+            runs += 1
+            if runs > RUN_LIMIT:
+                endings.append(OutOfSteps())
+                complete = False
+                break
+            interp.begin(prefix)
+            root: Object = None
+            unknown: list[Unknown] = []
+            names: dict[str, Object] = {}
+            ending: Ending = None
+            try:
+                if entry.kind == "function":
+                    _import(interp, entry.module)
+                    keywords, unknown = _arguments(interp, entry)
+                    # Whoever calls it has to give `more` keyword arguments than it names.
+                    keywords.update({name: interp.unknown(name) for name in more})
+                    root = _from_function(interp, entry, keywords, unknown)
+                elif entry.kind == "module":
+                    _import(interp, entry.module)
+                    root = resolve_global(interp, entry.module, entry.name)
+                else:
+                    root = run_script(interp, entry, names)
+            except Refused as error:
+                if not more.keys() >= set(error.lacking) and takes_more(entry):
+                    more.update(dict.fromkeys(error.lacking))
+                    pending.append(prefix)
+                    continue
+                ending = kept(error)
+            except (Raised, RecursionError) as error:
+                ending = kept(error)
+            except (OutOfSteps, CannotJoin) as error:
+                ending = kept(error)
+                complete = False
+            endings.append(ending)
+            pending += other_sides(interp, prefix)
+            here = list(path_yields(interp, root, spans, names))
+            for each in here:
+                found.setdefault(each.key, []).append(each)
+            changed.update(value.text for value in unknown if any(value is each.container for each in here))
+            if not here:
+                idle += [(value, variant_of(interp, value, spans)) for value in unknown]
+        interp.finish()
+    changed_ones = [variant for value, variant in idle if value.text in changed]
+    recipes = list(_recipes(entry, found, changed_ones, complete))
+    return Evaluation(entry, recipes, endings, dependencies, interp.unfollowed > unfollowed)
+
+
+@contextmanager
+def _started(
+    interp: Interpreter, given: Given | None, turned_on: str, needed: bool, patience: int
+) -> Iterator[Dependencies]:
+    """Start programs in this way for a while, with their dependencies kept apart."""
+    outer = interp.dependencies
+    interp.dependencies, interp.given, interp.needed, interp.patience = Dependencies(), given, needed, patience
+    interp.turned_on = frozenset(filter(None, (turned_on,)))
+    try:
+        yield interp.dependencies
+    finally:
+        interp.dependencies, interp.given, interp.needed, interp.patience = outer, None, False, PATIENCE
+        interp.turned_on = frozenset()
 
 
 def other_sides(interp: Interpreter, prefix: tuple[bool, ...]) -> list[tuple[bool, ...]]:
@@ -468,10 +476,13 @@ def _from_function(interp: Interpreter, entry: Entry, keywords: dict[str, Object
     frame = Frame(entry.module, "", None, None, None)
     receiver = [] if entry.cls is None else [_receiver(interp, entry.cls, function, frame)]
     called = function if entry.wrapper is None else entry.wrapper
-    result = _called(interp, function, entry.partial or called, receiver, keywords, frame)
+    called = entry.partial or called
+    made = called.made if isinstance(called, Partial) else None
+    call = Call(receiver, keywords, function.node if made is None else made[0], frame)
+    result = _awaited(interp, function, invoke(interp, called, call), frame)
     if isinstance(result, Function) and result.closure is not None and _needs_nothing(result):
         # A function inside of it is what it hands back.
-        result = _called(interp, result, result, [], {}, frame)
+        result = _awaited(interp, result, invoke(interp, result, Call([], {}, result.node, frame)), frame)
     if isinstance(result, Choice):
         configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(interp, one)]
         return one_of(interp, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
@@ -492,17 +503,8 @@ def _from_function(interp: Interpreter, entry: Entry, keywords: dict[str, Object
     return result if not handed and isinstance(result, Unknown) else None
 
 
-def _called(
-    interp: Interpreter,
-    function: Function,
-    called: Object,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    frame: Frame,
-) -> Object:
+def _awaited(interp: Interpreter, function: Function, result: Object, frame: Frame) -> Object:
     """Return the result of a call: an awaited coroutine's, a generator's element, else the returned value."""
-    made = called.made if isinstance(called, Partial) else None
-    result = invoke(interp, called, Call(arguments, keywords, function.node if made is None else made[0], frame))
     result = result.result() if isinstance(result, Coroutine) else result
     if isinstance(result, GeneratorCall) and not result.managed:
         result = join(interp, elements(interp, result, frame) or [interp.unknown(function.name)])

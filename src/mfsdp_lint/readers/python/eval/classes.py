@@ -99,23 +99,19 @@ def bases(interp: Interpreter, cls: ClassObject) -> list[Object]:
     if cls.bases_of is None:
         cls.bases_of = []
         if cls.node is not None:
-            cls.bases_of = _evaluated_bases(interp, cls)
+            frame = cls.closure or Frame(cls.module)
+            found: list[Object] = []
+            assert cls.node is not None
+            for node in cls.node.bases:
+                target = node.value if isinstance(node, ast.Subscript) else node
+                try:
+                    base = evaluate(interp, target, frame)
+                    known = WRITTEN[0](interp, qualified(base)) if isinstance(base, (External, Native)) else MISSING
+                    found.append(known if isinstance(known, ClassObject) else base)
+                except Raised:
+                    found.append(OUT_OF_SIGHT_BASE)
+            cls.bases_of = found
     return cls.bases_of
-
-
-def _evaluated_bases(interp: Interpreter, cls: ClassObject) -> list[Object]:
-    frame = cls.closure or Frame(cls.module)
-    found: list[Object] = []
-    assert cls.node is not None
-    for node in cls.node.bases:
-        target = node.value if isinstance(node, ast.Subscript) else node
-        try:
-            base = evaluate(interp, target, frame)
-            known = WRITTEN[0](interp, qualified(base)) if isinstance(base, (External, Native)) else MISSING
-            found.append(known if isinstance(known, ClassObject) else base)
-        except Raised:
-            found.append(OUT_OF_SIGHT_BASE)
-    return found
 
 
 def mro(interp: Interpreter, cls: Object) -> list[Object]:

@@ -76,7 +76,7 @@ def construct(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
         invoke(interp, constructor, call.passing([instance, *call.arguments], call.keywords))
         return instance
     if (has_fields(interp, cls) and not _keeps_its_own(interp, cls)) or has_base(interp, cls, "typing.NamedTuple"):
-        _fill_fields(interp, instance, call)
+        _end_init(interp, instance, call, _give_fields(interp, instance, call))
         return instance
     if isinstance(maker, Function):
         return instance
@@ -133,10 +133,6 @@ def _set(
 ) -> None:
     instance.fields[name] = value
     instance.writes[name] = interp.note(node, frame, focus.get(name), "argument", value, None)
-
-
-def _fill_fields(interp: Interpreter, instance: Instance, call: Call) -> None:
-    _end_init(interp, instance, call, _give_fields(interp, instance, call))
 
 
 def initialize(interp: Interpreter, instance: Instance, base: ClassObject, call: Call) -> None:

@@ -173,7 +173,18 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
     dependencies.functions.add(function)
     interp.path.depth += 1
     try:
-        result = _run_all(interp, function, call)
+        if function.module.is_project and not (
+            interp.path.trial or interp.module_level or len(interp.path.taken) >= FORK_LIMIT
+        ):
+            local, interp.path.local = interp.path.local, None
+            try:
+                result = run_function(interp, function, call)
+            finally:
+                interp.path.local = local
+        else:
+            # Too many paths to look at each by itself, or code that nobody asked about: joined when the call returns.
+            found = every_path(interp, lambda: run_function(interp, function, call), LOCAL_PATHS)
+            result = one_configuration(interp, found, f"{function.name}()")
     except CannotJoin:
         interp.rollback(mark)
         result = unfollowed(interp, function.name, call, blamed=not is_upstream(function.module))
@@ -250,20 +261,6 @@ def _recurs_without_end(interp: Interpreter, function: Function, call: Call) -> 
     return any(isinstance(interp.settle(value), (Unknown, Choice)) for value in call.values)
 
 
-def _run_all(interp: Interpreter, function: Function, call: Call) -> Object:
-    if function.module.is_project and not (
-        interp.path.trial or interp.module_level or len(interp.path.taken) >= FORK_LIMIT
-    ):
-        outer, interp.path.local = interp.path.local, None
-        try:
-            return run_function(interp, function, call)
-        finally:
-            interp.path.local = outer
-    # Too many paths to look at each by itself, or code that nobody asked about: they are joined when the call returns.
-    found = every_path(interp, lambda: run_function(interp, function, call), LOCAL_PATHS)
-    return one_configuration(interp, found, f"{function.name}()")
-
-
 def one_configuration(interp: Interpreter, value: Object, text: str) -> Object:
     """Choose one of several configurations that a call may return, one on each path: later writes go to it alone."""
     if not isinstance(value, Choice) or not all(is_container(interp, option) for option in value.options):
@@ -338,7 +335,15 @@ def run_function(interp: Interpreter, function: Function, call: Call) -> Object:
     if is_generator(function):
         if function.is_async:
             return interp.unknown(f"{function.name}()", not_none=True)
-        return _generator(interp, function, inner)
+
+        def run(on_yield: Any) -> Object:
+            inner.on_yield = on_yield
+            try:
+                return _run_body(interp, function, inner)
+            finally:
+                inner.on_yield = None  # it knows the generator, which knows the frame
+
+        return GeneratorCall(interp, inner, run)
     if function.is_async:
         return Coroutine(interp, lambda: _run_body(interp, function, inner), tuple(inner.fields.values()))
     signal = run_block(interp, function.body, inner)  # (as `_run_body` does, without calling it)
@@ -349,17 +354,6 @@ def _run_body(interp: Interpreter, function: Function, frame: Frame) -> Object:
     """Run a function's statements in its frame; what it returns."""
     signal = run_block(interp, function.body, frame)
     return signal[1] if signal is not None and signal[0] == "return" else None
-
-
-def _generator(interp: Interpreter, function: Function, frame: Frame) -> GeneratorCall:
-    def run(on_yield: Any) -> Object:
-        frame.on_yield = on_yield
-        try:
-            return _run_body(interp, function, frame)
-        finally:
-            frame.on_yield = None  # it knows the generator, which knows the frame
-
-    return GeneratorCall(interp, frame, run)
 
 
 def is_generator(function: Function) -> bool:

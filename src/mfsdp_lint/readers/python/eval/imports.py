@@ -183,7 +183,11 @@ def bind_import(interp: Interpreter, node: ast.Import | ast.ImportFrom, frame: F
     module = frame.module
     if frame.fields is module.fields:
         if interp.leading:
-            _run_imported(interp, node, module)
+            for path in _files_of(interp, node, module):
+                # What is imported runs now, if it leads to something that changes other modules.
+                found = interp.finder.load_for(module.path, path) if os.path.abspath(path) in interp.leading else None
+                if found is not None:
+                    import_now(interp, found)
     elif interp.within_functions:
         _run_within_function(interp, node, module)
     if isinstance(node, ast.Import):
@@ -209,15 +213,6 @@ def bind_import(interp: Interpreter, node: ast.Import | ast.ImportFrom, frame: F
         _bind(interp, frame, name, later)
         if alias.name in interp.contested and frame.fields is module.fields:
             _settle_now(interp, module, name, later)
-
-
-def _run_imported(interp: Interpreter, node: ast.Import | ast.ImportFrom, module: Module) -> None:
-    """Run what an import statement imports, as far as it leads to something that changes other modules."""
-    for path in _files_of(interp, node, module):
-        if os.path.abspath(path) in interp.leading:
-            found = interp.finder.load_for(module.path, path)
-            if found is not None:
-                import_now(interp, found)
 
 
 def _run_within_function(interp: Interpreter, node: ast.Import | ast.ImportFrom, module: Module) -> None:

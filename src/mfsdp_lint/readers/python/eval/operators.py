@@ -426,20 +426,16 @@ def binary(interp: Interpreter, kind: type, left: Object, right: Object) -> Obje
         merged.writes = {**left.writes, **right.writes}
         return merged
     if isinstance(left, (*CONSTANTS, tuple)) and isinstance(right, (*CONSTANTS, tuple)):
-        return _constant_operation(interp, kind, left, right)
+        if too_big(kind, left, right):
+            return interp.unknown("", not_none=True)
+        if kind is ast.Mod and isinstance(left, (str, bytes)) and not _all_constant(right):
+            return interp.unknown("", not_none=True)
+        try:
+            found = BINARY[kind](left, right)
+        except (TypeError, ValueError, ArithmeticError, KeyError, MemoryError) as error:
+            raise Raised(type(error).__name__, str(error)) from None
+        return found if is_small(found) else interp.unknown("", not_none=True)
     return interp.unknown("", not_none=True)
-
-
-def _constant_operation(interp: Interpreter, kind: type, left: Any, right: Any) -> Object:
-    if too_big(kind, left, right):
-        return interp.unknown("", not_none=True)
-    if kind is ast.Mod and isinstance(left, (str, bytes)) and not _all_constant(right):
-        return interp.unknown("", not_none=True)
-    try:
-        found = BINARY[kind](left, right)
-    except (TypeError, ValueError, ArithmeticError, KeyError, MemoryError) as error:
-        raise Raised(type(error).__name__, str(error)) from None
-    return found if is_small(found) else interp.unknown("", not_none=True)
 
 
 def _all_constant(value: Any) -> bool:

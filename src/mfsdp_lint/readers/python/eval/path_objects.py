@@ -85,17 +85,13 @@ def _tree_above(interp: Interpreter, here: str) -> list[str]:
     Without one they go up to the folder that the tool is started in; if that lies elsewhere, it is the folder alone.
     """
     found = [here]
-    while not _has_marker(interp, found[-1]):
+    while not has_marker(interp.finder.entries(found[-1]).__contains__):
         above = os.path.dirname(found[-1])
         if above == found[-1]:
             top = os.getcwd()
             return found[: found.index(top) + 1] if top in found else [here]
         found.append(above)
     return found
-
-
-def _has_marker(interp: Interpreter, folder: str) -> bool:
-    return has_marker(interp.finder.entries(folder).__contains__)
 
 
 def _in_tree(interp: Interpreter, path: str, here: str) -> bool:

@@ -203,18 +203,14 @@ def from_literal(path: str, text: str) -> Placed:
         stripped = text.lstrip(" \t")
         node = ast.parse(stripped, mode="eval").body
         ast.literal_eval(node)
-        _indent(node, len(text) - len(stripped))
+        blanks = len(text) - len(stripped)
+        for part in ast.walk(node):
+            if isinstance(part, ast.expr):
+                part.col_offset += blanks if part.lineno == 1 else 0
+                part.end_col_offset = (part.end_col_offset or 0) + (blanks if part.end_lineno == 1 else 0)
         return _literal(path, Lines(text), node)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
         raise NoData(str(error)) from None
-
-
-def _indent(node: ast.expr, blanks: int) -> None:
-    """Put what stands in the first line behind the blanks that were taken away in front of it."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.expr):
-            part.col_offset += blanks if part.lineno == 1 else 0
-            part.end_col_offset = (part.end_col_offset or 0) + (blanks if part.end_lineno == 1 else 0)
 
 
 def _literal(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None = None) -> Placed:

@@ -76,7 +76,22 @@ def _said(interp: Interpreter, tree: ConfigTree, said: str, frame: Frame, left: 
     resolver, colon, rest = said.partition(":")
     name, comma, default = (each.strip() for each in rest.partition(","))
     if not colon:
-        return _selected(interp, tree, said.strip(), frame, left)
+        key = said.strip()
+        named = _KEY.fullmatch(key)
+        if named is None:
+            raise _Open
+        above: ConfigTree | None = tree
+        for _ in named["dots"][1:]:
+            above = above.above if above is not None else None
+        while not named["dots"] and above is not None and above.above is not None:
+            above = above.above
+        holder: Object = above
+        *parts, last = named["path"].split(".")
+        for part in parts:
+            holder = _entry(interp, holder, part, frame, left)[0]
+        value, found = _entry(interp, holder, last, frame, left)
+        assert isinstance(holder, ConfigTree)
+        return value, found or (holder, last)
     match resolver.strip():
         case "oc.env" if name.isidentifier():
             return (variable(interp, name, frame, default) if comma else variable(interp, name, frame)), None
@@ -96,25 +111,6 @@ def _decoded(text: str) -> Object:
     if not isinstance(element, Known) or not isinstance(element.value, CONSTANTS):
         raise _Open
     return element.value
-
-
-def _selected(interp: Interpreter, tree: ConfigTree, key: str, frame: Frame, left: int) -> tuple[Object, Found]:
-    """Return the entry that a key names, from the top of the tree, or with dots from the part that it stands in."""
-    named = _KEY.fullmatch(key)
-    if named is None:
-        raise _Open
-    above: ConfigTree | None = tree
-    for _ in named["dots"][1:]:
-        above = above.above if above is not None else None
-    while not named["dots"] and above is not None and above.above is not None:
-        above = above.above
-    holder: Object = above
-    *parts, last = named["path"].split(".")
-    for part in parts:
-        holder = _entry(interp, holder, part, frame, left)[0]
-    value, found = _entry(interp, holder, last, frame, left)
-    assert isinstance(holder, ConfigTree)
-    return value, found or (holder, last)
 
 
 def _entry(interp: Interpreter, holder: Object, key: str, frame: Frame, left: int) -> tuple[Object, Found]:

@@ -204,30 +204,26 @@ def _replace(interp: Interpreter, call: Call) -> Object:
     if isinstance(value, Choice):
         return join(interp, [_replace(interp, call.passing([option], call.keywords)) for option in value.options])
     if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
-        return _of_class(interp, value, value.cls, call)
+        specs, keywords = fields_of(interp, value.cls), call.keywords
+        if any(name not in {spec.name for spec in specs} and name != "**" for name in keywords):
+            raise Raised("TypeError", "replace() got an unexpected field name")
+        given = {spec.name: value.fields[spec.name] for spec in specs if spec.init and spec.name in value.fields}
+        if "**" in keywords:
+            given = {name: join(interp, [part, interp.unknown(name)]) for name, part in given.items()}
+        given |= {name: item for name, item in keywords.items() if name != "**"}
+        made = invoke(interp, value.cls, Call([], given, call.node, call.frame, _said(call.node)))
+        if not isinstance(made, Instance):
+            return made
+        for name in given.keys() - keywords.keys():
+            # What replace() only hands on keeps the origin it had.
+            if name in value.writes and name in made.writes:
+                made.writes[name] = value.writes[name]
+            elif name in made.writes:
+                made.writes.pop(name)
+        return made
     if isinstance(value, Instance) or type(value) is Unknown:
         return _of_unknown_class(interp, value, call)
     return interp.unknown("replace()", not_none=True)
-
-
-def _of_class(interp: Interpreter, value: Instance, cls: ClassObject, call: Call) -> Object:
-    specs, keywords = fields_of(interp, cls), call.keywords
-    if any(name not in {spec.name for spec in specs} and name != "**" for name in keywords):
-        raise Raised("TypeError", "replace() got an unexpected field name")
-    given = {spec.name: value.fields[spec.name] for spec in specs if spec.init and spec.name in value.fields}
-    if "**" in keywords:
-        given = {name: join(interp, [part, interp.unknown(name)]) for name, part in given.items()}
-    given |= {name: item for name, item in keywords.items() if name != "**"}
-    made = invoke(interp, cls, Call([], given, call.node, call.frame, _said(call.node)))
-    if not isinstance(made, Instance):
-        return made
-    for name in given.keys() - keywords.keys():
-        # What replace() only hands on keeps the origin it had.
-        if name in value.writes and name in made.writes:
-            made.writes[name] = value.writes[name]
-        elif name in made.writes:
-            made.writes.pop(name)
-    return made
 
 
 def _said(node: Any) -> dict[str, Any]:

@@ -154,7 +154,19 @@ def _forget_parts(interp: Interpreter, value: Unknown, seen: set[int]) -> None:
         forget_reachable(interp, fields[FORMER].part, seen)
     for key, part in list(fields.items()):
         if key not in IDENTITY:
-            _forget_part(interp, value, key, part, seen)
+            if isinstance(part, (Unknown, DictObject)) and part.writes:
+                # What was written is forgotten, but not that something was.
+                interp.record(value, key, next(iter(part.writes.values())))
+            if key is REST:
+                interp.put(value, MAY_HAVE_CHANGED, True)
+            elif is_part(key):
+                forget_reachable(interp, part, seen)
+                if isinstance(part, Unknown) and not any(map(is_part, part.fields)):
+                    interp.put(value, key, changed(interp, value, key, part))
+                elif not isinstance(part, (Instance, DictObject, ListObject, Unknown)):
+                    interp.drop(value, key)
+            elif key is not MAY_HAVE_CHANGED:
+                interp.drop(value, key)
 
 
 def _forget_all(interp: Interpreter, values: Iterable[Object], seen: set[int]) -> None:
@@ -226,23 +238,6 @@ def _forget_reach(interp: Interpreter, definition: ast.AST, held: Iterable[Objec
             forget_reachable(interp, item, seen)
     if "environ" in _names_in(definition):
         forget_reachable(interp, interp.path.environment, seen)
-
-
-def _forget_part(interp: Interpreter, owner: Unknown, key: Any, part: Any, seen: set[int]) -> None:
-    """Forget one of the parts of an unknown object, or the answer to a question about it."""
-    if isinstance(part, (Unknown, DictObject)) and part.writes:
-        # What was written is forgotten, but not that something was.
-        interp.record(owner, key, next(iter(part.writes.values())))
-    if key is REST:
-        interp.put(owner, MAY_HAVE_CHANGED, True)
-    elif is_part(key):
-        forget_reachable(interp, part, seen)
-        if isinstance(part, Unknown) and not any(map(is_part, part.fields)):
-            interp.put(owner, key, changed(interp, owner, key, part))
-        elif not isinstance(part, (Instance, DictObject, ListObject, Unknown)):
-            interp.drop(owner, key)
-    elif key is not MAY_HAVE_CHANGED:
-        interp.drop(owner, key)
 
 
 def _within_reach(function: Function) -> Iterator[Object]:

@@ -292,15 +292,14 @@ ROOM = 270_000
 """Just above 2 MB in words, so that the piece is of 4 MB and what is called has the other half."""
 
 
-def with_room(run: Callable[Arguments, Result], *args: Arguments.args, **keywords: Arguments.kwargs) -> Result:
-    """Return the result of a call; all calls within it find their frames' memory ready.
+def with_room(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Give a function a large frame; all calls within it find their frames' memory ready.
 
     CPython (3.11 and later, `_PyThreadState_PushFrame`) takes memory for frames in pieces of 16 KB, and gives a piece
     back when the first frame in it ends. A recursion that swings to and fro over the end of a piece pays for that each
     time: a tenth of the cost of evaluating recipes. A frame that says that it needs more gets a larger piece, a power
     of two, and later frames are put behind it; memory that nobody touches costs nothing.
     """
-    return run(*args, **keywords)
-
-
-with_room.__code__ = with_room.__code__.replace(co_stacksize=ROOM)
+    code: Any = function
+    code.__code__ = code.__code__.replace(co_stacksize=ROOM)
+    return function
