@@ -40,12 +40,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from mfsdp_lint.core.finding import Finding  # noqa: E402
 from mfsdp_lint.megatron.versions.releases import RELEASES, Release  # noqa: E402
 from mfsdp_lint.megatron.vocabulary import table  # noqa: E402
-from mfsdp_lint.rules.evidenced import bridge_site  # noqa: E402
 from mfsdp_lint.rules.judging import judge  # noqa: E402
 from mfsdp_lint.rules.load import load_rules  # noqa: E402
 from scripts.unpack_release import FOLDERS, unpack  # noqa: E402
 from tools.coverage.covered import SHORTEST, Covered, covered  # noqa: E402
 from tools.coverage.known import read  # noqa: E402
+from tools.evidenced import bridge_site  # noqa: E402
 from tools.startup_order import Order  # noqa: E402
 from tools.startup_order import read as read_orders  # noqa: E402
 

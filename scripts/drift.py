@@ -30,7 +30,7 @@ from mfsdp_lint.core.values import Value, describe
 from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.versions import numbers, resolve_target
 from mfsdp_lint.megatron.vocabulary import NAMES
-from mfsdp_lint.rules.evidenced import CORE, core_site
+from tools.evidenced import CORE, core_site
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import ErrorText, Rule
 from mfsdp_lint.snapshots import Snapshot

@@ -21,10 +21,10 @@ from pathlib import Path
 from mfsdp_lint.core.store import read_json
 from mfsdp_lint.megatron.startup import StartupStep, startup
 from mfsdp_lint.megatron.versions.releases import RELEASES
-from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site
 from mfsdp_lint.rules.load import load_rules
 from tools.coverage.checks import Check, checks_of
 from tools.coverage.covered import SHORTEST
+from tools.evidenced import BRIDGE, bridge_site
 from tools.vocabulary.trees import Module, Revision, Source, Tree
 
 FILE = Path(__file__).parent / "startup-order.json"

@@ -22,9 +22,9 @@ from typing import Any
 from mfsdp_lint.checkout import CHECKOUT
 from mfsdp_lint.core.store import read_json
 from mfsdp_lint.megatron.versions.releases import NEWEST_ON_THE_INDEX
-from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.load import load_rules, raw_rules
 from mfsdp_lint.rules.model import Rule
+from tools.evidenced import sites
 
 FILE = Path(__file__).parent / "verified.json"
 PAGE = CHECKOUT.parent / "docs" / "verified.md"

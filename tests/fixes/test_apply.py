@@ -205,7 +205,7 @@ def test_every_setting_of_a_remedy_is_written_or_none(also: dict[str, bool]) -> 
 
 def test_planning_is_ready_without_libcst_and_yaml() -> None:
     """They are imported when a Python or YAML edit is made, and not before."""
-    code = "import sys, mfsdp_lint.fixes.apply, mfsdp_lint.fixes.patch; print({'libcst', 'yaml'} & set(sys.modules))"
+    code = "import sys, mfsdp_lint.fixes.apply, mfsdp_lint.fixes.edits; print({'libcst', 'yaml'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

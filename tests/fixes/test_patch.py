@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.fixes.patch import make_patch
+from mfsdp_lint.fixes.edits import make_patch
 
 CONTENTS = {
     "plain": (b"a\nb\nc\n", b"a\nB\nc\n"),

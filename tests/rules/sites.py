@@ -11,9 +11,9 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.versions.releases import NEWEST_ON_THE_INDEX
-from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.model import Example, Rule
 from tests.rules.upstream_fields import exists
+from tools.evidenced import sites
 
 SITES = sites()
 DEFAULT = NEWEST_ON_THE_INDEX

@@ -17,11 +17,11 @@ from mfsdp_lint.megatron.conditions.nodes import Junction, Node
 from mfsdp_lint.megatron.startup import StartupStep, startup
 from mfsdp_lint.megatron.startup.resolve import after
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site
 from mfsdp_lint.rules.index import SettingsViews
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import STEP_VIEW, Case, Rule
 from tests.rules.solve import Pool, pool_of, solutions, variant
+from tools.evidenced import BRIDGE, bridge_site
 from tools.startup_order import Order, Position, every_step, read
 
 ORDERS = read()

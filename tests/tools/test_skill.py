@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 import mfsdp_lint
-from mfsdp_lint.rules.evidenced import BRIDGE
 from mfsdp_lint.rules.load import load_rules
+from tools.evidenced import BRIDGE
 from tools.options_page import PAGE as OPTIONS
 from tools.skill.enabling import to_write
 from tools.skill.generate import files

@@ -12,7 +12,7 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.core.store import read_json
 from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.upgrade.library import Library
-from mfsdp_lint.upgrade.replaced import SOURCE, replacements
+from mfsdp_lint.upgrade.successors import SOURCE, replacements
 
 Upgraded = Callable[..., str]
 

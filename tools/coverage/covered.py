@@ -24,9 +24,9 @@ from typing import Any
 from mfsdp_lint.core.store import read_yaml
 from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.startup import raw_steps
-from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.model import ErrorText, Rule
 from tools.coverage.known import Known
+from tools.evidenced import sites
 
 FILE = Path(__file__).parent / "reasons.yaml"
 

@@ -17,13 +17,13 @@ from pathlib import Path
 
 from mfsdp_lint.megatron.versions import HEAD
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
-from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.load import load_rules
 from tools.coverage.callgraph import Source, reached
 from tools.coverage.checks import Check, checks_of
 from tools.coverage.covered import covered
 from tools.coverage.known import ARGUMENTS, FILE, FSDP, TRAINING, Checks, Repository, as_text, known, read
 from tools.coverage.page import PAGE, page
+from tools.evidenced import sites
 
 
 def checks_at(version: str, bridge: Path, megatron_lm: Path) -> Checks:

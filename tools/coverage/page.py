@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mfsdp_lint.checkout import CHECKOUT
-from mfsdp_lint.rules.evidenced import sites
 from tools.coverage.covered import Covered
+from tools.evidenced import sites
 
 PAGE = CHECKOUT.parent / "docs" / "coverage.md"
 

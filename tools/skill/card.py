@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from mfsdp_lint.rules.evidenced import BRIDGE
+from tools.evidenced import BRIDGE
 from tools.skill.enabling import to_write
 from tools.skill.page import DESCRIPTION, NAME
 from tools.skill.pitfalls import NEWEST, Pitfall

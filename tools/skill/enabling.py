@@ -10,7 +10,7 @@ from mfsdp_lint.core.values import Plain, describe
 from mfsdp_lint.fixes.enabling import Asked, guide
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import SettingEntry
-from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site
+from tools.evidenced import BRIDGE, bridge_site
 from tools.skill.pitfalls import NEWEST
 
 SUBJECT = "Megatron-FSDP"

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from mfsdp_lint.core.values import spell
 from mfsdp_lint.reports.explain import fix_of
-from mfsdp_lint.rules.evidenced import BRIDGE
+from tools.evidenced import BRIDGE
 from tools.skill.enabling import own_settings, to_write
 from tools.skill.pitfalls import NEWEST, Pitfall
 

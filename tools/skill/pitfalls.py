@@ -13,9 +13,9 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.versions import HEAD
 from mfsdp_lint.megatron.vocabulary import SWITCHES
-from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Evidence, Rule
+from tools.evidenced import BRIDGE, bridge_site
 
 NEWEST = next(version for version in reversed(BRIDGE) if version != HEAD)
 """The newest release, of which lines are named."""

@@ -361,7 +361,7 @@ def _add_ignores(options: Options, arguments: argparse.Namespace) -> int:
     if options.stdin is not None or options.overrides or options.fix or options.fix_only or options.since:
         raise UsageError("--add-ignore writes comments for files as they are; use it by itself")
     from mfsdp_lint.engine import ignore
-    from mfsdp_lint.fixes.patch import make_patch
+    from mfsdp_lint.fixes.edits import make_patch
     from mfsdp_lint.inputs.sources import Unreadable
     from mfsdp_lint.inputs.writing import replace_file
 

@@ -82,7 +82,7 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.write and not left:
         left = write_texts(found.texts, found.sources)
     if arguments.diff:
-        from mfsdp_lint.fixes.patch import make_patch
+        from mfsdp_lint.fixes.edits import make_patch
 
         encode, now = found.sources.encode, found.sources.text
         terminal.data(
@@ -94,7 +94,7 @@ def main(arguments: argparse.Namespace) -> int:
         import json
 
         from mfsdp_lint.commands.arguments import write as print_to
-        from mfsdp_lint.upgrade.document import document
+        from mfsdp_lint.upgrade.report import document
 
         print_to([json.dumps(document(found), indent=2), "\n"], arguments.output_file)
     elif arguments.output_format == "html":
@@ -104,7 +104,7 @@ def main(arguments: argparse.Namespace) -> int:
         print_to([render_page(found), "\n"], arguments.output_file)
     else:
         from mfsdp_lint.reports.wording import folded
-        from mfsdp_lint.upgrade.text import render
+        from mfsdp_lint.upgrade.report import render
 
         lines = render(found, written=arguments.write and not left, pin=arguments.pin, every=arguments.all)
         columns = terminal.columns()

@@ -248,7 +248,7 @@ def _patch(judgement: Judgement, this: _Run, faults: Faults) -> _Done:
         return _Done()
     from mfsdp_lint.engine import write
     from mfsdp_lint.fixes.apply import applied
-    from mfsdp_lint.fixes.patch import make_patch
+    from mfsdp_lint.fixes.edits import make_patch
 
     fixed, tidy, blocked = _planned(judgement, this, faults)
     encode, now = judgement.sources.encode, judgement.sources.text

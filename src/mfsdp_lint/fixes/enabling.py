@@ -12,8 +12,8 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.store import read_yaml
 from mfsdp_lint.core.values import NONE, Known, Plain, is_known_as, same, spell
 from mfsdp_lint.fixes.apply import Fixed
+from mfsdp_lint.fixes.edits import make_patch
 from mfsdp_lint.fixes.judged import Need
-from mfsdp_lint.fixes.patch import make_patch
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.conditions import Applicability, Site, parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, parse

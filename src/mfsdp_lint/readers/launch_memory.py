@@ -98,7 +98,7 @@ class _Change:
         self.is_anywhere = self.is_python
         old, new = before.text_or_none(path), now.text_or_none(path)
         if path.endswith(".py") and old is not None and new is not None:
-            from mfsdp_lint.readers.python.entries.touched import changes_words, touched
+            from mfsdp_lint.readers.python.entries.incremental import changes_words, touched
 
             # Where a text speaks of other things, other files may be parsed.
             if all(says(old) == says(new) for says in (is_for_evaluation, speaks_of_recipes, speaks_of_training)):

@@ -14,9 +14,9 @@ from mfsdp_lint.core.files import read
 from mfsdp_lint.core.recipe import How, Origin, Span
 from mfsdp_lint.megatron.versions import Target, resolve_target
 from mfsdp_lint.megatron.versions.releases import having, in_none, releases
-from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.knowledge import Knowledge
+from mfsdp_lint.readers.python.state.calling import isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import ClassObject, Deferred, Module, StarOut
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Object

@@ -23,7 +23,6 @@ from mfsdp_lint.megatron.startup.resolve import Change, changes_of
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
-from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE, call_user_function
@@ -31,7 +30,7 @@ from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
 from mfsdp_lint.readers.python.knowledge import ClassKnowledge
-from mfsdp_lint.readers.python.state.calling import LIBRARY, Model, invoke
+from mfsdp_lint.readers.python.state.calling import LIBRARY, Model, invoke, isolated
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised

@@ -16,8 +16,8 @@ from mfsdp_lint.reports.text import lines_of
 from mfsdp_lint.reports.wording import printable
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.upgrade.changes import Change
+from mfsdp_lint.upgrade.report import CAUSES, instead_of, meaning_of, wanted
 from mfsdp_lint.upgrade.run import Upgrade
-from mfsdp_lint.upgrade.text import CAUSES, instead_of, meaning_of, wanted
 
 
 def render_page(found: Upgrade) -> str:

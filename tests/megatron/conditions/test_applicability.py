@@ -8,7 +8,7 @@ import pytest
 
 from mfsdp_lint.megatron.conditions import ByVersion, Site, parse_applicability
 from mfsdp_lint.megatron.versions import VersionError
-from mfsdp_lint.rules.evidenced import bridge_site, core_site
+from tools.evidenced import bridge_site, core_site
 
 BRIDGE = bridge_site("0.4.2")
 COMMAND_LINE = core_site("0.17.1")

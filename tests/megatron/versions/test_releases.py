@@ -6,7 +6,7 @@ import pytest
 
 from mfsdp_lint.megatron.versions import HEAD, numbers
 from mfsdp_lint.megatron.versions.releases import CONTAINERS, CORE_RELEASES, NEWEST_ON_THE_INDEX, RELEASES, Container
-from mfsdp_lint.rules.evidenced import BRIDGE, CORE
+from tools.evidenced import BRIDGE, CORE
 
 KNOWN = [release.bridge for release in RELEASES]
 

@@ -18,7 +18,6 @@ from mfsdp_lint.process import spend, tell_progress, without_collection
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
 from mfsdp_lint.readers.python.entries.callers import FunctionCallers
-from mfsdp_lint.readers.python.entries.distinct import distinct
 from mfsdp_lint.readers.python.entries.entries import Entry, leads_to_configuration
 from mfsdp_lint.readers.python.entries.exposed import with_exposed, with_variables
 from mfsdp_lint.readers.python.entries.incremental import (
@@ -26,6 +25,7 @@ from mfsdp_lint.readers.python.entries.incremental import (
     Different,
     Kept,
     KeptEntry,
+    Key,
     NotReached,
     Tried,
     Unchanged,
@@ -34,7 +34,7 @@ from mfsdp_lint.readers.python.entries.incremental import (
 )
 from mfsdp_lint.readers.python.entries.interpreters import Interpreters
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
-from mfsdp_lint.readers.python.entries.touched import Key
+from mfsdp_lint.readers.python.entries.running import Found, content
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -407,3 +407,53 @@ def _entry_points(interp: Interpreter, module: Module) -> Iterator[Tried]:
     main = entries.script(interp, module)
     if main is not None:
         yield Tried(module.path, main)
+
+
+Globals = Mapping[tuple[str, str], Found]
+"""By file and name."""
+
+
+def distinct(ran: Sequence[Tried]) -> list[Recipe]:
+    """Return the recipes of entry points that ran, each once.
+
+    A script shares a recipe with the function that it calls to launch, and with the global name of the configuration.
+    """
+    of_functions = {each.own: each.found for each in ran if each.own is not None}
+    in_modules = {(each.path, each.entry.name): each.found[0] for each in ran if each.entry.kind == "module"}
+    in_scripts = {(each.path, name): found for each in ran for found in each.found for name in found.names}
+    kept: list[Found] = []
+    bodies: list[Found] = []
+    for tried in ran:
+        for found in tried.found:
+            body = next(_bodies(tried, found, of_functions), None)
+            if body is not None:
+                bodies.append(body)
+            elif not _is_in_script(tried, found, in_scripts) and not _is_global(tried, found, in_modules):
+                kept.append(found)
+    scripts = set(map(id, bodies))
+    return [replace(each.recipe, kind="script") if id(each) in scripts else each.recipe for each in kept]
+
+
+def _bodies(tried: Tried, found: Found, of_functions: Mapping[Key, Sequence[Found]]) -> Iterator[Found]:
+    """Yield the launches of functions that a script calls, as far as the script launches the same."""
+    if tried.entry.kind == "script" and found.launched:
+        called = (each for key in tried.called for each in of_functions.get(key, ()))
+        yield from (each for each in called if each.launched and _same(each, found))
+
+
+def _is_in_script(tried: Tried, found: Found, in_scripts: Globals) -> bool:
+    """Tell whether a script launches the configuration that a global name holds, or changes it."""
+    script = in_scripts.get((tried.path, tried.entry.name)) if tried.entry.kind == "module" else None
+    return script is not None and (script.launched or not _same(script, found))
+
+
+def _is_global(tried: Tried, found: Found, in_modules: Globals) -> bool:
+    """Tell whether a script has only the configuration that a global name holds when the file is imported."""
+    if found.launched:
+        return False
+    there = (in_modules.get((tried.path, name)) for name in found.names)
+    return any(each is not None and _same(each, found) for each in there)
+
+
+def _same(one: Found, other: Found) -> bool:
+    return content(one.recipe) == content(other.recipe)

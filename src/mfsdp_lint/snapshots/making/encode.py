@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.eval.construction import default
+from mfsdp_lint.readers.python.state.calling import isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
 from mfsdp_lint.readers.python.values.code import ClassObject, FieldSpec, Frame, Module, classes_of, qualified

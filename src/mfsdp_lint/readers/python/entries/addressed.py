@@ -25,8 +25,7 @@ from mfsdp_lint.readers.launch_memory import Ran
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.entries import Entry, functions, method, partials, positional_given, script
 from mfsdp_lint.readers.python.entries.exposed import with_variables
-from mfsdp_lint.readers.python.entries.incremental import key_of
-from mfsdp_lint.readers.python.entries.touched import Key
+from mfsdp_lint.readers.python.entries.incremental import Key, key_of
 from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_now, resolve_global

@@ -31,10 +31,9 @@ from mfsdp_lint.readers.python.eval.unfollowed import is_taken_for_one
 from mfsdp_lint.readers.python.export.nemo import tree_of_run
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
-from mfsdp_lint.readers.python.state.calling import invoke, run_block
+from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall, invoke, run_block
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
-from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import (
     PATIENCE,

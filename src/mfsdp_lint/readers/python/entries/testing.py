@@ -10,8 +10,7 @@ from mfsdp_lint.readers.python.eval.branches import fork
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.iteration import elements
-from mfsdp_lint.readers.python.state.calling import evaluate, invoke
-from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.calling import GeneratorCall, evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame

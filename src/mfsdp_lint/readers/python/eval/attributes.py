@@ -26,10 +26,9 @@ from mfsdp_lint.readers.python.eval.imports import outside, resolve_global
 from mfsdp_lint.readers.python.eval.iteration import special
 from mfsdp_lint.readers.python.eval.path_objects import path_attribute
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import LIBRARY, ByType, invoke
+from mfsdp_lint.readers.python.state.calling import LIBRARY, ByType, Coroutine, GeneratorCall, invoke
 from mfsdp_lint.readers.python.state.effects import changes_nothing_of_its_object
 from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable, part_of
-from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join, over_options
@@ -132,7 +131,7 @@ def unbound(interp: Interpreter, kind: Native, name: str) -> Object:
 
 
 INTERPOLATED: list[Callable[[Interpreter, ConfigTree, Interpolation, Frame], Object]] = []
-"""Reads an entry that OmegaConf works out (library/interpolations.py)."""
+"""Reads an entry that OmegaConf works out (library/config_trees.py)."""
 
 
 def get_attribute(interp: Interpreter, value: Object, name: str, node: Any, frame: Frame) -> Object:

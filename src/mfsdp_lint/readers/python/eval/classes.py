@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.eval import standard_objects
-from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
 from mfsdp_lint.readers.python.eval.records import ATTRS, MODEL, OUT_OF_SIGHT, attrs_fields, field_of, model_fields
-from mfsdp_lint.readers.python.state.calling import evaluate, invoke
+from mfsdp_lint.readers.python.state.calling import evaluate, invoke, isolated, run_isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.code import PLAIN_BASES, Call, ClassObject, FieldSpec, Frame, base_name, qualified

@@ -15,9 +15,8 @@ from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable, part_of
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.started import argv, words
 from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, over_options
-from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, variable
+from mfsdp_lint.readers.python.state.variables import argv, copied_environment, is_environment, variable, words
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, plain
 from mfsdp_lint.readers.python.values.markers import EITHER, FACTORY, MAY_HAVE_CHANGED, QUESTION, UNKNOWN_KEYS
 from mfsdp_lint.readers.python.values.objects import (

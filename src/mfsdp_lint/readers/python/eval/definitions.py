@@ -7,14 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.assignments import assign_name
-from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.construction import announce, is_watched
 from mfsdp_lint.readers.python.eval.functions import evaluate_defaults
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import LIBRARY, Signal, evaluate, invoke
+from mfsdp_lint.readers.python.state.calling import LIBRARY, GeneratorCall, Signal, evaluate, invoke, isolated
 from mfsdp_lint.readers.python.state.effects import changes_nothing
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
-from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.truth import join

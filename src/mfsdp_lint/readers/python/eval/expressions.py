@@ -24,12 +24,20 @@ from mfsdp_lint.readers.python.eval.containers import (
 )
 from mfsdp_lint.readers.python.eval.functions import evaluate_defaults
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.eval.iteration import called, elements, iterate, operated, ordered, special, uncertain
+from mfsdp_lint.readers.python.eval.iteration import (
+    as_text,
+    called,
+    elements,
+    iterate,
+    operated,
+    ordered,
+    special,
+    text_of_parts,
+    uncertain,
+)
 from mfsdp_lint.readers.python.eval.loops import yield_unknown
 from mfsdp_lint.readers.python.eval.operators import binary, compare, sign
-from mfsdp_lint.readers.python.eval.spelling import as_text, text_of_parts
-from mfsdp_lint.readers.python.state.calling import BUILTINS, EVALUATORS, evaluate, invoke
-from mfsdp_lint.readers.python.state.generators import GeneratorCall, awaited
+from mfsdp_lint.readers.python.state.calling import BUILTINS, EVALUATORS, GeneratorCall, awaited, evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text

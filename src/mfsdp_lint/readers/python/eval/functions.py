@@ -12,10 +12,9 @@ from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.unfollowed import is_launcher, is_upstream, launch, unfollowed
-from mfsdp_lint.readers.python.state.calling import evaluate, invoke, run_block
+from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall, evaluate, invoke, run_block
 from mfsdp_lint.readers.python.state.copies import own, template
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
-from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import FOLLOWED, Interpreter
 from mfsdp_lint.readers.python.state.paths import (
     CALL_STEPS,

@@ -18,11 +18,10 @@ from typing import Any
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.detect.present import declared
 from mfsdp_lint.megatron.published import divisor_of_vocabulary, published
-from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.shared_providers import shared_provider
-from mfsdp_lint.readers.python.state.calling import evaluate, invoke
+from mfsdp_lint.readers.python.state.calling import evaluate, invoke, isolated
 from mfsdp_lint.readers.python.state.copies import template
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised

@@ -15,14 +15,12 @@ from typing import Any
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.imports import STDLIB, relative_target
-from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
 from mfsdp_lint.readers.python.eval.classes import WRITTEN, lookup
 from mfsdp_lint.readers.python.eval.path_objects import symbol
-from mfsdp_lint.readers.python.state.calling import LIBRARY, invoke
+from mfsdp_lint.readers.python.state.calling import LIBRARY, invoke, isolated, run_isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import submodule
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.started import environment
 from mfsdp_lint.readers.python.values.code import READY, Call, ClassObject, Deferred, Frame, Module, StarOut
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -54,7 +52,7 @@ def ensure_ran(interp: Interpreter, module: Module) -> None:
         if module.is_package and interp.finder.sources.exists(module.path):
             folder = symbol(interp, os.path.dirname(module.path))
             module.fields.setdefault("__path__", ListObject([folder], interp.tick()))
-        interp.path.environment = module.environment = environment(interp.given, interp.outside, interp.tick)
+        interp.path.environment = module.environment = interp.started_environment()
         run_isolated(interp, module.tree.body, frame)
 
 

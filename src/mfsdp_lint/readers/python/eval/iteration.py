@@ -1,19 +1,21 @@
-"""Iteration over a value, and the special methods of a program's own classes for operators, loops and tests."""
+"""Iteration over a value, its text, and special methods of a program's own classes for operators, loops and tests."""
 
 from __future__ import annotations
 
 from typing import Any, TypeGuard
 
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.eval import standard_objects
-from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum, lookup, opaque
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum, lookup, mro, opaque
+from mfsdp_lint.readers.python.state.calling import GeneratorCall, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
-from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, base_name
 from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER, MAY_HAVE_CHANGED, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    LONGEST_TEXT,
     MISSING,
     Choice,
     ConfigTree,
@@ -26,8 +28,14 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Native,
     Object,
+    PartlyKnown,
+    PathObject,
+    SetObject,
     StandardObject,
     Unknown,
+    derived,
+    is_constant,
+    is_small,
     is_symbolic,
 )
 
@@ -203,3 +211,52 @@ def forget_rest(interp: Interpreter, generator: GeneratorCall) -> None:
 def uncertain(value: Object) -> TypeGuard[Choice]:
     """Tell whether an element or entry may be missing."""
     return type(value) is Choice and MISSING in value.options
+
+
+def as_text(interp: Interpreter, value: Object) -> str | None:
+    """Return `str(value)`; None where it is not known."""
+    value = interp.settle(value)
+    if isinstance(value, Instance):
+        if not isinstance(value.cls, ClassObject):
+            return None
+        frame = Frame(value.cls.module)
+        found = called(interp, value, "__str__", None, frame)
+        found = interp.settle(called(interp, value, "__repr__", None, frame) if found is MISSING else found)
+        return found if isinstance(found, str) else None
+    if isinstance(value, EnumMember):
+        if special(interp, value, "__str__") is not None:
+            found = interp.settle(called(interp, value, "__str__", None, Frame(value.cls.module)))
+            return found if isinstance(found, str) else None
+        kinds = {base_name(base) for base in mro(interp, value.cls) if not isinstance(base, ClassObject)}
+        if "enum.StrEnum" in kinds:
+            return value.value if isinstance(value.value, str) else None
+        return f"{value.cls.name}.{value.name}" if kinds <= {"enum.Enum", "object"} else None
+    if isinstance(value, CONSTANTS):
+        return str(value) if is_small(value) else None
+    if type(value) is PathObject:
+        return value.path
+    if type(value) is StandardObject:
+        return standard_objects.text(value)
+    if isinstance(value, External) and value.name.startswith("torch."):
+        return value.name
+    if isinstance(value, tuple) and is_constant(value):
+        return str(value)
+    if (
+        isinstance(value, ListObject)
+        and value.items is not None
+        and is_constant(tuple(value.items))
+        and not isinstance(value, SetObject)
+    ):
+        return str(list(value.items))
+    return None
+
+
+def text_of_parts(interp: Interpreter, texts: list[str | None], values: list[Object]) -> Object:
+    """Return a text that is put together, some of it from values; None stands for a part that is not known."""
+    said = "".join(HOLE if each is None else each for each in texts)
+    if len(said) > LONGEST_TEXT:
+        return interp.unknown("", not_none=True)
+    if None not in texts:
+        return derived(said, *values)
+    interp.doubts += 1
+    return PartlyKnown(interp.tick(), said)

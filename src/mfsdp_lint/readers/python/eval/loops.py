@@ -10,13 +10,20 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.assignments import assign
-from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, Leave, head
 from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
 from mfsdp_lint.readers.python.eval.containers import present
 from mfsdp_lint.readers.python.eval.iteration import LONGEST, called, iterate, special, uncertain, walked
-from mfsdp_lint.readers.python.state.calling import Signal, evaluate, run_block
+from mfsdp_lint.readers.python.state.calling import (
+    BREAK,
+    CONTINUE,
+    GeneratorCall,
+    Leave,
+    Signal,
+    evaluate,
+    head,
+    run_block,
+)
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
-from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
 from mfsdp_lint.readers.python.state.truth import join

@@ -26,13 +26,19 @@ from mfsdp_lint.readers.python.eval.containers import (
     set_entry,
     unseen_entry,
 )
-from mfsdp_lint.readers.python.eval.iteration import LONGEST, elements, forget_rest, iterate, uncertain
+from mfsdp_lint.readers.python.eval.iteration import (
+    LONGEST,
+    as_text,
+    elements,
+    forget_rest,
+    iterate,
+    text_of_parts,
+    uncertain,
+)
 from mfsdp_lint.readers.python.eval.operators import binary, contains, equal, ordering_key
-from mfsdp_lint.readers.python.eval.spelling import as_text, text_of_parts
 from mfsdp_lint.readers.python.eval.standard_objects import LARGEST_FACTOR, NotKnown, answer
-from mfsdp_lint.readers.python.state.calling import invoke, run_block
+from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall, awaited, invoke, run_block
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
-from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall, awaited
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join, part_of_each, truth

@@ -25,9 +25,8 @@ from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.path_objects import make_path
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.started import holds
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
-from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, is_set
+from mfsdp_lint.readers.python.state.variables import copied_environment, holds, is_environment, is_set
 from mfsdp_lint.readers.python.values.code import ClassObject, Frame, plain
 from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, MAY_HAVE_CHANGED, QUESTION, WHOLE
 from mfsdp_lint.readers.python.values.objects import (

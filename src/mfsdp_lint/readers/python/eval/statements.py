@@ -19,7 +19,6 @@ from mfsdp_lint.readers.python.eval.assignments import (
     run_scope,
 )
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, head
 from mfsdp_lint.readers.python.eval.branches import branch, known_truth, nothing, perhaps, undecided
 from mfsdp_lint.readers.python.eval.classes import (
     class_names,
@@ -36,8 +35,17 @@ from mfsdp_lint.readers.python.eval.imports import bind_import, import_guarded
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.loops import run_for, run_while
 from mfsdp_lint.readers.python.eval.operators import equal, same_object
-from mfsdp_lint.readers.python.state.calling import RUNNERS, Signal, evaluate, invoke, run_block
-from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.calling import (
+    BREAK,
+    CONTINUE,
+    RUNNERS,
+    GeneratorCall,
+    Signal,
+    evaluate,
+    head,
+    invoke,
+    run_block,
+)
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import Unread, UnreadableBody
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Place, Raised, kept

@@ -17,11 +17,10 @@ from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
 from mfsdp_lint.readers.python.eval.imports import meant
-from mfsdp_lint.readers.python.state.calling import invoke
+from mfsdp_lint.readers.python.state.calling import Coroutine, invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.effects import calls_nothing, changes_nothing, only_looks
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
-from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Facts, Launch, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.code import Call, Frame, Module, calls_to, told_at

@@ -21,9 +21,9 @@ from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.deciding import part
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.started import word, word_of, words
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, place
 from mfsdp_lint.readers.python.state.truth import join
+from mfsdp_lint.readers.python.state.variables import word, word_of, words
 from mfsdp_lint.readers.python.values.code import Call, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (

@@ -9,8 +9,7 @@ from __future__ import annotations
 from mfsdp_lint.readers.python.eval.configurations import configures_run, held_by, task
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.unfollowed import launch, unfollowed
-from mfsdp_lint.readers.python.state.calling import invoke, models
-from mfsdp_lint.readers.python.state.generators import Coroutine
+from mfsdp_lint.readers.python.state.calling import Coroutine, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.objects import Function, ListObject, Native, Object, Unknown

@@ -9,13 +9,12 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write, write_around
 from mfsdp_lint.readers.python.eval.attributes import attributes_of, attributes_of_unknown, get_attribute, has_attribute
-from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.iteration import called, special
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.library.packages import names_of
-from mfsdp_lint.readers.python.state.calling import BUILTINS, evaluate, invoke, models, run_block
+from mfsdp_lint.readers.python.state.calling import BUILTINS, evaluate, invoke, isolated, models, run_block
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.deciding import inside
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable, is_part, part_of, shallow_copy

@@ -31,16 +31,23 @@ from mfsdp_lint.readers.python.library.config_trees import (
     read_entry,
     tree_of,
 )
-from mfsdp_lint.readers.python.library.data import from_omegaconf, in_place, loaded, to_object
+from mfsdp_lint.readers.python.library.data import (
+    NOT_KNOWN,
+    NoData,
+    Placed,
+    from_omegaconf,
+    in_place,
+    loaded,
+    to_object,
+)
 from mfsdp_lint.readers.python.library.environment import read
-from mfsdp_lint.readers.python.library.text_places import NOT_KNOWN, NoData, Placed
 from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
-from mfsdp_lint.readers.python.state.started import word_of, words
 from mfsdp_lint.readers.python.state.truth import truth
+from mfsdp_lint.readers.python.state.variables import word_of, words
 from mfsdp_lint.readers.python.values.code import Call, ClassObject
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, WHOLE
 from mfsdp_lint.readers.python.values.objects import (

@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.library.command_line import Declaration, Number, 
 from mfsdp_lint.readers.python.state.calling import evaluate
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.started import word, word_of
+from mfsdp_lint.readers.python.state.variables import word, word_of
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.markers import SPECS
 from mfsdp_lint.readers.python.values.objects import (

@@ -13,6 +13,7 @@ from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.containers import any_of, make_set, make_tuple, set_entry
 from mfsdp_lint.readers.python.eval.iteration import (
     LONGEST,
+    as_text,
     called,
     elements,
     forget_rest,
@@ -23,14 +24,12 @@ from mfsdp_lint.readers.python.eval.iteration import (
 )
 from mfsdp_lint.readers.python.eval.methods import method, sort
 from mfsdp_lint.readers.python.eval.operators import binary
-from mfsdp_lint.readers.python.eval.spelling import as_text
 from mfsdp_lint.readers.python.eval.standard_objects import MOST_DIGITS, NotKnown, answer
-from mfsdp_lint.readers.python.state.calling import Model, invoke, models
-from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.calling import GeneratorCall, Model, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, kept
-from mfsdp_lint.readers.python.state.started import argv
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
+from mfsdp_lint.readers.python.state.variables import argv
 from mfsdp_lint.readers.python.values.code import Call, Frame
 from mfsdp_lint.readers.python.values.markers import FACTORY, IN_SOME_ORDER, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (

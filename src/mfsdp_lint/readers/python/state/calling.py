@@ -3,6 +3,9 @@
 The models of library functions are such a table, too, by their dotted names; the modules of library/ fill it. Nearly
 every part of the evaluator calls something (an operator its `__eq__`, a dictionary its factory), and calls need
 nearly every part. So the parts ask here, and the modules of eval/, which lie above them all, fill the tables.
+
+Blocks of statements run by these tables: in order, as a module's or a class's body, and as that of a generator or of an
+asynchronous function, which runs when somebody asks for its elements or its result.
 """
 
 from __future__ import annotations
@@ -12,9 +15,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.code import Call, Frame
-from mfsdp_lint.readers.python.values.objects import Native, Object
+from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.code import Call, Frame, Module
+from mfsdp_lint.readers.python.values.objects import MISSING, Native, Object
 
 Entry = TypeVar("Entry")
 
@@ -98,3 +101,147 @@ def run_block(interp: Interpreter, body: list[ast.stmt], frame: Frame) -> Signal
         error.passes(frame.module, statement)
         raise
     return None
+
+
+class GeneratorCall:
+    """A call of a generator function: its body runs when something iterates over it (or enters it with `with`).
+
+    It runs once. What is left of one that was not run to its end is not known. `left_by` are the signals (see
+    nodes.py) by which a loop over it may have been left from within a loop of its own that could not be followed.
+    """
+
+    __slots__ = ("body", "born", "fields", "frame", "interp", "left_by", "managed", "returned")
+
+    def __init__(self, interp: Interpreter, frame: Frame, body: Callable[[Callable[[Object], Object]], Object]) -> None:
+        self.interp = interp
+        self.frame = frame
+        self.body = body
+        self.born = interp.tick()
+        self.fields: dict[Any, Object] = {"state": "new"}
+        self.managed = False
+        self.left_by: list[Any] = []
+        self.returned: Object = None
+
+    @property
+    def state(self) -> str:
+        """ "new", "open" (begun and left) or "done"."""
+        state = self.fields["state"]
+        return state if isinstance(state, str) else "open"
+
+    def run(self, on_yield: Callable[[Object], Object]) -> None:
+        """Run the body, calling `on_yield` with every element."""
+        if self.state == "new":
+            self.interp.put(self, "state", "open")
+            self.returned = self.body(on_yield)
+            self.interp.put(self, "state", "done")
+
+    def first(self) -> Object:
+        """Return the next element: known of a new generator only; MISSING where there is none."""
+        if self.state == "open":
+            return self.interp.unknown()
+        trial = self.interp.path.trial
+
+        def stop(value: Object) -> Object:
+            # Which element is the first is open where a branch before it is.
+            raise _FirstElement(value if self.interp.path.trial == trial else self.interp.unknown())
+
+        try:
+            self.run(stop)
+        except _FirstElement as found:
+            return found.value
+        return MISSING
+
+
+class Coroutine:
+    """A call of an asynchronous function: its body runs once, when something awaits it. `given` are its arguments."""
+
+    __slots__ = ("body", "born", "fields", "given", "interp")
+
+    def __init__(self, interp: Interpreter, body: Callable[[], Object], given: tuple[Object, ...] = ()) -> None:
+        self.interp = interp
+        self.given = given
+        self.body = body
+        self.born = interp.tick()
+        self.fields: dict[Any, Object] = {}
+
+    def result(self) -> Object:
+        """Return the result of the function."""
+        if "result" not in self.fields:
+            self.interp.put(self, "result", self.interp.unknown("a coroutine that awaits itself"))
+            self.interp.put(self, "result", self.body())
+        return self.fields["result"]
+
+
+class _FirstElement(BaseException):
+    def __init__(self, value: Object) -> None:
+        super().__init__()
+        self.value = value
+
+
+def awaited(interp: Interpreter, value: Object) -> Object:
+    """Evaluate `await value`."""
+    value = interp.settle(value)
+    return value.result() if isinstance(value, Coroutine) else interp.unknown("await")
+
+
+Made = TypeVar("Made")
+
+
+BREAK = ("break", None)
+
+
+CONTINUE = ("continue", None)
+
+
+class Leave(Exception):
+    """A loop or `with` body that runs inside a generator leaves it."""
+
+    def __init__(self, signal: Signal, loop: GeneratorCall) -> None:
+        super().__init__()
+        self.signal = signal
+        self.loop = loop
+
+
+def run_isolated(interp: Interpreter, body: list[ast.stmt], frame: Frame) -> None:
+    """Run a module's or class's body outside of any recipe: what it makes is shared, and nothing undoes it.
+
+    A statement that cannot be run leaves the names it would bind unknown; the others run on.
+    """
+
+    def run() -> None:
+        for statement in body:
+            try:
+                run_block(interp, [statement], frame)
+            except Raised:
+                for name in bound_names(statement):
+                    frame.fields.setdefault(name, interp.unknown(name))
+            except (CannotJoin, OutOfSteps, RecursionError):
+                for name in bound_names(statement):
+                    frame.fields[name] = interp.unknown(name)
+
+    isolated(interp, run, frame.module)
+
+
+def bound_names(statement: ast.AST) -> list[str]:
+    """List the names that a statement binds, wherever in it."""
+    names = []
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.append(node.name)
+    return names
+
+
+def isolated(interp: Interpreter, make: Callable[[], Made], module: Module | None = None) -> Made:
+    """Evaluate something outside of any recipe: what it makes is shared, and nothing undoes it.
+
+    It is part of the top level of `module`, of the one at hand where none is named.
+    """
+    with interp.aside(module):
+        return make()
+
+
+def head(node: ast.stmt) -> str:
+    """Return the first line of a statement: its words describe a condition, never its line number, which edits move."""
+    return ast.unparse(node).partition("\n")[0]

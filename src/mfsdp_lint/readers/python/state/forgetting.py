@@ -8,8 +8,7 @@ from functools import cache
 from typing import Any
 
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.readers.python.state.calling import ByType
-from mfsdp_lint.readers.python.state.generators import Coroutine
+from mfsdp_lint.readers.python.state.calling import ByType, Coroutine
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import Frame
 from mfsdp_lint.readers.python.values.markers import (

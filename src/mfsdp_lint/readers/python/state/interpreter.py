@@ -16,6 +16,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from mfsdp_lint.core.recipe import Origin, Setting
+from mfsdp_lint.core.values import Known
 from mfsdp_lint.process import spend
 from mfsdp_lint.readers.given_words import Given, GivenWord
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
@@ -29,7 +30,6 @@ from mfsdp_lint.readers.python.state.paths import (
     OutOfSteps,
     Place,
 )
-from mfsdp_lint.readers.python.state.started import environment
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, handed_on, trace
 from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module, calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import COPY_OF
@@ -162,7 +162,7 @@ class Interpreter:
         """
         self.finish()
         before, started = self.path, self.clock
-        self.path = ExecutionPath(decisions, started, environment(self.given, self.outside, self.tick))
+        self.path = ExecutionPath(decisions, started, self.started_environment())
         self.path.limit = self.patience
         if decisions:
             # The paths of an entry point share their steps.
@@ -179,6 +179,22 @@ class Interpreter:
                     fields.pop(key, None)
                 else:
                     fields[key] = old
+
+    def started_environment(self) -> DictObject:
+        """Return the known variables that a program is started with: those from `outside`, where nobody is known to
+        start it.
+        """
+        found = DictObject({}, self.tick())
+        if self.given is not None and self.given.ranks is not None:
+            found.fields["WORLD_SIZE"] = str(self.given.ranks)
+        for setting in self.outside if self.given is None else self.given.environment:
+            name = setting.path.partition(".")[2]
+            value: Object = Unknown(self.tick(), f"${name}", True)
+            if isinstance(setting.value, Known):
+                value = None if setting.value.value is None else str(setting.value.value)
+            found.fields[name] = value
+            found.writes[name] = Write(None, setting.origin, None, "", "environment", value, self.tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
+        return found
 
     @contextmanager
     def aside(self, module: Module | None = None) -> Iterator[None]:

@@ -1,19 +1,23 @@
-"""Variables of the process environment, as a program finds them.
+"""Variables of the process environment and words of the command line, as a program finds them.
 
 What the program itself has set is known. Any other variable is unset unless whoever starts the program sets it, so its
-default is what runs; the value knows that (objects.Option). What launchers and systems set is not known.
+default is what runs; the value knows that (objects.Option). What launchers and systems set is not known. Words are
+known where somebody is known to start the program with them.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 
+from mfsdp_lint.readers.given_words import HOLE, GivenWord
+from mfsdp_lint.readers.python.state.calling import Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.code import Frame
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
+from mfsdp_lint.readers.python.values.code import Call, Frame
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, WORD
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -21,8 +25,11 @@ from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     External,
     Function,
+    ListObject,
+    Native,
     Object,
     Option,
+    Unknown,
     derived,
     obstacle_of,
 )
@@ -125,3 +132,56 @@ def _scope(frame: Frame) -> ast.AST:
 def _is_given(interp: Interpreter, name: str) -> bool:
     """Tell whether somebody may well have set a variable that the program itself did not set."""
     return _GIVEN.fullmatch(name) is not None or bool(interp.path.environment.writes.get(MAY_HAVE_CHANGED))
+
+
+def word(interp: Interpreter, said: GivenWord, frame: Frame, value: Object = None) -> Unknown:
+    """Return a program's value for a word: its text, or the `value` made of it; it knows where the word is written."""
+    known = said.known
+    if known is None:
+        made = interp.unknown(said.text.replace(HOLE, "…"), not_none=True)
+        made.obstacle = None if said.origin.obstacle is None else (frame.module, said.origin, frame.function)
+        made.fields["startswith"] = Native("str.startswith", _startswith(said.text.partition(HOLE)[0]))
+    else:
+        place = (frame.module, said.origin, frame.function)
+        made = Option(interp.tick(), said.origin.option, known if value is None else value, True, place)
+    made.fields[WORD] = said
+    return made
+
+
+def _startswith(start: str) -> Model:
+    """Return `startswith` of a text that begins with `start`, and goes on in a way that is not known."""
+
+    def answer(interp: Interpreter, call: Call) -> Object:
+        wanted = interp.settle(call.arguments[0]) if len(call.arguments) == 1 else None
+        if isinstance(wanted, str) and (len(wanted) <= len(start) or not wanted.startswith(start)):
+            return start.startswith(wanted)
+        return interp.unknown("startswith()", not_none=True)
+
+    return answer
+
+
+def holds(value: Object, part: Object) -> bool:
+    """Tell whether a partly known text surely contains this part."""
+    said = word_of(value)
+    return said is not None and isinstance(part, str) and any(part in known for known in said.text.split(HOLE))
+
+
+def words(interp: Interpreter, said: Sequence[GivenWord], frame: Frame) -> ListObject:
+    """Return a list of words; a list of unknown elements where one of them may be several."""
+    if any(each.several for each in said):
+        return ListObject(None, interp.tick())
+    return ListObject([word(interp, each, frame) for each in said if not each.nothing], interp.tick())
+
+
+def argv(interp: Interpreter, frame: Frame) -> ListObject | None:
+    """Return `sys.argv` of a program that is started with known words; None where it is not, or they are not known."""
+    given = interp.started_with()
+    if given is None or any(each.several for each in given):
+        return None
+    return ListObject([interp.unknown("sys.argv[0]", not_none=True), *words(interp, given, frame).items], interp.tick())
+
+
+def word_of(value: Object) -> GivenWord | None:
+    """Return the word that a value is, where the program was started with it; None for other values."""
+    found = value.fields.get(WORD) if isinstance(value, Unknown) else None
+    return found if isinstance(found, GivenWord) else None

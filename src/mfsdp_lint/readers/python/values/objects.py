@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from types import EllipsisType
     from typing import TypeAlias
 
-    from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
+    from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall
     from mfsdp_lint.readers.python.values.code import ClassObject, Module
 
     Def: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
