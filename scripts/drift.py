@@ -30,13 +30,13 @@ from mfsdp_lint.core.values import Value, describe
 from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.versions import numbers, resolve_target
 from mfsdp_lint.megatron.vocabulary import NAMES
-from tools.evidenced import CORE, core_site
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import ErrorText, Rule
 from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import DATA
 from tools.coverage.covered import Covered, covered
 from tools.coverage.known import read
+from tools.evidenced import CORE, core_site
 from tools.vocabulary.sections import bridge_sections
 from tools.vocabulary.trees import Folder, Source
 

@@ -29,7 +29,7 @@ from mfsdp_lint.megatron.conditions import Site, parse_applicability
 from mfsdp_lint.megatron.conditions.language import ConditionError, Terms, parse
 from mfsdp_lint.megatron.versions import UnknownVersion, VersionError, resolve_target
 from mfsdp_lint.readers.overrides import parse_command_line as parse_overrides
-from mfsdp_lint.readers.python.comments import python_comments
+from mfsdp_lint.readers.python_files import python_comments
 from mfsdp_lint.readers.registry import file_types
 from mfsdp_lint.readers.yaml.nodes import yaml_comments
 from mfsdp_lint.rules.form import RuleError, read_rule, read_terms

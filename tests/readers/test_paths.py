@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.readers.paths import above
+from mfsdp_lint.inputs.projects import above
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mfsdp_lint.cli import main
-from mfsdp_lint.inputs.filetypes import FileType, FileTypes
+from mfsdp_lint.inputs.discover import FileType, FileTypes
 from mfsdp_lint.readers import registry
 
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"

@@ -6,7 +6,6 @@ comments with `#`, so one set of functions serves both.
 
 from __future__ import annotations
 
-import difflib
 import os.path
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -269,6 +268,8 @@ def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
     last = _common(before[first:][::-1], after[first:][::-1])
     first, last = max(first - CONTEXT, 0), max(last - CONTEXT, 0)
     old, new = before[first : len(before) - last], after[first : len(after) - last]
+    import difflib  # only where a patch is shown
+
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=max(len(old), len(new)) > MOST_LINES)
     for group in matcher.get_grouped_opcodes(CONTEXT):
         (_, old_start, _, new_start, _), (_, _, old_end, _, new_end) = group[0], group[-1]

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Sequence
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain, refuse_huge
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.discover import File, discover
-from mfsdp_lint.inputs.filetypes import FileTypes
+from mfsdp_lint.inputs.discover import File, FileTypes, discover
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import Problem, reason
 

@@ -14,8 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.discover import written_folders
-from mfsdp_lint.inputs.filetypes import FileType
+from mfsdp_lint.inputs.discover import FileType, written_folders
 from mfsdp_lint.inputs.imports import imports_in
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 from mfsdp_lint.inputs.sources import SIZE_LIMIT

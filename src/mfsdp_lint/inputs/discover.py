@@ -1,4 +1,5 @@
-"""Paths → the files to read, and the kind of each.
+"""Paths → the files to read, and the kind of each: by its name, its first line, its content. Which kinds there are the
+readers say.
 
 Two kinds of patterns leave files out: globs of the configuration or the command line, and git's, of the `.gitignore`
 files from the root of a repository down to a folder, and of `.git/info/exclude`.
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING, Literal
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.filetypes import FileTypes
 from mfsdp_lint.inputs.sources import Problem, reason
 
 if TYPE_CHECKING:
@@ -374,3 +374,70 @@ def _nearest_name(path: str) -> str:
     by_stem = {os.path.splitext(each)[0]: each for each in names}
     meant = nearest(os.path.splitext(name)[0], by_stem, cutoff=0.7)
     return f"; did you mean {by_stem[meant[0]]}?" if meant else ""
+
+
+HEAD = 4096
+"""Bytes of a file that are looked at where its name does not decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileType:
+    """A kind of file.
+
+    `name` is what the tool calls it by, `called` what a message does ("a Python file"). A file is of the kind if it has
+    one of the `suffixes` or `names`, or if nobody knows its name and its `first_line` matches. Where `content` is given
+    the beginning of the file has to match as well: so several kinds can share a suffix.
+
+    `functions`: whether an address can name a function of it; `imports`: whether it imports packages, as Python does;
+    `launches`: whether it starts what files of other kinds configure.
+    """
+
+    name: str
+    called: str
+    suffixes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    first_line: re.Pattern[str] | None = None
+    content: re.Pattern[str] | None = None
+    functions: bool = False
+    imports: bool = False
+    launches: bool = False
+
+    def is_named(self, path: str) -> bool:
+        """Tell whether a file of this name may be of this type."""
+        return os.path.splitext(path)[1] in self.suffixes or os.path.basename(path) in self.names
+
+
+class FileTypes:
+    """The kinds of files that are read. Of two that take a file the first counts."""
+
+    def __init__(self, types: Iterable[FileType]) -> None:
+        self._types = tuple(types)
+
+    def __str__(self) -> str:
+        """List the suffixes and names of all types, for a message."""
+        return ", ".join(name for each in self._types for name in (*each.suffixes, *each.names))
+
+    def of(self, path: str, text: str | None = None) -> FileType | None:
+        """Return the type of a file; None where it is of none.
+
+        Only a file whose name does not decide is opened, unless its `text` is given.
+        """
+        named = [each for each in self._types if each.is_named(path)]
+        if named and named[0].content is None:
+            return named[0]
+        if not named and not any(each.first_line for each in self._types):
+            return None
+        head = _head(path) if text is None else text[:HEAD]
+        if named:
+            return next((each for each in named if each.content is None or each.content.search(head)), None)
+        first = head.partition("\n")[0]
+        return next((each for each in self._types if each.first_line and each.first_line.match(first)), None)
+
+
+def _head(path: str) -> str:
+    """Read the beginning of a file; "" where it cannot be read."""
+    try:
+        # Opening a pipe would wait.
+        return disk.read(path, HEAD).decode("utf-8", "replace") if disk.is_file(path) else ""
+    except (OSError, ValueError):
+        return ""

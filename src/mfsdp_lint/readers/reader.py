@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 from mfsdp_lint.core.recipe import Recipe, Setting, Unfollowed
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.addresses import Address
+from mfsdp_lint.inputs.discover import FileType
 from mfsdp_lint.inputs.faults import Faults
-from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.megatron.versions import Target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mfsdp_lint.inputs.filetypes import FileTypes
+from mfsdp_lint.inputs.discover import FileTypes
 from mfsdp_lint.readers.python_files import NotebookFiles, PythonFiles
 from mfsdp_lint.readers.reader import Reader
 from mfsdp_lint.readers.shell_files import HOLDERS, ShellFiles

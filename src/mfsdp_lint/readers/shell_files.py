@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import replace
+from mfsdp_lint.inputs.discover import FileType
 from mfsdp_lint.inputs.faults import Faults
-from mfsdp_lint.inputs.filetypes import FileType
+from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran
-from mfsdp_lint.readers.paths import above
 from mfsdp_lint.readers.reader import Reading, ToRead, read_each
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 

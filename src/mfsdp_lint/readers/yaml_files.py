@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.inputs.filetypes import FileType
+from mfsdp_lint.inputs.discover import FileType
+from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.inputs.suppression import CommentPlace
-from mfsdp_lint.readers.paths import beside
 from mfsdp_lint.readers.reader import Reading, ToRead, read_each
 from mfsdp_lint.readers.shell_files import may_start, programs_of
 

@@ -14,6 +14,7 @@ from itertools import islice, product
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.held_texts import (
@@ -34,7 +35,6 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
 )
 from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kubernetes_scripts, with_maps
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.paths import beside
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.read import read_shell

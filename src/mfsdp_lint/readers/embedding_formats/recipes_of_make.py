@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass, field, replace
+from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.paths import beside
 from mfsdp_lint.readers.shell.script import Piece, Text, plain
 from mfsdp_lint.readers.shell.state import Held, Variable
 

@@ -17,11 +17,11 @@ from functools import cache
 from mfsdp_lint.core.recipe import Origin, Setting, Span
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import Known
+from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import commands
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
-from mfsdp_lint.readers.paths import above
 from mfsdp_lint.readers.shell.script import (
     Text,
     around,

@@ -24,8 +24,9 @@ from mfsdp_lint.readers.python.eval.standard_objects import (
     answer,
     changed,
 )
-from mfsdp_lint.readers.python.library.data import csv_places, ini_places, standing
+from mfsdp_lint.readers.python.library.data import standing
 from mfsdp_lint.readers.python.library.environment import read
+from mfsdp_lint.readers.python.library.text_places import csv_places, ini_places
 from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import Call

@@ -19,8 +19,9 @@ from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, located, normal, symbol, text_of, text_of_path
 from mfsdp_lint.readers.python.library.command_line import NotFollowed, Spec, take
 from mfsdp_lint.readers.python.library.config_trees import all_lacked, make_tree, meant, merge
-from mfsdp_lint.readers.python.library.data import NoData, Placed, from_omegaconf, to_object
+from mfsdp_lint.readers.python.library.data import from_omegaconf, to_object
 from mfsdp_lint.readers.python.library.omegaconf import Said, override
+from mfsdp_lint.readers.python.library.text_places import NoData, Placed
 from mfsdp_lint.readers.python.state.calling import invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Refused

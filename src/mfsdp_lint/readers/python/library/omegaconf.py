@@ -31,16 +31,9 @@ from mfsdp_lint.readers.python.library.config_trees import (
     read_entry,
     tree_of,
 )
-from mfsdp_lint.readers.python.library.data import (
-    NOT_KNOWN,
-    NoData,
-    Placed,
-    from_omegaconf,
-    in_place,
-    loaded,
-    to_object,
-)
+from mfsdp_lint.readers.python.library.data import from_omegaconf, in_place, loaded, to_object
 from mfsdp_lint.readers.python.library.environment import read
+from mfsdp_lint.readers.python.library.text_places import NOT_KNOWN, NoData, Placed
 from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable

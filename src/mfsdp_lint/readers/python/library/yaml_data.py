@@ -10,7 +10,7 @@ import yaml
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.readers.python.library.data import NOT_KNOWN, NoData, Placed
+from mfsdp_lint.readers.python.library.text_places import NOT_KNOWN, NoData, Placed
 from mfsdp_lint.readers.yaml.nodes import AliasNode, MappingNode, Node, ScalarNode, SequenceNode, compose_documents
 
 HEAVIEST = 20_000
