@@ -67,12 +67,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     import signal
     from contextlib import suppress
 
+    from mfsdp_lint.inputs.options import UsageError
+
     # Asked to end, it cleans up as it does after Ctrl-C. Only where it is the program: a thread has no signals.
     before = signal.getsignal(signal.SIGTERM)
     with suppress(ValueError):
         signal.signal(signal.SIGTERM, _end)
     try:
-        return _run(arguments)
+        command, parsed = _chosen(arguments)
+        code = command.main(parsed)
+        sys.stdout.flush()
+        return code
+    except UsageError as error:
+        terminal.note(f"error: {error}", *error.more)
+        return USAGE
+    except SystemExit as exit:  # how argparse ends --help and --version
+        return int(exit.code or 0)
     except KeyboardInterrupt:
         terminal.note("interrupted")
         return 130
@@ -109,7 +119,8 @@ def _end(*_: object) -> None:
     raise _Ended
 
 
-def _run(arguments: list[str]) -> int:
+def _chosen(arguments: list[str]) -> tuple[CommandModule, argparse.Namespace]:
+    """Find the command that is meant, and parse its arguments. Raises UsageError, and SystemExit as argparse does."""
     from importlib import import_module
 
     from mfsdp_lint import process
@@ -125,8 +136,7 @@ def _run(arguments: list[str]) -> int:
         from mfsdp_lint.core.nearest import nearest
 
         if meant := nearest(word, COMMANDS, cutoff=0.7):
-            terminal.note(f"error: {word}: no such file or directory; did you mean {meant[0]}?")
-            return USAGE
+            raise UsageError(f"{word}: no such file or directory; did you mean {meant[0]}?")
     command: CommandModule = import_module(f"mfsdp_lint.commands.{name.replace('-', '_')}")
     prog, summary = f"mfsdp-lint {name}", command.SUMMARY
     if name == DEFAULT_COMMAND:
@@ -134,13 +144,5 @@ def _run(arguments: list[str]) -> int:
         prog, summary = "mfsdp-lint", "\n".join([f"{summary}\n\ncommands (each has its own --help):", *lines])
     parser = parser_for(prog, summary, command.EXAMPLES)
     command.add_arguments(parser)
-    try:
-        clear_up()
-        code = command.main(parser.parse_args(word_first(arguments) if name in ABOUT_A_WORD else arguments))
-        sys.stdout.flush()
-        return code
-    except UsageError as error:
-        terminal.note(f"error: {error}", *error.more)
-        return USAGE
-    except SystemExit as exit:  # how argparse ends --help and --version
-        return int(exit.code or 0)
+    clear_up()
+    return command, parser.parse_args(word_first(arguments) if name in ABOUT_A_WORD else arguments)

@@ -477,10 +477,6 @@ def _class_has(interp: Interpreter, cls: Object, name: str) -> bool | None:
     return None if opaque(interp, cls) else False
 
 
-def _choice_attribute(interp: Interpreter, value: Choice, name: str, node: Any, frame: Frame) -> Object:
-    return over_options(interp, value, lambda option: get_attribute(interp, option, name, node, frame))
-
-
 def _module_attribute(interp: Interpreter, value: Module, name: str, node: Any, frame: Frame) -> Object:
     if name == "__dict__":
         return invoke(interp, written(interp, "builtins.names_of"), Call([value], {}, node, frame))
@@ -497,7 +493,9 @@ READERS.update(
             value.name.rpartition(".")[2] if name == "__name__" else outside(interp, value.name, name)
         ),
         ClassObject: _class_attribute,
-        Choice: _choice_attribute,
+        Choice: lambda interp, value, name, node, frame: over_options(
+            interp, value, lambda option: get_attribute(interp, option, name, node, frame)
+        ),
         EnumMember: _member_attribute,
         Super: _super_attribute,
         GeneratorCall: lambda interp, value, name, node, frame: Bound(name, value),

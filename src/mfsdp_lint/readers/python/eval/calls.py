@@ -209,10 +209,6 @@ def _blame(found: Unknown, name: str, call: Call) -> None:
         found.obstacle = call_at(name, call.node, call.frame)
 
 
-def _call_native(interp: Interpreter, native: Native, call: Call) -> Object:
-    return _call_model(interp, native.name, native.call, call)
-
-
 def _call_external(interp: Interpreter, external: External, call: Call) -> Object:
     if is_launcher(external):
         return launch(interp, external.name, call)
@@ -292,10 +288,6 @@ def _call_instance(interp: Interpreter, instance: Instance, call: Call) -> Objec
     return invoke(interp, get_attribute(interp, instance, "__call__", None, call.frame), call)
 
 
-def _call_descriptor(interp: Interpreter, descriptor: Descriptor, call: Call) -> Object:
-    return invoke(interp, descriptor.function, call)
-
-
 def _call_unknown(interp: Interpreter, unknown: Unknown, call: Call) -> Object:
     settled = interp.settle(unknown)
     if settled is not unknown:
@@ -311,23 +303,19 @@ def _not_callable(interp: Interpreter, value: Object, call: Call) -> Object:
     raise Raised("TypeError", f"'{type(value).__name__}' object is not callable")
 
 
-def _call_anything(interp: Interpreter, value: Object, call: Call) -> Object:
-    return unfollowed(interp, "", call)
-
-
 CALLERS.update(
     {
         Function: call_function,
         ClassObject: _make,
-        Native: _call_native,
+        Native: lambda interp, native, call: _call_model(interp, native.name, native.call, call),
         External: _call_external,
         Bound: _call_bound,
         Partial: _call_partial,
         Choice: _call_one_of,
         Instance: _call_instance,
-        Descriptor: _call_descriptor,
+        Descriptor: lambda interp, descriptor, call: invoke(interp, descriptor.function, call),
         Unknown: _call_unknown,
         **dict.fromkeys((str, int, float, type(None), tuple, DictObject), _not_callable),
-        object: _call_anything,
+        object: lambda interp, value, call: unfollowed(interp, "", call),
     }
 )

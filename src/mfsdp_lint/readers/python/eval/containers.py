@@ -155,9 +155,9 @@ def _dict_entry(interp: Interpreter, holder: DictObject, key: Object, node: Any,
             interp.put(holder, key, found)
             return found
         raise Raised("KeyError", repr(key) if is_constant(key) else "")
-    if isinstance(found, Choice) and MISSING in found.options:
+    if uncertain(found):
         interp.doubts += 1
-        return join(interp, [option for option in found.options if option is not MISSING])
+        return present(interp, found)
     return found
 
 

@@ -205,19 +205,13 @@ def _formatted_text(interp: Interpreter, part: ast.FormattedValue, value: Object
     return None if text is None or (spec and not isinstance(value, CONSTANTS)) else text
 
 
-def _constant(interp: Interpreter, node: ast.Constant, frame: Frame) -> Object:
-    return node.value
-
-
 def load_name(interp: Interpreter, name: str, frame: Frame) -> Object:
     """Return the value of a name: local, of an enclosing function, global, or built in."""
     here: Frame | None = frame
     while here is not None:
         found: Object = here.fields.get(name, MISSING)
         if found is not MISSING and here.fields is not here.module.fields and name not in here.outer:
-            if isinstance(found, Choice) and any(option is MISSING for option in found.options):
-                return join(interp, [option for option in found.options if option is not MISSING])
-            return found
+            return present(interp, found) if uncertain(found) else found
         here = here.enclosing
         while here is not None and here.is_class:
             here = here.enclosing
@@ -228,9 +222,7 @@ def load_name(interp: Interpreter, name: str, frame: Frame) -> Object:
     else:
         found = resolve_global(interp, module, name)
     if found is not MISSING:
-        if isinstance(found, Choice) and any(option is MISSING for option in found.options):
-            return join(interp, [option for option in found.options if option is not MISSING])
-        return found
+        return present(interp, found) if uncertain(found) else found
     if builtin is not None:
         return builtin
     raise Raised("NameError", f"name '{name}' is not defined")
@@ -279,10 +271,6 @@ def _unary(interp: Interpreter, node: ast.UnaryOp, frame: Frame) -> Object:
     return derived(sign(interp, node.op, value), operand)
 
 
-def _boolean(interp: Interpreter, node: ast.BoolOp, frame: Frame) -> Object:
-    return connected(interp, node.values, isinstance(node.op, ast.And), frame)
-
-
 def _if_expression(interp: Interpreter, node: ast.IfExp, frame: Frame) -> Object:
     return choose(
         interp,
@@ -323,18 +311,6 @@ def _compared(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, n
         known = known_truth(interp, invoke(interp, method, Call([right, left], {}, node, frame)), node, frame)
         return interp.unknown("", not_none=True) if known is None else known is not isinstance(op, ast.NotIn)
     return compare(interp, op, left, right, node, frame)
-
-
-def _tuple(interp: Interpreter, node: ast.Tuple, frame: Frame) -> Object:
-    return make_tuple(interp, _elements(interp, node.elts, frame))
-
-
-def _list(interp: Interpreter, node: ast.List, frame: Frame) -> Object:
-    return ListObject(_elements(interp, node.elts, frame), interp.tick())
-
-
-def _set(interp: Interpreter, node: ast.Set, frame: Frame) -> Object:
-    return make_set(interp, _elements(interp, node.elts, frame))
 
 
 def _elements(interp: Interpreter, nodes: list[ast.expr], frame: Frame) -> list[Object] | None:
@@ -411,10 +387,6 @@ def _walrus(interp: Interpreter, node: ast.NamedExpr, frame: Frame) -> Object:
     return value
 
 
-def _starred(interp: Interpreter, node: ast.Starred, frame: Frame) -> Object:
-    return evaluate(interp, node.value, frame)
-
-
 def _yield(interp: Interpreter, node: ast.Yield, frame: Frame) -> Object:
     value = evaluate(interp, node.value, frame) if node.value is not None else None
     if frame.on_yield is None:
@@ -447,24 +419,20 @@ def _element(iterable: ast.expr, position: int) -> ast.expr:
     return ast.Subscript(iterable, ast.Constant(position), ast.Load())
 
 
-def _await(interp: Interpreter, node: ast.Await, frame: Frame) -> Object:
-    return awaited(interp, evaluate(interp, node.value, frame))
-
-
 EVALUATORS.update(
     {
-        ast.Constant: _constant,
+        ast.Constant: lambda interp, node, frame: node.value,
         ast.Name: _name,
         ast.Attribute: _attribute,
         ast.Call: evaluate_call,
         ast.BinOp: _binary,
         ast.UnaryOp: _unary,
-        ast.BoolOp: _boolean,
+        ast.BoolOp: lambda interp, node, frame: connected(interp, node.values, isinstance(node.op, ast.And), frame),
         ast.IfExp: _if_expression,
         ast.Compare: _compare,
-        ast.Tuple: _tuple,
-        ast.List: _list,
-        ast.Set: _set,
+        ast.Tuple: lambda interp, node, frame: make_tuple(interp, _elements(interp, node.elts, frame)),
+        ast.List: lambda interp, node, frame: ListObject(_elements(interp, node.elts, frame), interp.tick()),
+        ast.Set: lambda interp, node, frame: make_set(interp, _elements(interp, node.elts, frame)),
         ast.Dict: _dict,
         ast.Subscript: _subscript,
         ast.Slice: _slice,
@@ -475,9 +443,9 @@ EVALUATORS.update(
         ast.SetComp: comprehension,
         ast.GeneratorExp: comprehension,
         ast.DictComp: comprehension,
-        ast.Starred: _starred,
+        ast.Starred: lambda interp, node, frame: evaluate(interp, node.value, frame),
         ast.Yield: _yield,
         ast.YieldFrom: _yield_from,
-        ast.Await: _await,
+        ast.Await: lambda interp, node, frame: awaited(interp, evaluate(interp, node.value, frame)),
     }
 )

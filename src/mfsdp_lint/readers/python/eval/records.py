@@ -19,6 +19,7 @@ from mfsdp_lint.readers.python.values.code import Call, ClassObject, FieldSpec, 
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    TRUTH_WORDS,
     Descriptor,
     DictObject,
     EnumMember,
@@ -348,9 +349,7 @@ def _boolean(interp: Interpreter, value: Object) -> Object:
     if isinstance(value, bool):
         return value
     said = str(value).lower() if isinstance(value, (str, int)) else ""
-    if said in ("1", "true", "t", "yes", "y", "on"):
-        return True
-    return False if said in ("0", "false", "f", "no", "n", "off") else interp.unknown()
+    return TRUTH_WORDS[said] if said in TRUTH_WORDS else interp.unknown()
 
 
 def _string(interp: Interpreter, value: Object) -> Object:

@@ -20,6 +20,7 @@ from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.markers import SPECS
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
+    TRUTH_WORDS,
     DictObject,
     Function,
     ListObject,
@@ -29,13 +30,11 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
 )
 
-_TRUE, _FALSE = ("1", "true", "t", "yes", "y", "on"), ("0", "false", "f", "no", "n", "off")
-
 
 def _truth(text: str) -> bool:
-    if text.lower() in (*_TRUE, *_FALSE):
-        return text.lower() in _TRUE
-    raise ValueError(text)
+    if text.lower() not in TRUTH_WORDS:
+        raise ValueError(text)
+    return TRUTH_WORDS[text.lower()]
 
 
 def _kind(convert: Callable[[str], str | int | float | bool]) -> Native:

@@ -34,6 +34,7 @@ from mfsdp_lint.readers.python.values.code import Call, Frame
 from mfsdp_lint.readers.python.values.markers import FACTORY, IN_SOME_ORDER, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
+    TRUTH_WORDS,
     Choice,
     DictObject,
     External,
@@ -82,14 +83,10 @@ for _function in (abs, ascii, bin, chr, complex, divmod, float, hex, int, oct, o
     models(f"builtins.{_function.__name__}")(computes(_function))
 
 
-_TRUE, _FALSE = ("y", "yes", "t", "true", "on", "1"), ("n", "no", "f", "false", "off", "0")
-"""CPython 3.11, distutils/util.py."""
-
-
 def _strtobool(text: str) -> int:
-    if text.lower() not in (*_TRUE, *_FALSE):
+    if text.lower() not in TRUTH_WORDS:
         raise ValueError(f"invalid truth value {text!r}")
-    return int(text.lower() in _TRUE)
+    return int(TRUTH_WORDS[text.lower()])
 
 
 models("distutils.util.strtobool", "setuptools._distutils.util.strtobool")(computes(_strtobool))

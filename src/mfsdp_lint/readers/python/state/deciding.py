@@ -461,27 +461,7 @@ def _if_expression(interp: Interpreter, node: ast.IfExp, frame: Frame) -> tuple[
     return behind(interp, Text(node.body if test else node.orelse, frame))
 
 
-def _either(interp: Interpreter, node: ast.BoolOp, frame: Frame) -> tuple[Place, ...]:
-    return _operands(interp, node.values, frame)
-
-
-def _binary(interp: Interpreter, node: ast.BinOp, frame: Frame) -> tuple[Place, ...]:
-    return _operands(interp, (node.left, node.right), frame)
-
-
-def _unary(interp: Interpreter, node: ast.UnaryOp, frame: Frame) -> tuple[Place, ...]:
-    return trace(interp, Text(node.operand, frame))
-
-
-def _compare(interp: Interpreter, node: ast.Compare, frame: Frame) -> tuple[Place, ...]:
-    return _operands(interp, (node.left, *node.comparators), frame)
-
-
-def _formatted(interp: Interpreter, node: ast.JoinedStr, frame: Frame) -> tuple[Place, ...]:
-    return _operands(interp, (part.value for part in node.values if isinstance(part, ast.FormattedValue)), frame)
-
-
-def _keyword(interp: Interpreter, node: Any, frame: Frame) -> tuple[Place, ...]:
+def _held(interp: Interpreter, node: Any, frame: Frame) -> tuple[Place, ...]:
     return trace(interp, Text(node.value, frame))
 
 
@@ -554,14 +534,16 @@ TRACERS.update(
         ast.Attribute: _attribute,
         ast.Subscript: _subscript,
         ast.IfExp: _if_expression,
-        ast.BoolOp: _either,
-        ast.BinOp: _binary,
-        ast.UnaryOp: _unary,
-        ast.Compare: _compare,
-        ast.JoinedStr: _formatted,
+        ast.BoolOp: lambda interp, node, frame: _operands(interp, node.values, frame),
+        ast.BinOp: lambda interp, node, frame: _operands(interp, (node.left, node.right), frame),
+        ast.UnaryOp: lambda interp, node, frame: trace(interp, Text(node.operand, frame)),
+        ast.Compare: lambda interp, node, frame: _operands(interp, (node.left, *node.comparators), frame),
+        ast.JoinedStr: lambda interp, node, frame: _operands(
+            interp, (part.value for part in node.values if isinstance(part, ast.FormattedValue)), frame
+        ),
         ast.Call: _call,
-        ast.keyword: _keyword,
-        ast.NamedExpr: _keyword,
-        ast.Starred: _keyword,
+        ast.keyword: _held,
+        ast.NamedExpr: _held,
+        ast.Starred: _held,
     }
 )

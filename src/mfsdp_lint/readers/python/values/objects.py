@@ -558,6 +558,12 @@ def identical(left: Object, right: Object) -> bool:
     return isinstance(left, (External, frozenset)) and bool(left == right)
 
 
+TRUTH_WORDS = dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True) | dict.fromkeys(
+    ("0", "false", "f", "no", "n", "off"), False
+)
+"""Words for true and false, in lower case: distutils (CPython 3.11, util.py), click, HfArgumentParser and pydantic."""
+
+
 DTYPES = {
     "float32", "float", "float16", "half", "bfloat16", "float64", "double", "int8", "uint8", "int16", "int32",
     "int64", "bool",
