@@ -84,7 +84,6 @@ _FORMAT_NAMES = {
     None: "of no format that can be told",
 }
 
-
 _LOADS = {
     True: "the recipe can load it",
     False: "the recipe cannot load it",

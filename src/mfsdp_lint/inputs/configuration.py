@@ -129,7 +129,6 @@ ONLY_ASKED_OF_A_DRY_RUN = ("container-image", "container-mounts", "setup")
 EVERY_KEY = (EXTEND, REQUIRED_VERSION, *KEYS)
 BY_NAME = {key.name: key for key in EVERY_KEY}
 
-
 OWN_FILE = "mfsdp-lint.toml"
 """A file that is all configuration; before pyproject.toml where both are in a folder."""
 

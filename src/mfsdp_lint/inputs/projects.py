@@ -15,7 +15,6 @@ REPOSITORY = ".git"
 DECLARES = ("pyproject.toml", "setup.cfg")
 """Files that declare the project of their folder. `setup.py` does as well, but in a package it is a module of it."""
 
-
 OWN_FOLDER = ".mfsdp_cache"
 """The one folder that the tool makes in a project: outcomes of runs, and files that are not finished yet."""
 

@@ -125,7 +125,6 @@ _COUNTS = (
     *("repaired", "fixable_at_most", "held_back_at_most", "unfollowed", "undecided", "already"),
 )
 
-
 _TROUBLE = ("code", "severity", "message", "changes", "safety", "fingerprint")
 
 

@@ -67,7 +67,6 @@ def documentation() -> str:
 CELL = ":cell "
 """Between the file and the number of a cell, which counts from 1 and all cells."""
 
-
 Move = Callable[[Span], Span]
 
 

@@ -24,7 +24,6 @@ PINNED_CORE = f"3rdparty/Megatron-LM/{CORE}"
 
 _PART = re.compile(r"""^(MAJOR|MINOR|PATCH|PRE_RELEASE)\s*=\s*(?:(\d+)|["']([\w.]*)["'])""", re.MULTILINE)
 
-
 Line = tuple[int, int]
 
 
@@ -309,7 +308,6 @@ PACKAGE = "megatron.bridge"
 _FROM = re.compile(rf"^from\s+({re.escape(PACKAGE)}[\w.]*)\s+import\s+(\([^)]*\)|[^\n;#]+)", re.MULTILINE)
 _IMPORT = re.compile(rf"^import\s+({re.escape(PACKAGE)}[\w.]+)", re.MULTILINE)
 _COMMENT = re.compile(r"#[^\n]*")
-
 
 _SET = re.compile(
     rf"^(?P<indent>[ \t]*)\w+\.(?P<section>{'|'.join(sorted(SECTIONS))})\.(?P<field>\w+)[\w.]*[ \t]*[-+*/|]?=(?!=)",

@@ -133,7 +133,6 @@ _SIZES = (
     "model.expert_model_parallel_size",
 )
 
-
 _OFFLOADS = (
     ("model.cpu_offloading", "cpu"),
     ("model.fine_grained_activation_offloading", "act"),

@@ -27,7 +27,6 @@ from mfsdp_lint.readers.python.values.objects import MISSING
 MOST_CALLS = 40
 """Callers that configure a run are recipes themselves, and looked at as such. Of what others give this is enough."""
 
-
 ANYTHING_ELSE = "anything else"
 """Stands for all texts that a function has no word for."""
 

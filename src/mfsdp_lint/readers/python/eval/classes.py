@@ -45,23 +45,17 @@ if TYPE_CHECKING:
 
 ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
 
-
 WRITTEN: list[Callable[[Interpreter, str], Object]] = [lambda interp, name: MISSING]
 """The search for a library's class by its dotted name; written.py, which lies above, fills it in."""
-
 
 LONGEST_ORDER = 256
 """Classes in a method resolution order; of one with more, what the bases have is not known."""
 
-
 FLAGS = ("enum.Flag", "enum.IntFlag")
-
 
 OUT_OF_SIGHT_BASE = External("?")
 
-
 DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
-
 
 _DECORATORS = frozenset(name.rpartition(".")[2] for name in (*DATACLASS, *ATTRS))
 
@@ -534,10 +528,8 @@ PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "object": (object,),
 }  # fmt: skip
 
-
 AS_CLASSES = {"int": "enum.IntEnum", "str": "enum.StrEnum", "tuple": "typing.NamedTuple", "dict": "builtins.dict"}
 """Built-in types, and what stands for them among the bases of a class."""
-
 
 ABSTRACT_TYPES = {
     "Mapping": (DictObject,), "MutableMapping": (DictObject,), "Sequence": (ListObject, tuple, str),

@@ -34,7 +34,6 @@ from mfsdp_lint.readers.python.values.objects import (
 MODELLED = "decorator: "
 """How the names of modelled decorators begin."""
 
-
 CACHES = ("functools.cache", "functools.lru_cache")
 
 

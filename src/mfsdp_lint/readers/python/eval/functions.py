@@ -132,7 +132,6 @@ def _bind_rest(
 
 RECURSION_ON_UNKNOWN = 3
 
-
 HUGGINGFACE = {"from_hf_pretrained", "from_hf_config", "from_auto_config", "to_megatron_provider", "get_model_config"}
 """Methods whose result depends on a model's configuration on the Hugging Face hub (see huggingface.py)."""
 

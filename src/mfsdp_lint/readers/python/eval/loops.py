@@ -43,9 +43,7 @@ from mfsdp_lint.readers.python.values.objects import (
 
 LOOP_LIMIT = 20_000
 
-
 CHOICES_WALKED = 4
-
 
 ITEM = "<item>"
 """A local name that no program can write."""

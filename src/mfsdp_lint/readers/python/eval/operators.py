@@ -378,7 +378,6 @@ def _deciding(left: tuple[Object, ...], right: tuple[Object, ...]) -> tuple[Any,
 BIG = 1_000_000
 """Numbers and sequences larger than this are not computed."""
 
-
 BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

@@ -192,7 +192,6 @@ def _handle(interp: Interpreter, handler: ast.ExceptHandler, error: Raised, fram
 
 CATCH_ALL = {"Exception", "BaseException"}
 
-
 PARENTS = {
     "FrozenInstanceError": ("AttributeError",),
     "InvalidVersion": ("ValueError",),

@@ -210,7 +210,6 @@ def _run_text(interp: Interpreter, call: Call) -> Object:
 
 models("builtins.hash", "builtins.id")(lambda interp, call: interp.unknown("", not_none=True))
 
-
 _OF_EVERY_MODULE = ("__name__", "__doc__", "__package__", "__loader__", "__spec__", "__file__", "__builtins__")
 
 
@@ -234,7 +233,6 @@ def _dir(interp: Interpreter, call: Call) -> Object:
 
 models("object")(lambda interp, call: interp.unknown("object()", not_none=True))
 models("builtins.print")(lambda interp, call: None)
-
 
 _ERRORS = [name for name, each in vars(builtins).items() if isinstance(each, type) and issubclass(each, BaseException)]
 BUILTINS.update({name: External(name) for name in ("object", "super", "NotImplemented", *_ERRORS)})

@@ -38,7 +38,6 @@ class ByType(dict[type, Entry]):
 
 Model = Callable[[Interpreter, Call], Object]
 
-
 LIBRARY: dict[str, Model] = {}
 """The models by the dotted names of the functions."""
 
@@ -186,9 +185,7 @@ def awaited(interp: Interpreter, value: Object) -> Object:
 
 Made = TypeVar("Made")
 
-
 BREAK = ("break", None)
-
 
 CONTINUE = ("continue", None)
 

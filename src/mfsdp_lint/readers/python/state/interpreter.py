@@ -55,9 +55,7 @@ from mfsdp_lint.readers.python.values.objects import (
 FOLLOWED = (*CONSTANTS, tuple, ListObject, EnumMember, Option)
 """The kinds of values that somebody wants to know the source of."""
 
-
 _write: Callable[[type[Write], tuple[Any, ...]], Write] = tuple.__new__
-
 
 UNITS_OF_A_RECIPE = 1_000
 """Work of taking the settings of a recipe out and of judging them, in objects that are made in that time."""

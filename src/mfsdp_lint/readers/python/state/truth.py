@@ -27,7 +27,6 @@ from mfsdp_lint.readers.python.values.objects import (
 
 CHOICE_LIMIT = 12
 
-
 OBJECT_LIMIT = 64
 
 

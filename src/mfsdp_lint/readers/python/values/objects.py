@@ -59,7 +59,6 @@ MISSING: Final = Missing.MISSING
 UNREAD: Any = object()
 """Stands for what was not looked at yet."""
 
-
 Place = tuple["Module", Any, str]
 """A piece of a program's text: its module, its node, and the function that it stands in.
 
@@ -563,14 +562,12 @@ TRUTH_WORDS = dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True) | dict.f
 )
 """Words for true and false, in lower case: distutils (CPython 3.11, util.py), click, HfArgumentParser and pydantic."""
 
-
 DTYPES = {
     "float32", "float", "float16", "half", "bfloat16", "float64", "double", "int8", "uint8", "int16", "int32",
     "int64", "bool",
     "float8_e4m3fn", "float8_e5m2",
 }  # fmt: skip
 """torch's dtype names (torch 2.13.0, torch/__init__.pyi)."""
-
 
 LONGEST_TEXT = 1_000_000
 LONGEST_LIST = 100_000
