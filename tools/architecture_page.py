@@ -46,7 +46,7 @@ and `readers/megatron_lm_flags` turns the flag into a setting. A program of the 
 `fixes/prove` tries them: it changes texts in memory, has the same `engine/judge` judge them again, and compares every
 recipe with its former state, also in files that only use the edited ones. Entry points and launch
 scripts that no change reaches keep their results (`readers/python/entries/incremental`, `readers/launch_memory`), and
-results that depend on upstream's source alone are computed once (`readers/python/eval/shared_providers`).
+results that depend on upstream's source alone are computed once (`readers/python/eval/huggingface`).
 `engine/write` writes the files, or `reports` prints the patch.
 
 `python benchmarks/walks.py` counts the modules on each walk.

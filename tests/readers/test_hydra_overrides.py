@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain
-from mfsdp_lint.readers.hydra_overrides import NoOverride, plain, read_element, settings_in, split_override, value_of
+from mfsdp_lint.readers.overrides import NoOverride, plain, read_element, settings_in, split_override, value_of
 
 VALUES: dict[str, Plain] = {
     "1": 1, "1_000": 1000, "010": "010", "0x10": "0x10", "1.": 1.0, ".5": 0.5, "1e-4": 1e-4, "-1E3": -1000.0, "+5": 5,

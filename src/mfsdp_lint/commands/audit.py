@@ -34,7 +34,7 @@ from mfsdp_lint.reports.places import problems_in_files, recipes_in_files, unfol
 from mfsdp_lint.rules.about_files import UNREADABLE
 
 if TYPE_CHECKING:
-    from mfsdp_lint.reports.audit.overview import FormerReport
+    from mfsdp_lint.reports.audit.page import FormerReport
 
 SUMMARY = "Shows the effective configuration of every recipe, with defaults and helpers."
 
@@ -248,7 +248,7 @@ def _wanted(name: str, qualified_name: str, globs: Sequence[str] | None) -> bool
 
 def _former(path: str) -> FormerReport:
     """Read an earlier report. Raises UsageError."""
-    from mfsdp_lint.reports.audit.overview import former_report
+    from mfsdp_lint.reports.audit.page import former_report
 
     try:
         return former_report(Sources().as_it_is(path))

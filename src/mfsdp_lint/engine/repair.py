@@ -15,9 +15,8 @@ from mfsdp_lint.engine.remaining import is_asked_for
 from mfsdp_lint.fixes.apply import Fixed, fix_project, rounds
 from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged, Need
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.dependents import TooMany, importers
+from mfsdp_lint.inputs.dependents import Mentions, TooMany, importers
 from mfsdp_lint.inputs.discover import File
-from mfsdp_lint.inputs.mentions import Mentions
 from mfsdp_lint.inputs.sources import NOT_CHECKED
 from mfsdp_lint.process import OverBudget, budget
 from mfsdp_lint.readers.registry import kind_of

@@ -1,7 +1,9 @@
 """Files of a project that use a file: importers, and files that name it; launch scripts that may start a recipe.
 
 They are found in their text, unparsed, and more are found than there are: a module may be imported from any root, and a
-text may only look like an import or a launch. The evaluator, or the reader, that reads them decides.
+text may only look like an import or a launch. The evaluator, or the reader, that reads them decides. Who may use a
+piece of a text is found by its name, anywhere in a repository and in whatever language: of a notebook, a Makefile or a
+file that does not parse nobody knows more.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from mfsdp_lint.inputs import disk
@@ -329,3 +332,88 @@ def _scripts(root: str, type_: FileType, too_large: set[str] | None) -> Iterable
             return
         paths = (os.path.join(folder, name) for name in names if not name.startswith("."))
         yield from (path for path in paths if type_.is_named(path))
+
+
+_MOST_BYTES = 1 << 20
+"""Of a file; a longer one is data."""
+
+_PROSE = (".md", ".rst", ".txt", ".html", ".svg", ".csv", ".lock")
+"""Texts that nothing is run from."""
+
+
+class Mentions:
+    """The texts of the repositories that the edited files lie in, each read when it is first asked for.
+
+    A repository is searched for a word once, whoever asks.
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[str, dict[str, str]] = {}
+        self._having: dict[tuple[str, str], dict[str, str]] = {}
+
+    def files(self, path: str, words: Collection[str]) -> Mapping[str, str]:
+        """Return the other files of a file's repository that have every one of these words, with their texts.
+
+        Outside of any repository, the files below the working directory are asked, if the file is there. Raises
+        TooMany.
+        """
+        own = disk.real(path)
+        root = _root(own)
+        found = self._of(root)
+        for word in words:
+            having = self._with(root, word)
+            found = {other: text for other, text in found.items() if other in having}
+        return {shown(other): text for other, text in found.items() if other != own}
+
+    def _with(self, root: str, word: str) -> dict[str, str]:
+        """Return the files of a repository that have a word."""
+        if (root, word) not in self._having:
+            whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+            texts = self._of(root).items()
+            self._having[root, word] = {path: text for path, text in texts if word in text and whole.search(text)}
+        return self._having[root, word]
+
+    def _of(self, root: str) -> dict[str, str]:
+        if root not in self._texts:
+            self._texts[root] = dict(_texts(root))
+        return self._texts[root]
+
+
+@lru_cache(maxsize=256)
+def uncommented(text: str) -> str:
+    """Return a text without the comments that begin with `#`, as far as its lines show; lines stay where they are."""
+    return _COMMENT.sub(lambda found: found[1] or "", text)
+
+
+_COMMENT = re.compile(r"^([ \t]*)#(?![!%]).*|(?<=[\w)\]}\"'])([ \t]+)#[ \t].*", re.MULTILINE)
+
+
+def _root(path: str) -> str:
+    folder = os.path.dirname(path)
+    root = repository_above(folder)
+    if is_project(root):
+        return root
+    here = disk.real(os.curdir)
+    return here if root.startswith(os.path.join(here, "")) else root
+
+
+def _texts(root: str) -> Iterator[tuple[str, str]]:
+    number = size = 0
+    for folder, names in written_folders(root):
+        for name in names:
+            if name.endswith(_PROSE) or (name.startswith(".") and name != ".env"):
+                continue
+            path = os.path.join(folder, name)
+            length = size_of(path)
+            if not length or length > _MOST_BYTES:
+                continue
+            number, size = number + 1, size + length
+            if number > MOST_FILES or size > MOST_BYTES_OF_ALL:
+                disk.is_not_all()
+                raise TooMany
+            try:
+                data = disk.read(path, _MOST_BYTES)
+            except (OSError, ValueError):
+                continue
+            if b"\0" not in data:
+                yield path, data.decode("utf-8", "replace")

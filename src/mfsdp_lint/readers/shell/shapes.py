@@ -20,9 +20,16 @@ from mfsdp_lint.megatron.vocabulary import SECTIONS, SWITCHES, table
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.framework_configs import settings_at
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.hydra_overrides import Element, NoOverride, read_element, settings_in, split_override
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
-from mfsdp_lint.readers.overrides import is_misspelt, of_bridge
+from mfsdp_lint.readers.overrides import (
+    Element,
+    NoOverride,
+    is_misspelt,
+    of_bridge,
+    read_element,
+    settings_in,
+    split_override,
+)
 from mfsdp_lint.readers.shell.script import (
     Text,
     around,

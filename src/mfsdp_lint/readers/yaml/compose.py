@@ -31,7 +31,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value, is_known_as
 from mfsdp_lint.inputs.projects import above, beside
 from mfsdp_lint.readers.hydra_defaults import HYDRA, Composer, ConfigFile, NotComposed, package_of
-from mfsdp_lint.readers.hydra_overrides import NoOverride, read_element, value_of
+from mfsdp_lint.readers.overrides import NoOverride, read_element, value_of
 from mfsdp_lint.readers.trees import LONGEST_CHAIN, MISSING, Key, Leaf, Section, Tree, changed, merge, plain
 from mfsdp_lint.readers.yaml.document import Files, obstacle_in
 

@@ -21,7 +21,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.framework_configs import Evaluate
-from mfsdp_lint.readers.hydra_overrides import value_of_text
+from mfsdp_lint.readers.overrides import value_of_text
 from mfsdp_lint.readers.trees import MISSING, Key, Leaf, Section, Tree, plain
 from mfsdp_lint.readers.yaml.nodes import (
     MAX_DEPTH,

@@ -32,7 +32,6 @@ from mfsdp_lint.memory.estimate import Footprint, Memory, MemoryOf
 from mfsdp_lint.readers.overrides import COMMAND_LINE
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.audit.columns import COLUMNS, RUNS, matches
-from mfsdp_lint.reports.audit.overview import FormerReport, overview
 from mfsdp_lint.reports.audit.table import fit_lines, formula, parameters_and_ranks, parts_of, size_cells
 from mfsdp_lint.reports.explain import code_of, fix_of, fix_where, found_where, said_of_versions
 from mfsdp_lint.reports.summary import RecipeState, Summary, judged_against
@@ -40,6 +39,94 @@ from mfsdp_lint.reports.text import Lines, changes, lines_of, snippet
 from mfsdp_lint.reports.wording import WHEN, clipped, printable
 from mfsdp_lint.rules.about_files import ABOUT_FILES
 from mfsdp_lint.rules.model import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class FormerFinding:
+    """A finding of an earlier report that was not suppressed."""
+
+    code: str
+    name: str
+    severity: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormerReport:
+    """The findings of an earlier report, and the release that it judged against."""
+
+    findings: tuple[FormerFinding, ...]
+    against: str
+
+
+def former_report(text: str) -> FormerReport:
+    """Read what `mfsdp-lint --output-format json` wrote. Raises ValueError if it did not write this text."""
+    try:
+        document = json.loads(text)
+        shown = (each for each in document["findings"] if not each["suppressed"])
+        found = tuple(
+            FormerFinding(*(str(each[name]) for name in ("code", "name", "severity", "fingerprint"))) for each in shown
+        )
+        return FormerReport(found, str(document["target"]["bridge"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ValueError("it is no report of mfsdp-lint --output-format json") from None
+
+
+def overview(side: Mapping[str, Any], findings: Sequence[Finding], former: FormerReport | None) -> dict[str, Any]:
+    """Count the findings and the recipes of a side's document, for the page's template.
+
+    Every count has the earlier one beside it, None without a former report. Suppressed findings do not count.
+    """
+    shown = [finding for finding in findings if finding.suppressed is None]
+    earlier = former.findings if former else ()
+    names = {each.code: (each.name, each.severity) for each in earlier} | {
+        each.code: (each.name, each.severity) for each in sorted(shown, key=_severity, reverse=True)
+    }
+    recipes = Counter(code for recipe in side["recipes"] for code in {each[0] for each in recipe["troubles"]})
+    now, before = Counter(each.code for each in shown), Counter(each.code for each in earlier)
+    severities, severities_before = Counter(each.severity for each in shown), Counter(each.severity for each in earlier)
+    here, there = ({each.fingerprint for each in some} for some in (shown, earlier))
+    return {
+        "former": former
+        and {"against": printable(former.against), "new": len(here - there), "gone": len(there - here)},
+        "severities": [
+            {"severity": each, "now": severities[each], "before": severities_before[each] if former else None}
+            for each in SEVERITIES
+        ],
+        "rules": [
+            {
+                "code": printable(code),
+                "name": printable(name),
+                "severity": severity if severity in SEVERITIES else "info",
+                "recipes": recipes[code],
+                "now": now[code],
+                "before": before[code] if former else None,
+            }
+            for code, (name, severity) in sorted(names.items(), key=lambda each: (_order(each[1][1]), each[0]))
+        ],
+        "families": _families(side),
+    }
+
+
+def _families(side: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Count the recipes of each family by their worst finding; the families with most errors and warnings first."""
+    found: dict[str, Counter[str]] = {}
+    for recipe in side["recipes"]:
+        worst = min((each[2] for each in recipe["troubles"]), key=SEVERITIES.index, default="none")
+        found.setdefault(recipe["family"], Counter())[worst] += 1
+    rows = [
+        {"family": family, "recipes": count.total(), **{each: count[each] for each in (*SEVERITIES, "none")}}
+        for family, count in found.items()
+    ]
+    return sorted(rows, key=lambda row: (-row["error"], -row["warning"], row["family"]))
+
+
+def _severity(finding: Finding) -> int:
+    return SEVERITIES.index(finding.severity)
+
+
+def _order(severity: str) -> int:
+    return next((at for at, each in enumerate(SEVERITIES) if each == severity), len(SEVERITIES))
 
 
 @dataclass(frozen=True, slots=True)

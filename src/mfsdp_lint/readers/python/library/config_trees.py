@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.readers.hydra_overrides import NoOverride, read_element
+from mfsdp_lint.readers.overrides import NoOverride, read_element
 from mfsdp_lint.readers.python.eval import attributes
 from mfsdp_lint.readers.python.eval.attribute_writes import AS_ENTRY, set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute

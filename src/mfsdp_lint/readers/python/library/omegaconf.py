@@ -14,7 +14,7 @@ from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
-from mfsdp_lint.readers.hydra_overrides import Element, NoOverride, read_element, split_override
+from mfsdp_lint.readers.overrides import Element, NoOverride, read_element, split_override
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.operators import equal
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
