@@ -260,10 +260,6 @@ def run_assert(interp: Interpreter, node: ast.Assert, frame: Frame) -> Signal:
     return None
 
 
-def run_with(interp: Interpreter, node: Any, frame: Frame) -> Signal:
-    return _enter(interp, node, list(node.items), frame)
-
-
 def _enter(interp: Interpreter, node: Any, items: list[ast.withitem], frame: Frame) -> Signal:
     if not items:
         return run_block(interp, node.body, frame)
@@ -279,8 +275,6 @@ def _enter(interp: Interpreter, node: Any, items: list[ast.withitem], frame: Fra
         return _guarded(interp, ast.copy_location(ast.Try(body, [handler], [], []), node), frame)
     value: Object = interp.unknown(ast.unparse(first.context_expr), not_none=False)
     leave: Object = None
-    if isinstance(manager, Unknown) and isinstance(manager.fields.get("__enter__"), Native):
-        value = invoke(interp, manager.fields["__enter__"], Call([], {}, node, frame))
     if isinstance(manager, Instance) and isinstance(manager.cls, ClassObject):
         value = invoke(interp, get_attribute(interp, manager, "__enter__", None, frame), Call([], {}, node, frame))
         leave = get_attribute(interp, manager, "__exit__", None, frame)
@@ -589,8 +583,8 @@ RUNNERS.update(
         ast.Try: run_try,
         ast.Raise: run_raise,
         ast.Assert: run_assert,
-        ast.With: run_with,
-        ast.AsyncWith: run_with,
+        ast.With: lambda interp, node, frame: _enter(interp, node, node.items, frame),
+        ast.AsyncWith: lambda interp, node, frame: _enter(interp, node, node.items, frame),
         ast.Match: run_match,
         ast.Import: _import,
         ast.ImportFrom: _import,
