@@ -163,7 +163,7 @@ upstream: snapshot
 # The snapshot alone, and the proof that it says what the source says.
 snapshot: $(CHECKS)
 	$(BIN)/python scripts/unpack_release.py $(VERSION) $(BRIDGE_CLONE) $(CORE_CLONE) $(CACHE)/release-$(VERSION)
-	$(BIN)/mfsdp-lint snapshot $(CACHE)/release-$(VERSION)/bridge --core $(CACHE)/release-$(VERSION)/core \
+	$(BIN)/python -m tools.snapshot.generate $(CACHE)/release-$(VERSION)/bridge --core $(CACHE)/release-$(VERSION)/core \
 		--release $(VERSION) -o src/mfsdp_lint/snapshots/data/bridge-$(VERSION).snapshot
 	$(BIN)/python scripts/compare_snapshot.py src/mfsdp_lint/snapshots/data/bridge-$(VERSION).snapshot \
 		$(CACHE)/release-$(VERSION)/bridge $(CACHE)/release-$(VERSION)/core

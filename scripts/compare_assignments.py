@@ -24,7 +24,7 @@ from mfsdp_lint.readers.python.values.code import ClassObject, Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Descriptor, Instance, Unknown
 from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
-from mfsdp_lint.snapshots.making.entries import forwarding
+from tools.snapshot.entries import forwarding
 
 PROBES = (True, False, "probe")
 NOWHERE = "no_such_name"

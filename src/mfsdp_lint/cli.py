@@ -45,7 +45,6 @@ COMMANDS = {
     "config": "explain a key of the configuration",
     "init": "write a configuration and a commit hook for a project",
     "server": "start the language server for an editor",
-    "snapshot": "build the snapshot of an upstream release",
 }
 """Every command; each is the module of that name, with `_` for `-`, under `mfsdp_lint.commands`."""
 

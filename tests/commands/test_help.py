@@ -52,7 +52,6 @@ ELSEWHERE = {
     "dry-run": "takes torch and Megatron",
     "--confirm": "takes torch and Megatron",
     "server": "waits for an editor",
-    "snapshot": "takes the source of a release",
     "checkpoint": "takes a checkpoint",
 }
 EVERY_EXAMPLE = [

@@ -10,7 +10,7 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
-from mfsdp_lint.snapshots.making import make_snapshot
+from tools.snapshot.generate import make_snapshot
 
 FILES = {
     "megatron/bridge/package_info.py": 'MAJOR = 1\nMINOR = 2\nPATCH = 3\nPRE_RELEASE = ""\n',

@@ -8,19 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mfsdp_lint import snapshots
-from mfsdp_lint.snapshots import SHORTEST, Archive, Sharing, pack, read
+from mfsdp_lint.snapshots import Archive, read
+from tools.snapshot import writing
+from tools.snapshot.writing import SHORTEST, Sharing, pack
 
 
 def test_every_text_comes_back_whichever_block_it_lies_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "BLOCK", 10)
+    monkeypatch.setattr(writing, "BLOCK", 10)
     texts = ["", "short", "a longer one than a block", "ümläut", "", "last"]
     packed = Archive(memoryview(pack(texts)))
     assert [packed.text(number) for number in reversed(range(len(packed)))] == list(reversed(texts))
 
 
 def test_only_the_block_that_is_asked_for_is_decompressed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "BLOCK", 1)
+    monkeypatch.setattr(writing, "BLOCK", 1)
     damaged = bytearray(pack(["first", "second"]))
     damaged[-20:] = bytes(20)
     assert Archive(memoryview(bytes(damaged))).text(0) == "first"

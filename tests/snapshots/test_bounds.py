@@ -12,8 +12,8 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.values.code import ClassObject
 from mfsdp_lint.readers.python.values.objects import Function
-from mfsdp_lint.snapshots.making.bounds import ChangeBounds, touched
-from mfsdp_lint.snapshots.making.meaning import global_of
+from tools.snapshot.bounds import ChangeBounds, touched
+from tools.snapshot.meaning import global_of
 
 MODULE = """\
 import bisect, copy, functools, heapq, json, logging, operator, random, threading

@@ -16,9 +16,9 @@ from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.values.objects import Function
 from mfsdp_lint.snapshots.effects import executable
-from mfsdp_lint.snapshots.making.effects import lower
-from mfsdp_lint.snapshots.making.encode import Encoder
-from mfsdp_lint.snapshots.making.summarise import Watching
+from tools.snapshot.effects import lower
+from tools.snapshot.encode import Encoder
+from tools.snapshot.summarise import Watching
 
 MODULE = """\
 import logging

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from mfsdp_lint.cli import main
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Known, OneOf, Plain, Value, describe
 from mfsdp_lint.snapshots import NotASnapshot, Snapshot
-from mfsdp_lint.snapshots.making import NoSource, make_snapshot
 from tests.snapshots.small_release import read_with, read_with_source, snapshot_of, write_release
+from tools.snapshot import generate
+from tools.snapshot.generate import NoSource, make_snapshot
 
 
 @pytest.fixture(scope="session")
@@ -376,13 +376,15 @@ def test_the_command_writes_it_and_says_what_it_is(
     tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "release.snapshot"
-    assert main(["snapshot", str(tree), "--core", str(tree), "-o", str(output)]) == 0
+    generate.main([str(tree), "--core", str(tree), "-o", str(output)])
     assert "megatron-bridge 1.2.3 with megatron-core 0.9.0rc1, 10 modules" in capsys.readouterr().out
     assert output.read_bytes() == make_snapshot(str(tree), str(tree))
 
 
 def test_the_command_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["snapshot", str(tmp_path), "-o", str(tmp_path / "x")]) == 2
+    with pytest.raises(SystemExit) as end:
+        generate.main([str(tmp_path), "-o", str(tmp_path / "x")])
+    assert end.value.code == 2
     assert f"{tmp_path}: no Megatron-Bridge source (megatron/bridge/) in it" in capsys.readouterr().err
 
 

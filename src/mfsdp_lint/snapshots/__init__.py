@@ -1,8 +1,7 @@
 """A snapshot: what a Megatron release offers to import, as data that is read piece by piece.
 
-A snapshot is made once from upstream source (making/) and answers the evaluator afterwards (knowledge.py). How
-its data lies in the file is told at Sharing and Archive. It holds, by upstream module and name, an *entry*, a
-JSON list that begins with its kind:
+A snapshot is made once from upstream source (tools/snapshot) and answers the evaluator afterwards (knowledge.py). It
+holds, by upstream module and name, an *entry*, a JSON list that begins with its kind:
 
     ["from", module, name]    the same as that name of another module
     ["module", module]        a module
@@ -48,7 +47,7 @@ A class: `kind` ("dataclass", "enum", "namedtuple", "typeddict", "plain"), `base
 `kinds` ({name: "classmethod" or "staticmethod"}), `frozen` (its fields cannot be assigned), `opaque`
 (instances may have anything), `made` (what constructing changes: {field: node}, None where that is not known), `sets`
 ({name: [other names that take the value as well]}, None where that is not known), `forwards` (the fields of a
-Forwarding, see class_data.py).
+Forwarding, see upstream.py).
 
 A function: `effects`, what a call with arguments does, in the terms of effects.py (it counts before all else);
 `parameters` ([name, kind, node or ["required"]]...; the kinds are "p" positional only, "a", "*", "k"
@@ -59,10 +58,9 @@ outcome]...}), outcomes for a known value of one parameter. `bound` ([[name...],
 change at most in all that its arguments lead to: the attributes of these names, and with `contents` the items of lists
 and dictionaries; it is all that is known where there is no `outcome` (and no `parameters`, where any may be given).
 
-JSON values written so that what occurs in several places is written once.
-
-Recipes of one family differ in a few settings, and most of what upstream's helpers leave behind is the same everywhere.
-A part that occurs again is written as `{"": number}`, which no other value looks like.
+In the file, a part of these JSON values that occurs in several places is written once: recipes of one family differ
+in a few settings, and most of what upstream's helpers leave behind is the same everywhere. Where it occurs again,
+`{"": number}` is written, which no other value looks like.
 """
 
 from __future__ import annotations
@@ -70,21 +68,16 @@ from __future__ import annotations
 import json
 import zlib
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any, AnyStr
-
-from mfsdp_lint.core.records import dataclass
-
-BLOCK = 512 * 1024
-"""Bytes of text in a block, before compression. Larger blocks take less room; the first text of one takes longer.
-
-Measured on Megatron-Bridge 0.6.0: 468 kB and 2 ms a block; one block for all 372 kB and 25 ms, 256 KiB 514 kB."""
+from typing import Any
 
 
 class Archive:
-    """The texts that `pack` made `data` of. A block is decompressed when one of its texts is first asked for."""
+    """The texts in some data: a header with their lengths, and blocks of them.
+
+    A block is decompressed when one of its texts is first asked for.
+    """
 
     def __init__(self, data: memoryview) -> None:
         self._data = data
@@ -111,103 +104,8 @@ class Archive:
         return self._blocks[block][start:end].decode()
 
 
-def pack(texts: Sequence[str]) -> bytes:
-    """Pack the texts into the bytes of an archive; equal texts give equal bytes."""
-    import lzma
-
-    blocks = []
-    lengths = []
-    for block in grouped([text.encode() for text in texts], BLOCK):
-        blocks.append(lzma.compress(b"".join(block), check=lzma.CHECK_NONE, preset=9 | lzma.PRESET_EXTREME))
-        lengths.append([len(text) for text in block])
-    header = {"blocks": [len(block) for block in blocks], "texts": lengths}
-    described = zlib.compress(json.dumps(header, separators=(",", ":")).encode(), 9)
-    return b"".join([len(described).to_bytes(4, "big"), described, *blocks])
-
-
-def grouped(texts: Iterable[AnyStr], most: int) -> Iterator[list[AnyStr]]:
-    """Yield the texts in groups, each of which ends where its length reaches `most`."""
-    here: list[AnyStr] = []
-    size = 0
-    for text in texts:
-        here.append(text)
-        size += len(text)
-        if size >= most:
-            yield here
-            here, size = [], 0
-    if here:
-        yield here
-
-
 REFERENCE = ""
 """The only key of a dictionary that refers to a shared part."""
-
-SHORTEST = 48
-"""Characters. A shorter part is written again, which the compression likes better than a number."""
-
-
-class Sharing:
-    """The writer. `count` has to hear of every value before the first one is written.
-
-    `parts` are the texts of the shared parts by number; one may refer to those before it.
-    """
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self._ids: dict[Any, int] = {}
-        self._values: list[Any] = []
-        self._occurrences: Counter[int] = Counter()
-        self._texts: dict[int, str] = {}
-
-    def count(self, value: Any) -> int:
-        """Count a value and all its parts; return the number under which `write` knows it."""
-        found = self._intern(value)
-        self._occurrences[found] += 1
-        return found
-
-    def _intern(self, value: Any) -> int:
-        if isinstance(value, (list, tuple)):
-            children = [self._intern(item) for item in value]
-            key: Any = ("list", *children)
-        elif isinstance(value, dict):
-            children = [self._intern(item) for item in value.values()]
-            key = ("dict", tuple(value), *children)
-        else:
-            children = []
-            key = (type(value).__name__, repr(value))
-        known = self._ids.get(key)
-        if known is None:
-            known = self._ids[key] = len(self._values)
-            self._values.append(value if not children else key)
-            # A part counts once for every different whole that has it.
-            self._occurrences.update(children)
-        return known
-
-    def write(self, number: int) -> str:
-        """Write the text of a value that was counted."""
-        known = self._texts.get(number)
-        if known is not None:
-            return known
-        text = self._text(number)
-        if len(text) > SHORTEST and self._occurrences[number] > 1:
-            self.parts.append(text)
-            text = f'{{"{REFERENCE}":{len(self.parts) - 1}}}'
-        self._texts[number] = text
-        return text
-
-    def _text(self, number: int) -> str:
-        match self._values[number]:
-            case ("list", *children):
-                return f"[{','.join(map(self.write, children))}]"
-            case ("dict", names, *children):
-                pairs = zip(names, children, strict=True)
-                return f"{{{','.join(f'{_compact(name)}:{self.write(child)}' for name, child in pairs)}}}"
-            case value:
-                return _compact(value)
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def read(text: str, part: Callable[[int], Any]) -> Any:
@@ -227,27 +125,11 @@ Place = Sequence[Any]
 PROVIDERS = "<providers>"
 """The name under which the model providers of AutoBridge are kept: entries by "method architecture"."""
 
-INLINE = 200
-"""Characters. Longer entries of a module stand in lines of their own, so that they are read one by one."""
-
-PARTS_TOGETHER = 6_000
-"""Characters of shared parts that are kept, and read, together."""
-
 PLACES_TOGETHER = 256
 
 
 class NotASnapshot(ValueError):
     """A file that is no snapshot, or one of another version of the tool."""
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """Contents of a snapshot: entries by module and name, and the places to which the numbers of writes refer."""
-
-    bridge: str
-    core: str
-    modules: Mapping[str, Mapping[str, Any]]
-    places: Sequence[Place]
 
 
 class Snapshot:
@@ -316,42 +198,6 @@ class Snapshot:
                 self._part_lines[row] = self._archive.text(len(self._numbers) + row).split("\n")
             self._parts[number] = read(self._part_lines[row][number - self._first_parts[row]], self._part)
         return self._parts[number]
-
-
-def dump(contents: Contents) -> bytes:
-    """Write a snapshot as the bytes of its file; equal contents give equal bytes."""
-    sharing = Sharing()
-    counted = {
-        module: {name: sharing.count(entry) for name, entry in names.items()}
-        for module, names in sorted(contents.modules.items())
-    }
-    modules = [_lines({name: sharing.write(number) for name, number in names.items()}) for names in counted.values()]
-    parts = list(grouped(sharing.parts, PARTS_TOGETHER))
-    first = [0, *accumulate(map(len, parts))][:-1]
-    starts = range(0, len(contents.places), PLACES_TOGETHER)
-    places = [_folded(contents.places[start : start + PLACES_TOGETHER]) for start in starts]
-    header = {"bridge": contents.bridge, "core": contents.core, "modules": list(counted), "parts": first}
-    described = zlib.compress(_compact(header).encode(), 9)
-    return b"".join([MAGIC, b"%08d" % len(described), described, pack([*modules, *map("\n".join, parts), *places])])
-
-
-def _lines(entries: Mapping[str, str]) -> str:
-    """Write a module: the short entries, and the line numbers of the others; then these lines."""
-    long = list(dict.fromkeys(text for text in entries.values() if len(text) > INLINE))
-    numbers = {text: str(number) for number, text in enumerate(long)}
-    first = ",".join(f"{json.dumps(name)}:{numbers.get(text, text)}" for name, text in entries.items())
-    return "\n".join([f"{{{first}}}", *long])
-
-
-def _folded(places: Sequence[Place]) -> str:
-    """Write places as JSON: their texts once each, and the rest as columns of numbers."""
-    texts: dict[str, int] = {}
-    rows = [
-        (texts.setdefault(file, len(texts)), line, last - line, texts.setdefault(function, len(texts)),
-         texts.setdefault(how, len(texts)))
-        for file, line, last, function, how in places
-    ]  # fmt: skip
-    return _compact([list(texts), *(list(column) for column in zip(*rows, strict=True))])
 
 
 def _unfolded(texts: Sequence[str], *columns: Sequence[int]) -> list[Place]:

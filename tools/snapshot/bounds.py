@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Descriptor, External, Function, Native, Object
 from mfsdp_lint.snapshots import Node
-from mfsdp_lint.snapshots.making.meaning import (
+from tools.snapshot.meaning import (
     Boundless,
     Classes,
     Names,

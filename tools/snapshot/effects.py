@@ -16,9 +16,9 @@ from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import CONSTANTS, MISSING, External, Function, Native, Object
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.effects import BINARY, COMPARISONS, COMPREHENSIONS, UNARY
-from mfsdp_lint.snapshots.making.encode import SET, UNKNOWN, Encoder, kinds_of_parameters
-from mfsdp_lint.snapshots.making.meaning import Names, global_of, is_summarised
-from mfsdp_lint.snapshots.making.summarise import says_something
+from tools.snapshot.encode import SET, UNKNOWN, Encoder, kinds_of_parameters
+from tools.snapshot.meaning import Names, global_of, is_summarised
+from tools.snapshot.summarise import says_something
 
 OPERATORS = {kind: sign for table in (BINARY, UNARY, COMPARISONS, COMPREHENSIONS) for sign, kind in table.items()}
 SILENT = ("logging.", "warnings.", "print")

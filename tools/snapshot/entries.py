@@ -39,10 +39,11 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
 )
 from mfsdp_lint.snapshots import Node
-from mfsdp_lint.snapshots.making.bounds import ChangeBound, ChangeBounds, touched
-from mfsdp_lint.snapshots.making.encode import UNKNOWN, Encoder, bare, class_defaults, kinds_of_parameters
-from mfsdp_lint.snapshots.making.meaning import is_summarised, texts_in
-from mfsdp_lint.snapshots.making.summarise import (
+from mfsdp_lint.snapshots.upstream import OWN, PART, REFUSED, Forwarding
+from tools.snapshot.bounds import ChangeBound, ChangeBounds, touched
+from tools.snapshot.encode import UNKNOWN, Encoder, bare, class_defaults, kinds_of_parameters
+from tools.snapshot.meaning import is_summarised, texts_in
+from tools.snapshot.summarise import (
     UNCHANGED,
     CallSubject,
     Parameter,
@@ -53,7 +54,6 @@ from mfsdp_lint.snapshots.making.summarise import (
     says_something,
     summarise,
 )
-from mfsdp_lint.snapshots.upstream import OWN, PART, REFUSED, Forwarding
 
 T = TypeVar("T")
 

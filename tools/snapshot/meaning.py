@@ -13,7 +13,7 @@ from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Descriptor, External, Function, Native, Object
 from mfsdp_lint.snapshots import Node
-from mfsdp_lint.snapshots.making.encode import UNKNOWN
+from tools.snapshot.encode import UNKNOWN
 
 
 def is_summarised(module: str) -> bool:

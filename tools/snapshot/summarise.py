@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Modu
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Instance, Object, Unknown
 from mfsdp_lint.snapshots import Node
-from mfsdp_lint.snapshots.making.encode import MARK, Encoder, bare, path_of
+from tools.snapshot.encode import MARK, Encoder, bare, path_of
 
 WITNESSES = 24
 """Runs with several unknown parameters, for one function."""

@@ -1,10 +1,15 @@
-"""Makes a snapshot from upstream source, with the tool's own evaluator. Nothing upstream is imported or run."""
+"""Makes a snapshot from upstream source, with the tool's own evaluator. Nothing upstream is imported or run.
+
+python -m tools.snapshot.generate CHECKOUT [--core TREE] [--release VERSION] -o FILE
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.core.files import text
@@ -26,13 +31,14 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     SetObject,
 )
-from mfsdp_lint.snapshots import PROVIDERS, Contents, Node, dump
-from mfsdp_lint.snapshots.making.bounds import ChangeBounds
-from mfsdp_lint.snapshots.making.effects import add_effects
-from mfsdp_lint.snapshots.making.encode import Encoder, PlaceNumbers, bare
-from mfsdp_lint.snapshots.making.entries import Upstream, class_entry, function_entry
-from mfsdp_lint.snapshots.making.meaning import global_of
-from mfsdp_lint.snapshots.making.summarise import Watching
+from mfsdp_lint.snapshots import PROVIDERS, Node, Snapshot
+from tools.snapshot.bounds import ChangeBounds
+from tools.snapshot.effects import add_effects
+from tools.snapshot.encode import Encoder, PlaceNumbers, bare
+from tools.snapshot.entries import Upstream, class_entry, function_entry
+from tools.snapshot.meaning import global_of
+from tools.snapshot.summarise import Watching
+from tools.snapshot.writing import Contents, dump
 
 PACKAGES = ("megatron.bridge", "megatron.core", "megatron.training")
 AUTO_BRIDGE = ("megatron.bridge.models.conversion.auto_bridge", "AutoBridge")
@@ -201,3 +207,30 @@ class _Maker:
             node = encoder.encode(value)
             return None if isinstance(node, list) and node[0] == "?" else ["value", node]
         return None
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Make the snapshot and write it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkout", metavar="CHECKOUT", help="a clone of Megatron-Bridge, or its wheel unpacked")
+    parser.add_argument(
+        "--core", metavar="TREE", help="the Megatron-LM that goes with it (default: CHECKOUT/3rdparty/Megatron-LM)"
+    )
+    parser.add_argument("--release", metavar="VERSION", help="the release of the tree, if its package_info.py is wrong")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", required=True, help="where to write the snapshot")
+    parser.add_argument("--verbose", action="store_true", help="print each module as it is done")
+    arguments = parser.parse_args(argv)
+    try:
+        data = make_snapshot(
+            arguments.checkout, arguments.core, print if arguments.verbose else lambda _: None, arguments.release
+        )
+    except NoSource as error:
+        parser.error(str(error))
+    arguments.output.write_bytes(data)
+    made, size = Snapshot(data), len(data) // 1024
+    modules = f"{len(made.modules())} modules, {size} KiB"
+    print(f"{arguments.output}: megatron-bridge {made.bridge} with megatron-core {made.core}, {modules}")
+
+
+if __name__ == "__main__":
+    main()
