@@ -39,7 +39,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
 )
 from mfsdp_lint.snapshots import Node
-from mfsdp_lint.snapshots.upstream import OWN, PART, REFUSED, Forwarding
+from mfsdp_lint.snapshots.upstream import OWN, Forwarding
 from tools.snapshot.bounds import ChangeBound, ChangeBounds, touched
 from tools.snapshot.encode import UNKNOWN, Encoder, bare, class_defaults, kinds_of_parameters
 from tools.snapshot.meaning import is_summarised, texts_in
@@ -54,6 +54,9 @@ from tools.snapshot.summarise import (
     says_something,
     summarise,
 )
+
+PART, REFUSED = "part", "refused"
+"""Where else than in its own attributes an object may put one that is assigned (see Forwarding)."""
 
 T = TypeVar("T")
 

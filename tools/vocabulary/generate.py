@@ -21,9 +21,9 @@ from typing import Any
 
 from mfsdp_lint.checkout import VOCABULARY
 from mfsdp_lint.checkout import settings as reviewed
-from mfsdp_lint.core.values import Value
+from mfsdp_lint.core.values import Known, Value
 from mfsdp_lint.megatron.versions import HEAD, RELEASES, numbers
-from mfsdp_lint.megatron.vocabulary.tables import Flag, encode, runs_of
+from mfsdp_lint.megatron.vocabulary.tables import NOT_PLAIN, Flag
 from tools.vocabulary.flags import flags_of
 from tools.vocabulary.sections import Sections, bridge_names, bridge_sections, core_sections
 from tools.vocabulary.trees import Revision, Source
@@ -37,6 +37,26 @@ DECIDING_FILE = VOCABULARY / "deciding.py"
 
 Columns = Mapping[str, Source]
 """Source by version, oldest first."""
+
+
+def runs_of(facts: Sequence[Any], missing: Any = None) -> list[list[Any]]:
+    """Combine the facts of all columns into runs; `missing` is left out."""
+    runs: list[list[Any]] = []
+    for place, fact in enumerate(facts):
+        if fact is missing:
+            continue
+        if runs and runs[-1][1] == place - 1 and type(runs[-1][2]) is type(fact) and runs[-1][2] == fact:
+            runs[-1][1] = place
+        else:
+            runs.append([place, place, fact])
+    return runs
+
+
+def encode(value: Value) -> Any:
+    """Encode a value as JSON."""
+    if isinstance(value, Known):
+        return value.value
+    return {NOT_PLAIN: value.state}
 
 
 def defaults(paths: Sequence[str], bridge: Columns, core: Columns) -> dict[str, Any]:

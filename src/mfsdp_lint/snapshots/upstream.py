@@ -230,7 +230,7 @@ def definition(name: str, parameters: list[Any]) -> ast.FunctionDef:
     return ast.FunctionDef(name, arguments, [ast.Pass()], [], lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
 
 
-PART, OWN, REFUSED = "part", "own", "refused"
+OWN = "own"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ import pytest
 
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.megatron.versions import column_of
-from mfsdp_lint.megatron.vocabulary.tables import at, decode, encode, runs_of
+from mfsdp_lint.megatron.vocabulary.tables import at, decode
+from tools.vocabulary.generate import encode, runs_of
 
 VERSIONS = ["0.12.0", "0.12.3", "0.14.0", "0.17.1", "0.19.0", "head"]
 

@@ -220,8 +220,8 @@ def raw_data() -> Mapping[str, Any]:
 
 Runs = Sequence[tuple[int, int, Any]]
 
-_NOT_PLAIN = "?"
-"""The key of the mapping that encodes a value that is no plain one."""
+NOT_PLAIN = "?"
+"""The key of the mapping that stands for a value that is no plain one."""
 
 
 def at(runs: Runs, column: int, missing: Any = None) -> Any:
@@ -229,30 +229,10 @@ def at(runs: Runs, column: int, missing: Any = None) -> Any:
     return next((fact for first, last, fact in runs if first <= column <= last), missing)
 
 
-def runs_of(facts: Sequence[Any], missing: Any = None) -> list[list[Any]]:
-    """Combine the facts of all columns into runs; `missing` is left out."""
-    runs: list[list[Any]] = []
-    for place, fact in enumerate(facts):
-        if fact is missing:
-            continue
-        if runs and runs[-1][1] == place - 1 and type(runs[-1][2]) is type(fact) and runs[-1][2] == fact:
-            runs[-1][1] = place
-        else:
-            runs.append([place, place, fact])
-    return runs
-
-
-def encode(value: Value) -> Any:
-    """Encode a value as JSON."""
-    if isinstance(value, Known):
-        return value.value
-    return {_NOT_PLAIN: value.state}
-
-
 def decode(data: Any) -> Value:
-    """Decode the value that `encode` wrote."""
-    if isinstance(data, dict) and set(data) == {_NOT_PLAIN}:
-        return NOT_NONE if data[_NOT_PLAIN] == NOT_NONE.state else UNKNOWN
+    """Decode a value that tools/vocabulary wrote as JSON."""
+    if isinstance(data, dict) and set(data) == {NOT_PLAIN}:
+        return NOT_NONE if data[NOT_PLAIN] == NOT_NONE.state else UNKNOWN
     plain: Plain = data
     return Known(plain)
 
