@@ -27,7 +27,7 @@ from mfsdp_lint.inputs.sources import Shared
 from mfsdp_lint.megatron.published import divisor_of_vocabulary, published
 from mfsdp_lint.readers.python.eval.classes import enum_members, lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.calling import evaluate, invoke, isolated
+from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.copies import template
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Dependencies, OutOfSteps, Raised
@@ -264,15 +264,11 @@ def _made(interp: Interpreter, cls: ClassObject, method: str) -> Object:
     source, _ = lookup(interp, cls, method)
     if not isinstance(source, Function):
         return None
-    frame = Frame(cls.module)
-
-    def make() -> Object:
-        pretrained = interp.unknown("hf_pretrained", not_none=True)
-        return invoke(interp, source, Call([bridge, pretrained], {}, None, frame))
-
     interp.skimming += 1
     try:
-        return isolated(interp, make)
+        with interp.aside():
+            pretrained = interp.unknown("hf_pretrained", not_none=True)
+            return invoke(interp, source, Call([bridge, pretrained], {}, None, Frame(cls.module)))
     except (Raised, CannotJoin, OutOfSteps, RecursionError):
         return None
     finally:

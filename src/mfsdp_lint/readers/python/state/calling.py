@@ -106,7 +106,7 @@ class GeneratorCall:
     """A call of a generator function: its body runs when something iterates over it (or enters it with `with`).
 
     It runs once. What is left of one that was not run to its end is not known. `left_by` are the signals (see
-    nodes.py) by which a loop over it may have been left from within a loop of its own that could not be followed.
+    Signal) by which a loop over it may have been left from within a loop of its own that could not be followed.
     """
 
     __slots__ = ("body", "born", "fields", "frame", "interp", "left_by", "managed", "returned")
@@ -205,7 +205,7 @@ def run_isolated(interp: Interpreter, body: list[ast.stmt], frame: Frame) -> Non
     A statement that cannot be run leaves the names it would bind unknown; the others run on.
     """
 
-    def run() -> None:
+    with interp.aside(frame.module):
         for statement in body:
             try:
                 run_block(interp, [statement], frame)
@@ -215,8 +215,6 @@ def run_isolated(interp: Interpreter, body: list[ast.stmt], frame: Frame) -> Non
             except (CannotJoin, OutOfSteps, RecursionError):
                 for name in bound_names(statement):
                     frame.fields[name] = interp.unknown(name)
-
-    isolated(interp, run, frame.module)
 
 
 def bound_names(statement: ast.AST) -> list[str]:
