@@ -27,7 +27,7 @@ ABSENT = ("transformer_engine", "triton", "mamba_ssm", "causal_conv1d", "fla")
 ALONE = {
     **dict.fromkeys((f"{name}_parallel_size" for name in ("tensor_model", "pipeline_model", "context")), 1),
     **dict.fromkeys((f"expert_{name}_parallel_size" for name in ("model", "tensor")), 1),
-    **dict.fromkeys((f"num_layers_in_{end}_pipeline_stage" for end in ("first", "last"))),
+    **dict.fromkeys(f"num_layers_in_{end}_pipeline_stage" for end in ("first", "last")),
     **dict.fromkeys((f"account_for_{what}_in_pipeline_split" for what in ("embedding", "loss")), False),
     **dict.fromkeys(("virtual_pipeline_model_parallel_size", "pipeline_model_parallel_layout")),
 }
@@ -38,7 +38,9 @@ PLAIN = {
     **dict.fromkeys(("fine_grained_activation_offloading", "moe_shared_expert_overlap", "deterministic_mode"), False),
     **dict.fromkeys(("gradient_accumulation_fusion", "tp_comm_overlap", "perform_initialization"), False),
     **dict.fromkeys(("moe_router_padding_for_fp8", "moe_router_padding_for_quantization"), False),
-    **{"moe_token_dispatcher_type": "alltoall", "cuda_graph_impl": "none", "dsa_kernel_backend": "none"},
+    "moe_token_dispatcher_type": "alltoall",
+    "cuda_graph_impl": "none",
+    "dsa_kernel_backend": "none",
     "use_cpu_initialization": True,
 }
 """Settings without which a model needs a GPU; they change no weight."""
@@ -77,7 +79,7 @@ def main(python: str, bridge: str, core: str, configurations: str, version: str)
 
 
 def inside(configurations: str) -> None:
-    """Build the model of each recipe that standard input names; print its number of parameters, or why there is none."""
+    """Build the model of each recipe that standard input names; print its parameters, or why there is none."""
     started = _start(Path(configurations))
     found: dict[str, int | str] = {}
     for name in json.load(sys.stdin):
