@@ -189,9 +189,11 @@ def _indexed(facts: SettingFacts, layers: int) -> list[bool]:
     """Tell for each layer with sparse attention whether it has an indexer, or uses that of a layer before it
     (megatron-core 0.19.0, transformer/experimental_attention_variant/dsa.py:37; before it, every layer has one).
     """
-    every = facts.if_any("model.dsa_indexer_topk_freq") or 1
-    first = max(int(facts.if_any("model.dsa_indexer_skip_topk_offset") or 0), 1)
-    return [max(layer + 1 - first, 0) % int(every) == 0 for layer in range(layers)]
+    every, first = (
+        number if isinstance(number := facts.if_any(f"model.dsa_indexer_{name}"), int) and number > 0 else 1
+        for name in ("topk_freq", "skip_topk_offset")
+    )
+    return [max(layer + 1 - first, 0) % every == 0 for layer in range(layers)]
 
 
 def _predicting(facts: SettingFacts, kind: Layers, layers: Sequence[Layer]) -> Sequence[Layer]:
