@@ -463,6 +463,28 @@ def test_the_memory_of_a_recipe_stands_beside_it(page: Page, tmp_path: Path) -> 
     assert found.violations_count == 0, found.generate_report()
 
 
+def test_the_memory_of_two_recipes_is_compared_to_one_scale(page: Page, tmp_path: Path) -> None:
+    halved = REAL.replace("llama3_8b_fsdp", "halved").replace(
+        "    return", "    cfg.model.tensor_model_parallel_size = 2\n    return"
+    )
+    write_project(tmp_path, {"recipes/real.py": REAL, "recipes/halved.py": halved})
+    address = audit_page(tmp_path, "--memory", "--world-size", "16").as_uri()
+    page.goto(address + "#/compare?a=recipes/real.py::llama3_8b_fsdp&b=recipes/halved.py::halved")
+    rows = page.locator("#compare .memory tbody tr")
+    assert [row.locator("th").inner_text().strip() for row in rows.all()] == [
+        "llama3_8b_fsdp: Megatron-FSDP optim_grads_params",
+        "halved: Megatron-FSDP optim_grads_params",
+    ]
+    whole, half = (row.locator(".stack").bounding_box() for row in rows.all())
+    assert whole
+    assert half
+    assert whole["width"] == half["width"]
+    parts = [sum(box["width"] for each in row.locator("i").all() if (box := each.bounding_box())) for row in rows.all()]
+    assert 0 < min(parts) < max(parts)
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
 def test_values_of_the_release_have_their_own_colour(page: Page, tmp_path: Path) -> None:
     write_project(tmp_path, {"recipes/real.py": REAL})
     page.goto(audit_page(tmp_path).as_uri() + "#/")

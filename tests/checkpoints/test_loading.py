@@ -16,7 +16,7 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.megatron.versions import resolve_target
-from mfsdp_lint.rules.judging import variant_of
+from mfsdp_lint.rules.judging import judge, variant_of
 
 WRITTEN = Path(__file__).parent / "written"
 FSDP: dict[str, Plain] = {"checkpoint.ckpt_format": "fsdp_dtensor", "dist.use_megatron_fsdp": True}
@@ -94,6 +94,25 @@ def test_what_torch_fsdp2_wrote_is_taken_for_megatron_fsdps() -> None:
     found = asked(WRITTEN / "torch_dcp", FSDP)
     assert (found.loads, found.conversion) == (False, None)
     assert "no tensor has the name" in found.why
+
+
+def test_bridge_imports_a_hugging_face_model_from_0_6_on(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").touch()
+    found = asked(tmp_path, DDP)
+    assert (found.loads, found.conversion) == (True, None)
+    assert f"checkpoint.pretrained_checkpoint = {tmp_path}" in found.why
+    older = asked(tmp_path, DDP, release="0.5.1")
+    assert older.loads is False
+    assert "import_ckpt" in commands(older)[0]
+
+
+@pytest.mark.parametrize("release", ["0.2.0", "0.3.1", "0.4.2", "0.6.0", "head"])
+@pytest.mark.parametrize(("name", "other"), [("fsdp_dtensor", DDP), ("torch_dist", FSDP)])
+def test_the_rule_and_the_command_say_the_same(name: str, other: dict[str, Plain], release: str) -> None:
+    found = {"found.checkpoint": "run", "found.checkpoint_format": name, "checkpoint.load": str(WRITTEN / name)}
+    said = {finding.code for finding in judge(other | found, target=release).findings}
+    assert ("MFSDP172" in said, asked(WRITTEN / name, other, release=release).loads) == (True, False)
 
 
 def test_nothing_is_said_of_what_is_not_known(tmp_path: Path) -> None:

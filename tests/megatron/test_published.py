@@ -11,7 +11,7 @@ import pytest
 
 from mfsdp_lint.core.files import PACKAGE
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.published import divisor_of_vocabulary, published
 from mfsdp_lint.readers.python.read import read_python
@@ -25,7 +25,8 @@ FILES = sorted(Path(PACKAGE, "megatron", "published").glob("*.json"))
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_model_has_sizes_and_says_where_they_were_read(file: Path) -> None:
     for model, said in json.loads(file.read_text()).items():
-        assert said.keys() == {"source", "sizes"}
+        assert said.keys() - {"tokenizer"} == {"source", "sizes"}
+        assert isinstance(said.get("tokenizer", 1), int)
         assert SOURCE.match(said["source"])
         assert model.count("/") == 1
         assert {"hidden_size", "num_layers"} <= said["sizes"].keys()
@@ -100,3 +101,25 @@ def test_the_program_has_the_last_word(tmp_path: Path) -> None:
 def test_sizes_of_other_models_stay_unknown(tmp_path: Path, model: str) -> None:
     recipe = read(tmp_path, f"{model}){MADE}")
     assert recipe.setting("model.num_layers").value in (UNKNOWN, NOT_NONE)
+
+
+GEMMA = "google/gemma-3-1b-pt"
+TOKENIZER = "tokenizer = AutoTokenizer.from_pretrained"
+IMPORT = "from transformers import AutoTokenizer"
+ADJUSTS = "provider.vocab_size = max(provider.vocab_size, len(tokenizer))"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([IMPORT, f'{TOKENIZER}("{GEMMA}")', ADJUSTS], Known(262145)),
+        ([IMPORT, f'{TOKENIZER}("{GEMMA}")', "tokenizer.add_tokens(['a'])", ADJUSTS], NOT_NONE),
+        ([IMPORT, f'{TOKENIZER}("{GEMMA}")', "from elsewhere import grow", "grow(tokenizer)", ADJUSTS], NOT_NONE),
+        ([IMPORT, f"{TOKENIZER}(input())", ADJUSTS], NOT_NONE),
+    ],
+)
+def test_the_tokenizer_of_a_published_model_has_its_length_until_something_is_done_with_it(
+    tmp_path: Path, lines: list[str], words: Value
+) -> None:
+    recipe = read(tmp_path, "\n            ".join([f'"{GEMMA}"){MADE}', *lines]))
+    assert recipe.setting("model.vocab_size").value == words

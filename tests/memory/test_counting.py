@@ -214,6 +214,88 @@ def test_layers_of_linear_attention_are_counted_beside_the_usual_ones() -> None:
     assert count(SMALL, DELTA).total == count(SMALL).total + 4 * (delta - usual)
 
 
+LATENT = {
+    "model.transformer_layer_spec": f"<function {VARIANTS}>",
+    "model.multi_latent_attention": True,
+    "model.qk_layernorm": True,
+    "model.q_lora_rank": 6,
+    "model.kv_lora_rank": 5,
+    "model.qk_head_dim": 4,
+    "model.qk_pos_emb_head_dim": 2,
+    "model.v_head_dim": 3,
+}
+SPARSE = LATENT | {
+    "model.experimental_attention_variant": "dsa",
+    "model.dsa_indexer_n_heads": 2,
+    "model.dsa_indexer_head_dim": 4,
+}
+INDEXER = 6 * 2 * 4 + 8 * (4 + 2) + 2 * 4
+FURTHER = 2 * 8 * 8 + 3 * 8
+"""What predicts a further token, beside its layer."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "indexers"),
+    [
+        ({}, 6),
+        ({"model.dsa_indexer_topk_freq": 1, "model.dsa_indexer_skip_topk_offset": 0}, 6),
+        ({"model.dsa_indexer_topk_freq": 3, "model.dsa_indexer_skip_topk_offset": 0}, 2),
+        ({"model.dsa_indexer_topk_freq": 2, "model.dsa_indexer_skip_topk_offset": 3}, 4),
+    ],
+)
+def test_layers_of_sparse_attention_may_share_an_indexer(changes: dict[str, Any], indexers: int) -> None:
+    assert count(SMALL, SPARSE, changes).total == count(SMALL, LATENT).total + indexers * INDEXER
+
+
+def test_a_layer_that_predicts_has_an_indexer_of_its_own() -> None:
+    shared = SPARSE | {"model.dsa_indexer_topk_freq": 6, "model.mtp_num_layers": 1}
+    latent = count(SMALL, LATENT, {"model.mtp_num_layers": 1})
+    assert count(SMALL, shared).total == latent.total + 2 * INDEXER
+    with pytest.raises(NotModelled, match="have no indexer"):
+        count(SMALL, shared, {"model.mtp_num_layers": 2})
+
+
+EXPERTS = {"model.num_moe_experts": 4, "model.moe_ffn_hidden_size": 3, "model.moe_shared_expert_intermediate_size": 5}
+
+
+def test_latent_experts_are_narrower_and_have_projections() -> None:
+    latent = count(SMALL, EXPERTS, {"model.moe_latent_size": 2})
+    assert latent.experts == 6 * 4 * 3 * 3 * 2
+    assert latent.total == count(SMALL, EXPERTS).total + 6 * (2 * 8 * 2 - 4 * 3 * 3 * (8 - 2))
+
+
+def test_layers_that_predict_may_lack_the_experts_of_the_others() -> None:
+    exaone = layers_of("exaone.exaone_moe.exaone_moe_provider._build_exaone_moe_layer_spec")
+    more = count(SMALL, EXPERTS, exaone, {"model.mtp_num_layers": 1}).total - count(SMALL, EXPERTS, exaone).total
+    assert more == LAYER + FURTHER
+
+
+WAN = {
+    "model.__class__": "megatron.bridge.diffusion.models.wan.wan_provider.WanModelProvider",
+    "model.add_bias_linear": True,
+    "model.gated_linear_unit": False,
+    "model.layernorm_across_heads": True,
+    "model.num_layers": 30,
+    "model.hidden_size": 1536,
+    "model.ffn_hidden_size": 8960,
+    "model.num_attention_heads": 12,
+    "model.crossattn_emb_size": 1536,
+    "model.in_channels": 16,
+    "model.out_channels": 16,
+    "model.patch_spatial": 2,
+    "model.patch_temporal": 1,
+    "model.freq_dim": 256,
+    "model.vocab_size": 202_048,
+    "model.text_dim": 4096,
+}
+
+
+def test_wan_has_as_many_parameters_as_its_name_says() -> None:
+    assert 1.3e9 < count(WAN, bridge="0.6.0").total < 1.45e9
+    with pytest.raises(NotModelled, match="several pipeline stages"):
+        count(WAN, {"model.pipeline_model_parallel_size": 2}, bridge="0.6.0")
+
+
 HYBRID = {
     "model.__class__": "megatron.bridge.models.mamba.mamba_provider.MambaModelProvider",
     "model.transformer_layer_spec": None,
@@ -287,6 +369,12 @@ def test_of_a_multimodal_model_the_language_model_is_counted_and_what_is_not_is_
     assert beside.total == alone.total
     assert (alone.without, beside.without) == ("", "the vision model and its projection")
     assert "the vision model and its projection: not counted" in beside.formula
+
+
+def test_the_language_model_of_a_multimodal_one_may_be_hybrid() -> None:
+    vision = {"model.__class__": "megatron.bridge.models.nemotron_vl.nemotron_vl_provider.NemotronVLModelProvider"}
+    found = count(SMALL, HYBRID_0_6, vision, bridge="0.6.0")
+    assert (found.total, found.without) == (2 * MAMBA + 2 * 800 + 8, "the vision model and its projection")
 
 
 QWEN_3_VL = {

@@ -49,6 +49,7 @@ NAMES: Mapping[str, Sequence[str]] = {
     "MFSDP353": ["local_grad"],
     "MFSDP354": ["gbuf"],
     "MFSDP355": ["fetch_bucket"],
+    "MFSDP392": ["param_data"],
     "MFSDP356": ["hsdp_gbuf"],
     "MFSDP357": ["_get_hsdp_tp_mesh"],
     "MFSDP360": ["grad_stats_parallel_group"],

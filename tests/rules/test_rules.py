@@ -18,6 +18,7 @@ from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.shell.read import read_shell
 from mfsdp_lint.readers.yaml.read import read_yaml
 from mfsdp_lint.rules.findings import check
+from mfsdp_lint.rules.index import STATE
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule
 from mfsdp_lint.snapshots.knowledge import load_knowledge
@@ -121,8 +122,8 @@ def test_a_rule_shows_itself_in_python_and_in_yaml(rule: Rule) -> None:
     if not any(SITES[name].front_end == BRIDGE for name in where(rule)):
         assert all(any(e.severity for e in rule.examples if bool(e.severity) is wanted) for wanted in (True,))
         return
-    if {WORLD_SIZE, FOLDER} & rule.applies.at(SITES[where(rule)[0]]).paths():
-        return  # only a launch says how many ranks there are, and only the disk what is saved there
+    if {WORLD_SIZE, FOLDER, STATE} & rule.applies.at(SITES[where(rule)[0]]).paths():
+        return  # a launch says how many ranks there are, the disk what is saved there, the whole model its size
     for wanted in (True, False):
         chosen = [example for example in rule.examples if (example.severity is not None) is wanted]
         assert any(example.python for example in chosen)

@@ -1,7 +1,8 @@
 """Loading of a checkpoint by a run: whether it is possible, and the conversion that makes it possible.
 
 Only the format is compared. Megatron-Bridge from 0.4 on asserts that it is `checkpoint.ckpt_format`
-(training/checkpointing.py, 0.4.2:2566, head:3723); before, the load fails where it looks for the model.
+(training/checkpointing.py, 0.4.2:2566, head:3723); before, the load fails where it looks for the model. From 0.6 on
+it imports the weights of a Hugging Face model that `checkpoint.pretrained_checkpoint` names (0.6.0:2670).
 
 From one format of checkpoints to another: the commands, what they leave behind, and what is set afterwards.
 
@@ -33,6 +34,7 @@ _HAS_CONVERTER = parse_applicability("core >=0.14")
 _HAS_MAP = parse_applicability("core >=0.16")
 _HAS_EXPORT = parse_applicability(">=0.5")
 _ASSERTS = parse_applicability(">=0.4")
+_IMPORTS = parse_applicability(">=0.6")
 
 _INSPECTOR = "tools/checkpoint/checkpoint_inspector.py"
 _EXPORTER = "examples/conversion/mfsdp/convert_checkpoints_fsdp.py"
@@ -156,14 +158,19 @@ def answer(found: CheckpointFolder, recipe: Recipe, target: Target) -> Answer:
         return Answer(None, "no tracker says which iteration is loaded")
     if which is None:
         return Answer(None, "the format of the iteration that the tracker names cannot be told")
+    site = Site(target, recipe.front_end)
+    if which == "hf" and recipe.front_end.is_a("bridge") and _IMPORTS.truth(site):
+        here = f"checkpoint.pretrained_checkpoint = {found.path}"
+        return Answer(True, f"Megatron-Bridge imports its weights with {here}; checkpoint.load takes no such model")
     if not isinstance(wanted, Known) or not isinstance(wanted.value, str):
         return Answer(None, f"the recipe's checkpoint.ckpt_format is {describe(wanted)}")
     if which == "dcp":
         return Answer(None, "torch.distributed.checkpoint wrote it, and its tensors have names of nobody's")
     if wanted.value == which:
         return Answer(True, f"both are {which}; whether the model is the same is not compared")
-    site = Site(target, recipe.front_end)
     how = conversion(which, wanted.value, site, read, os.path.normpath(iteration.path if iteration else found.path))
+    if which == "hf" and recipe.front_end.is_a("bridge"):
+        return Answer(False, "this Megatron-Bridge imports no Hugging Face model when a run starts", how)
     told = f"it is {which}, and the recipe runs with checkpoint.ckpt_format {wanted.value!r}"
     if not recipe.front_end.is_a("bridge"):
         return Answer(None, f"{told}; only Megatron-Bridge is known to compare them", how)

@@ -72,8 +72,8 @@ class _Run:
         whole, attention = 10.0 * hidden, 8.0 * hidden
         if "latent" in layer:
             attention = self._latent()
-        elif layer[0] != "attention":
-            raise NotModelled("activations of layers without attention: Megatron has no formula for them")
+        elif layer[0] != "attention" or self.shape.layers == "wan":
+            raise NotModelled("activations of layers without usual attention: Megatron has no formula for them")
         if "layernorm" in self.modules:
             whole -= 4 * hidden  # the outputs of both norms
         wide = self.shape.feed_forward()
@@ -104,6 +104,8 @@ class _Run:
             return 0.0
         width = facts.size("model.moe_ffn_hidden_size", self.shape.feed_forward())
         inner = 2.0 if "moe_act" in self.modules else 4.0
+        if facts.if_any("model.moe_latent_size") is not None:
+            raise NotModelled("activations of latent experts: Megatron has no formula for them")
         routed = facts.size("model.moe_router_topk") * (inner * width + 2.0 * hidden * self.layout.expert_tensor)
         shared = facts.get("model.moe_shared_expert_intermediate_size")
         if shared is None or "shared_experts" in self.modules:

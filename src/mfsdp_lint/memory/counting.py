@@ -17,6 +17,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.megatron.layers import BUILDERS, LAYER_FUNCTIONS, MULTIMODAL, Beside, Layers
 from mfsdp_lint.megatron.versions import Target, parse_range
+from mfsdp_lint.memory.diffusion import WAN_LAYER, WanShape
 from mfsdp_lint.memory.facts import NotModelled, RankGroups, SettingFacts
 from mfsdp_lint.memory.layers import Layer, ModelShape, Part, Split, Tensor
 from mfsdp_lint.snapshots import Snapshot
@@ -51,7 +52,6 @@ class Count:
 
 UNMODELLED = {
     "model.heterogeneous_block_specs": (False, None),
-    "model.moe_latent_size": (None,),
     **dict.fromkeys(("model.restore_modelopt_state", "model.use_mup", "model.use_kitchen"), (False, None)),
     "model.enable_hyper_connections": (False, None),
 }
@@ -165,12 +165,14 @@ def _gpt_layers(facts: SettingFacts, kind: Layers) -> list[Layer]:
     """Return the layers of a GPT. Raises NotModelled."""
     number = _number_of_layers(facts)
     latent = facts.on("model.multi_latent_attention")
-    if latent and kind not in ("by layer", "by layer and attention"):
+    if latent and not kind.startswith("by layer"):
         raise NotModelled("model.multi_latent_attention is on, which the layers of this provider do not follow")
     usual: Part = "latent" if latent else "attention"
     mixers: list[Part] = [usual] * number
     variant = facts.if_any("model.experimental_attention_variant")
-    if kind == "by layer and attention" and variant == "gated_delta_net":
+    if kind == "by layer and attention" and variant == "dsa" and latent:
+        mixers = ["sparse" if each else usual for each in _indexed(facts, number)]
+    elif kind == "by layer and attention" and variant == "gated_delta_net":
         linear = _pattern(facts, "model.linear_attention_freq", number, lambda layer, every: (layer + 1) % every != 0)
         mixers = ["delta" if each else usual for each in linear]
     elif variant is not None:
@@ -178,9 +180,31 @@ def _gpt_layers(facts: SettingFacts, kind: Layers) -> list[Layer]:
     experts = [False] * number
     if facts.get("model.num_moe_experts") is not None:
         experts = [True] * number
-        if kind in ("by layer", "by layer and attention"):
+        if kind.startswith("by layer"):
             experts = _pattern(facts, "model.moe_layer_freq", number, lambda layer, every: layer % every == 0)
     return [(mixer, "experts" if each else "mlp") for mixer, each in zip(mixers, experts, strict=True)]
+
+
+def _indexed(facts: SettingFacts, layers: int) -> list[bool]:
+    """Tell for each layer with sparse attention whether it has an indexer, or uses that of a layer before it
+    (megatron-core 0.19.0, transformer/experimental_attention_variant/dsa.py:37; before it, every layer has one).
+    """
+    every, first = (
+        number if isinstance(number := facts.if_any(f"model.dsa_indexer_{name}"), int) and number > 0 else 1
+        for name in ("topk_freq", "skip_topk_offset")
+    )
+    return [max(layer + 1 - first, 0) % every == 0 for layer in range(layers)]
+
+
+def _predicting(facts: SettingFacts, kind: Layers, layers: Sequence[Layer]) -> Sequence[Layer]:
+    """Return the layers of each further token that a GPT predicts: its last one. Raises NotModelled."""
+    mixer, mlp = layers[-1]
+    if mixer in ("sparse", "latent") and any(each[0] == "sparse" for each in layers):
+        # They are numbered anew (megatron-core 0.19.0, transformer/multi_token_prediction.py:1036).
+        if not all(_indexed(facts, _predictions(facts))):
+            raise NotModelled("some layers that predict further tokens have no indexer: not modelled")
+        mixer = "sparse"
+    return [(mixer, "mlp" if kind == "by layer, predicts without experts" else mlp)]
 
 
 def _number_of_layers(facts: SettingFacts) -> int:
@@ -289,17 +313,20 @@ def kind_of_layers(facts: SettingFacts, settings: Settings, target: Target) -> t
     classes = list(_classes(snapshot, name))
     provider = next((each for each, described in classes if "provide" in described.get("methods", {})), "")
     beside = MULTIMODAL.get(provider)
-    builder = BUILDERS.get(provider)
+    builders = [BUILDERS[each] for each, _ in classes if each in BUILDERS]
+    builder = BUILDERS.get(provider) if beside is None else next(iter(builders), None)
     if builder is None and beside is None:
         raise NotModelled(f"the layers of {name} are not modelled")
     if beside is not None and beside.layers is not None:
         return beside.layers, beside
+    if builder == "wan":
+        return "wan", None
     if builder == "hybrid":
         for spec in _SPECS[1:]:
             setting = settings.get(f"model.{spec}")
             if setting is not None and (setting.origin is None or setting.origin.how != "default"):
                 raise NotModelled(f"the layers of {name} are not modelled (model.{spec} is its own)")
-        return None, None
+        return None, beside
     # The function that builds the layers is the recipe's, if it names one, else that of the class.
     spec = _SPECS[0]
     setting, function = settings.get(f"model.{spec}"), None
@@ -381,7 +408,8 @@ def model_of(facts: SettingFacts, settings: Settings, layout: RankGroups, target
     _need_usual_layers(facts)
     layers, stages, predicting = _divided(facts, kind, layout.pipeline, target.core)
     if beside is None:
-        return Model(ModelShape(facts, kind, target.core), layers, stages, predicting)
+        shape_of = WanShape if kind == "wan" else ModelShape
+        return Model(shape_of(facts, kind, target.core), layers, stages, predicting)
     if _predictions(facts) and target.core not in beside.predicts:
         raise NotModelled("model.mtp_num_layers is set, which this multimodal model does not heed")
     shape = ModelShape(facts, kind, target.core, target.core in beside.pads)
@@ -435,14 +463,20 @@ def _divided(
     """
     if kind is None:
         return _hybrid_layers(facts, pipeline, core)
+    if kind == "wan":
+        if pipeline > 1:
+            raise NotModelled("Wan with several pipeline stages is not modelled")
+        wan = [WAN_LAYER] * _number_of_layers(facts)
+        return wan, _stages(facts, wan, 1, [len(wan)], 0), []
     layers = _gpt_layers(facts, kind)
+    predicting = _predicting(facts, kind, layers)
     layout = facts.if_any("model.pipeline_model_parallel_layout") if pipeline > 1 else None
     if _predictions(facts) and facts.if_any("model.mtp_use_repeated_layer"):
         raise NotModelled("model.mtp_use_repeated_layer is on, which is not modelled")
     if layout is not None:
-        return layers, _stages_by_layout(layout, layers, pipeline), layers[-1:]
+        return layers, _stages_by_layout(layout, layers, pipeline), predicting
     numbers = _layers_of_stages(facts, len(layers), pipeline)
-    return layers, _stages(facts, layers, pipeline, numbers, _predictions(facts)), layers[-1:]
+    return layers, _stages(facts, layers, pipeline, numbers, _predictions(facts)), predicting
 
 
 def _held(stage: Sequence[Tensor], layout: RankGroups) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import FrontEnd
-from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.recipe import Recipe, Settings, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, resolve
@@ -195,6 +195,28 @@ def _of(
         dense, experts = layout.shards(ranks), layout.expert_shards(ranks)
     left_out = (*([f"{count.without}: weights, model state and activations"] if count.without else ()), *LEFT_OUT)
     return Memory(ranks, dense, experts, count, "", tuple(footprints), sources, left_out, own_why)
+
+
+_OFFLOADED = ("model.cpu_offloading_weights", "optimizer.offload_optimizer_states")
+"""Switches that take weights or states off the device for a part of the step."""
+
+
+def least_state(run: Settings, target: Target, ranks: int | None) -> int | None:
+    """Return bytes of model state that the fullest rank surely holds, by settings as they will run.
+
+    A part that is not modelled counts as nothing, and so does one that is sharded over an unknown number of ranks.
+    Return None if the model is not known.
+    """
+    facts = SettingFacts(run)
+    try:
+        if any(facts.if_any(path) for path in _OFFLOADED):
+            return None
+        layout, wrapping = layout_of(facts), wrapping_of(facts)
+        count = count_parameters(model_of(facts, run, layout, target), layout)
+    except NotModelled:
+        return None
+    held = WrappedModel(wrapping, count, layout, ranks, Precision(facts, wrapping.kind, target.core)).footprint(True)
+    return sum(amount.bytes for _, amount in held.amounts if amount.bytes is not None)
 
 
 def _activations(facts: SettingFacts, model: Model, layout: RankGroups, ranks: int | None) -> Amount:

@@ -23,7 +23,7 @@ Split = Literal["whole", "tensor", "expert", "expert tensor"]
 Tensor = tuple[int, Split]
 """How many numbers it has, and how it is split."""
 
-Part = Literal["attention", "latent", "delta", "mamba", "mlp", "experts"]
+Part = Literal["attention", "latent", "sparse", "delta", "mamba", "mlp", "experts"]
 
 Layer = tuple[Part, ...]
 """The parts of a layer, each with a norm before it: of a transformer's two, of a hybrid model's one."""
@@ -163,6 +163,7 @@ class ModelShape:
         norms = facts.on("model.qk_layernorm")
         if facts.get("model.q_lora_rank") is None:
             yield hidden * heads * (plain + position), "tensor"
+            yield self.norm(hidden) if norms and self.core in _NORMS_UNPROJECTED else 0, "whole"
         else:
             down = facts.size("model.q_lora_rank")
             yield hidden * down, "whole"
@@ -174,6 +175,17 @@ class ModelShape:
         yield heads * value * hidden, "tensor"
         if facts.on("model.add_bias_linear"):
             yield hidden, "whole"
+
+    def sparse_attention(self) -> Iterator[Tensor]:
+        """Yield the tensors of latent attention with an indexer, which every rank has whole (megatron-core 0.16.1 to
+        0.19.0, transformer/experimental_attention_variant/dsa.py, `DSAIndexer`).
+        """
+        yield from self.latent_attention()
+        facts, hidden = self.facts, self.hidden
+        heads, wide = facts.size("model.dsa_indexer_n_heads"), facts.size("model.dsa_indexer_head_dim")
+        down = hidden if facts.get("model.q_lora_rank") is None else facts.size("model.q_lora_rank")
+        yield down * heads * wide + hidden * (wide + heads), "whole"
+        yield 2 * wide, "whole"  # a LayerNorm
 
     def delta_net(self) -> Iterator[Tensor]:
         """Yield the tensors of a gated delta net (ssm/gated_delta_net.py:107-200)."""
@@ -208,7 +220,14 @@ class ModelShape:
         width = facts.size("model.moe_ffn_hidden_size") if own else self.feed_forward()
         biased = facts.on("model.add_bias_linear")
         yield experts * hidden + (experts if biased else 0), "whole"  # the router
-        yield experts * (gates + 1) * width * hidden, "expert tensor"
+        latent = hidden
+        if facts.if_any("model.moe_latent_size") is not None:
+            # Every rank has the projections whole (transformer/moe/moe_layer.py:170-190).
+            latent = facts.size("model.moe_latent_size")
+            if biased:
+                raise NotModelled("model.add_bias_linear is on with latent experts, which is not modelled")
+            yield 2 * hidden * latent, "whole"
+        yield experts * (gates + 1) * width * latent, "expert tensor"
         if biased:
             yield experts * gates * width, "expert tensor"
             yield experts * hidden, "expert"
@@ -225,12 +244,17 @@ _GEMMA_ASKS = parse_range(">=0.18")
 """Cores of the releases in which a setting decides about Gemma 3's norms of queries and keys (Megatron-Bridge 0.5.0,
 models/gemma/gemma3_provider.py:154)."""
 
+_NORMS_UNPROJECTED = parse_range(">=0.19")
+"""Cores in which the norm of queries that are not projected down stands before their projection
+(transformer/mla_qk_norm_config.py:147)."""
+
 _CONVOLUTION = 4
 """Steps of time that a Mamba layer's convolution sees (ssm/mamba_mixer.py:170, `d_conv`)."""
 
 _PARTS = {
     "attention": ModelShape.attention,
     "latent": ModelShape.latent_attention,
+    "sparse": ModelShape.sparse_attention,
     "delta": ModelShape.delta_net,
     "mamba": ModelShape.mamba,
     "mlp": ModelShape.mlp,

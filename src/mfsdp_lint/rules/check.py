@@ -17,7 +17,7 @@ from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.process import tell_progress
-from mfsdp_lint.rules.index import RuleIndex, SettingsViews, Undecided, agenda, undecided
+from mfsdp_lint.rules.index import RuleIndex, SettingsViews, Undecided, agenda, gpu_memory, undecided
 from mfsdp_lint.rules.model import Case, FixSpec, Rule, stronger
 from mfsdp_lint.rules.text import Passage, broken_text, passages
 from mfsdp_lint.rules.writes import Assignment, broken
@@ -238,11 +238,11 @@ def _hits(
     not_decided: list[Undecided] | None,
 ) -> Iterator[RuleMatch]:
     """Yield all hits; undecided settings of the recipe's own ways are added to `not_decided`, unless it is None."""
-    site = Site(target, recipe.front_end)
+    site, gpu = Site(target, recipe.front_end), gpu_memory(recipe, target)
     shown = set()
     texts = [(rule, passages(rule, recipe, sources, is_linted)) for rule in asked.of_text] if sources else []
     for variant in (*recipe.variants, *recipe.exposed):
-        views = SettingsViews(variant, site)
+        views = SettingsViews(variant, site, gpu)
         for hit in (
             *hits_of(recipe, views, asked),
             *(  # about assignments in the user's own files

@@ -10,18 +10,20 @@ such call, about the setting that decides most.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 
-from mfsdp_lint.core.recipe import Obstacle, Recipe, Setting, Variant
+from mfsdp_lint.core.recipe import Obstacle, Recipe, Setting, Settings, Variant
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.core.settings import With
-from mfsdp_lint.core.values import Known, NotNone, Plain, Unknown
+from mfsdp_lint.core.settings import Layer, With
+from mfsdp_lint.core.values import UNKNOWN, Known, NotNone, Plain, Unknown, Value
 from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.conditions.nodes import Junction, Node
+from mfsdp_lint.megatron.gpus import GPU_MEMORY, gpu_in
 from mfsdp_lint.megatron.startup import StartupStep, startup
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, Resolution, after, resolve
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.rules.model import STEP_VIEW, Case, Rule, Sees
 
@@ -34,18 +36,49 @@ class Clause:
     paths: frozenset[str]
 
 
+GPU, STATE = "run.gpu_memory", "run.model_state"
+"""The memory of the GPU that a recipe is for, and the model state that a rank surely holds, in GiB."""
+
+
+class _OnGpu(Layer):
+    """Settings as they will run on a GPU; the model state is worked out when a rule asks for it."""
+
+    __slots__ = ("_memory", "_state")
+
+    def __init__(self, below: Settings, memory: int, state: Callable[[], Value]) -> None:
+        super().__init__(below)
+        self._memory, self._state = memory, cache(state)
+
+    def get(self, path: str) -> Setting | None:
+        return Setting(path, self.value(path)) if path in (GPU, STATE) else self.below.get(path)
+
+    def value(self, path: str) -> Value:
+        if path == GPU:
+            return Known(self._memory)
+        return self._state() if path == STATE else self.below.value(path)
+
+
+def gpu_memory(recipe: Recipe, target: Target) -> int | None:
+    """Return the GiB of the GPU that the target or the recipe names: in its arguments, its name, its module; None if
+    none does."""
+    given = (value for value in recipe.arguments.values() if isinstance(value, str) and value.lower() in GPU_MEMORY)
+    return GPU_MEMORY.get(target.gpu or gpu_in((*given, recipe.name, recipe.qualified_name)) or "")
+
+
 class SettingsViews:
-    """A variant at one site."""
+    """A variant at one site; `gpu` is the memory of its GPU in GiB, if that is known."""
 
-    __slots__ = ("_at_steps", "_changeable", "_resolution", "open", "site", "written")
+    __slots__ = ("_at_steps", "_changeable", "_gpu", "_resolution", "_run", "open", "site", "written")
 
-    def __init__(self, written: Variant, site: Site) -> None:
+    def __init__(self, written: Variant, site: Site, gpu: int | None = None) -> None:
         self.open: list[Clause] = []
         """Clauses that were asked and are not decided."""
         self.written = written
         self.site = site
         self._changeable: frozenset[str] | None = None
         self._resolution: Resolution | None = None
+        self._gpu = gpu
+        self._run: Variant | None = None
         self._at_steps: dict[Sees, Variant] = {}
 
     def of(self, sees: Sees) -> Variant:
@@ -56,7 +89,7 @@ class SettingsViews:
             case "validation":
                 return self.resolution.validation
             case "run":
-                return self.resolution.run
+                return self.run
         if sees not in self._at_steps:
             steps = steps_until(sees, self.site)
             self._at_steps[sees] = after(steps, self.written, self._world_size())
@@ -66,8 +99,23 @@ class SettingsViews:
     def changeable(self) -> frozenset[str]:
         """The settings that may be something else in the other views than what is written."""
         if self._changeable is None:
-            self._changeable = changeable(self.written, self.site)
+            self._changeable = changeable(self.written, self.site) | ({GPU, STATE} if self._gpu else _NOTHING)
         return self._changeable
+
+    @property
+    def run(self) -> Variant:
+        """The settings that will run."""
+        if self._run is None:
+            self._run = run = self.resolution.run
+            if self._gpu is not None:
+                self._run = replace(run, settings=_OnGpu(run.settings, self._gpu, self._state))
+        return self._run
+
+    def _state(self) -> Value:
+        from mfsdp_lint.memory.estimate import least_state
+
+        held = least_state(self.resolution.run.settings, self.site.target, self._world_size())
+        return UNKNOWN if held is None else Known(held * 10 // 2**30 / 10)
 
     @property
     def resolution(self) -> Resolution:

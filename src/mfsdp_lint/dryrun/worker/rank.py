@@ -1,7 +1,8 @@
 """Process of one rank: it imports everything once, then answers each question of a job in a process forked for it.
 
-Every question so begins in a process that has never wrapped a model or opened a group, and costs no imports. A process
-that has used a GPU cannot fork: there each question has a process that begins anew. Whatever a question leaves behind
+Every question so begins in a process that has never wrapped a model or opened a group, and costs no imports; the first
+rank of a machine forks for its other ranks too, so that imports are paid for once. A process that has used a GPU cannot
+fork: there each question of each rank has a process that begins anew. Whatever a question leaves behind
 (helpers of a save, a hanging collective) ends with its process group.
 """
 
@@ -11,10 +12,11 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from . import stand_ins, start
 from .build import apply_variables, failure
@@ -34,26 +36,48 @@ def main(arguments: Sequence[str]) -> None:
         return
     os.environ[start.PARENT] = str(os.getpid())  # of the processes started here
     forks = job["forks"]
-    if forks and not ready(job, answers, rank):
+    first = rank - int(os.environ["LOCAL_RANK"])
+    ranks = range(first, first + int(os.environ["LOCAL_WORLD_SIZE"])) if forks else range(rank, rank + 1)
+    if rank != ranks[0] or (forks and not ready(job, answers, *ranks)):
         return
     for number, question in enumerate(job["questions"]):
         print(f"== {question['id']}", flush=True)
         sys.stderr.flush()
+        limit = question["timeout"] + (0 if forks else job["imports"])
         if forks:
-            child = os.fork()
+            children = [_forked(question, each, each - first, answers, number) for each in ranks]
         else:  # it imports everything anew, with the environment variables of its settings
             environment = dict(os.environ)
             apply_variables(question["settings"], environment)
             program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
             command = [sys.executable, program, "rank", *arguments, str(number)]
-            child = os.posix_spawn(sys.executable, command, environment, setpgroup=0)
-        if child == 0:
-            be(question, rank, answers, number)
-        _await(child, question, rank, answers, question["timeout"] + (0 if forks else job["imports"]))
+            children = [os.posix_spawn(sys.executable, command, environment, setpgroup=0)]
+        waits = [
+            threading.Thread(target=_await, args=(child, question, each, answers, limit))
+            for child, each in zip(children, ranks, strict=True)
+        ]
+        for wait in waits:
+            wait.start()
+        for wait in waits:  # none is alive at the next fork
+            wait.join()
 
 
-def ready(job: Mapping[str, Any], answers: str, rank: int) -> bool:
-    """Import everything, and write down how that went."""
+def _forked(question: Mapping[str, Any], rank: int, local: int, answers: str, number: int) -> int:
+    """Fork the process of a rank for a question; return its number."""
+    child = os.fork()
+    if child == 0:
+        if local:
+            os.environ |= {"RANK": str(rank), "ROLE_RANK": str(rank), "LOCAL_RANK": str(local)}
+            with contextlib.suppress(OSError):  # what it prints goes where torch's launcher has what that rank prints
+                logs = os.path.dirname(os.path.dirname(os.readlink("/proc/self/fd/1")))
+                for descriptor, name in ((1, "stdout.log"), (2, "stderr.log")):
+                    os.dup2(os.open(os.path.join(logs, str(local), name), os.O_WRONLY | os.O_APPEND), descriptor)
+        be(question, rank, answers, number)
+    return child
+
+
+def ready(job: Mapping[str, Any], answers: str, *ranks: int) -> bool:
+    """Import everything for these ranks, and write down how that went."""
     answer: dict[str, Any] = {"stage": "import", "error": None, "stood_in": []}
     try:
         import torch
@@ -65,7 +89,7 @@ def ready(job: Mapping[str, Any], answers: str, rank: int) -> bool:
         else:
             if 0 < job["gpus"] < job["ranks"]:
                 # NCCL refuses two ranks of one host on one GPU: each is on a host of its own, reached by a socket.
-                os.environ["NCCL_HOSTID"] = f"rank-{rank}"
+                os.environ["NCCL_HOSTID"] = f"rank-{ranks[0]}"
             # A cluster may show each of its tasks one GPU alone.
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
         stood_in = stand_ins.import_upstream()
@@ -76,7 +100,8 @@ def ready(job: Mapping[str, Any], answers: str, rank: int) -> bool:
     except Exception as error:
         traceback.print_exc()
         answer["error"] = failure(error)
-    _write(answers, "start", rank, answer)
+    for rank in ranks:
+        _write(answers, "start", rank, answer)
     return answer["error"] is None
 
 
@@ -112,7 +137,7 @@ def _await(child: int, question: Mapping[str, Any], rank: int, answers: str, lim
         _write(answers, name, rank, {"stage": stage, "error": died})
 
 
-def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> None:
+def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> NoReturn:
     """Run the process for one question. It never returns."""
     os.setpgid(0, 0)
     faulthandler.enable()

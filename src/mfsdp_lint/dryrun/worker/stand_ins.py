@@ -6,6 +6,7 @@ fallbacks. What is installed is never replaced. Without the pretended parts, val
 of a package, and not say whether they are right.
 """
 
+import abc
 import contextlib
 import importlib
 import importlib.abc
@@ -73,8 +74,10 @@ def _installed(root: str) -> bool:
         return False
 
 
-class _Meta(type):
-    """Of a stand-in class every attribute is another one, for annotations such as `te.ops.Sequential | None`."""
+class _Meta(abc.ABCMeta):
+    """Of a stand-in class every attribute is another one, for annotations such as `te.ops.Sequential | None`; a class
+    may be made of it and of an abstract one.
+    """
 
     def __getattr__(cls, name: str) -> Any:
         return _added(cls, name, cls.__module__)

@@ -4,7 +4,7 @@ A JSON file a family. `sizes` are fields of Megatron-Bridge's model provider, wi
 makes of the published configuration; {"one_of": […]} where it makes one of several; {"releases": {">=0.4": …}} where it
 depends on the release of Megatron-Bridge, the first range that has it in; a field that is not certain is left out.
 `source` names where they were read: the release of Megatron-Bridge, or the repository and its commit, the file, and the
-class or the line.
+class or the line. `tokenizer` is the length of the model's tokenizer, where something depends on it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ _FOLDER = os.path.join(PACKAGE, "megatron", "published")
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The sizes of a model, by the provider's field, and where they were read."""
+    """The sizes of a model, by the provider's field, where they were read, and the length of its tokenizer."""
 
     sizes: Mapping[str, Any]
     source: str
+    tokenizer: int | None = None
 
     def sizes_in(self, release: str | None) -> dict[str, Any]:
         """Return the sizes of a release; of an unknown one, those that are the same in all of them."""
@@ -48,7 +49,7 @@ def published() -> Mapping[str, Published]:
     for name in sorted(os.listdir(_FOLDER)):
         if name.endswith(".json"):
             for model, said in json.loads(read(os.path.join(_FOLDER, name))).items():
-                found[model] = Published(said["sizes"], said["source"])
+                found[model] = Published(said["sizes"], said["source"], said.get("tokenizer"))
     return found
 
 

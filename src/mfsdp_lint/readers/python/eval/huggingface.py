@@ -75,20 +75,33 @@ ARCHITECTURES: tuple[tuple[str, str], ...] = (
     ("google/gemma-2-*", "Gemma2ForCausalLM"),
     ("google/gemma-3-1b-*", "Gemma3ForCausalLM"),
     ("google/gemma-3-*b-*", "Gemma3ForConditionalGeneration"),
+    ("google/gemma-4-*", "Gemma4ForConditionalGeneration"),
     ("deepseek-ai/DeepSeek-V2*", "DeepseekV2ForCausalLM"),
     ("deepseek-ai/DeepSeek-V3", "DeepseekV3ForCausalLM"),
     ("deepseek-ai/DeepSeek-V3-*", "DeepseekV3ForCausalLM"),
     ("deepseek-ai/DeepSeek-R1", "DeepseekV3ForCausalLM"),
+    ("deepseek-ai/DeepSeek-V4-*", "DeepseekV4ForCausalLM"),
     ("moonshotai/Moonlight-16B-A3B*", "DeepseekV3ForCausalLM"),
+    ("moonshotai/Kimi-K2-*", "DeepseekV3ForCausalLM"),
+    ("moonshotai/Kimi-K2.5*", "KimiK25ForConditionalGeneration"),
     ("openai/gpt-oss-*", "GptOssForCausalLM"),
     ("zai-org/GLM-4.5V*", "Glm4vMoeForConditionalGeneration"),
     ("zai-org/GLM-4.5*", "Glm4MoeForCausalLM"),
+    ("zai-org/GLM-5*", "GlmMoeDsaForCausalLM"),
+    ("MiniMaxAI/MiniMax-M3", "MiniMaxM3SparseForConditionalGeneration"),
+    ("LGAI-EXAONE/EXAONE-4.0-*", "Exaone4ForCausalLM"),
+    ("LGAI-EXAONE/EXAONE-4.5-*", "Exaone4_5_ForConditionalGeneration"),
+    ("LGAI-EXAONE/K-EXAONE-*", "ExaoneMoeForCausalLM"),
+    ("stepfun-ai/Step-3.5-*", "Step3p5ForCausalLM"),
+    ("stepfun-ai/Step-3.7-*", "Step3p7ForConditionalGeneration"),
     ("mistralai/Mistral-7B-*", "MistralForCausalLM"),
     ("mistralai/Ministral-3-*-2512", "Mistral3ForConditionalGeneration"),
     ("nvidia/NVIDIA-Nemotron-Nano-*-v2-VL-*", "NemotronH_Nano_VL_V2"),
     ("nvidia/NVIDIA-Nemotron-Nano-*-v2*", "NemotronHForCausalLM"),
     ("nvidia/Nemotron-H-*", "NemotronHForCausalLM"),
-    ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-*", "NemotronHForCausalLM"),
+    ("nvidia/NVIDIA-Nemotron-3-*", "NemotronHForCausalLM"),
+    ("nvidia/NVIDIA-Nemotron-3.5-*", "NemotronHForCausalLM"),
+    ("nvidia/Nemotron-3-Nano-Omni-*", "NemotronH_Nano_Omni_Reasoning_V3"),
     ("allenai/OLMoE-1B-7B-*", "OlmoeForCausalLM"),
 )
 
@@ -124,6 +137,23 @@ def _bridge(interp: Interpreter, function: Function, arguments: list[Object], no
     model = arguments[1] if len(arguments) > 1 else None
     pretrained.fields[MODEL_ID] = model if isinstance(model, str) else None
     return bridge
+
+
+def tokenizer_of(interp: Interpreter, call: Call) -> Object:
+    """Return the tokenizer that `AutoTokenizer.from_pretrained` makes: unknown, but for the model it belongs to."""
+    tokenizer = interp.unknown("tokenizer", not_none=True)
+    tokenizer.fields[MODEL_ID] = call.arguments[0] if call.arguments else None
+    return tokenizer
+
+
+def length_of_tokenizer(value: Object) -> int | None:
+    """Return the number of words of a tokenizer that is as its model was published: nothing of it was used, which
+    might add some. Return None if that is not known.
+    """
+    fields = value.fields if isinstance(value, Unknown) else {}
+    model = fields.get(MODEL_ID) if len(fields) == 1 else None
+    known = published().get(model) if isinstance(model, str) else None
+    return None if known is None else known.tokenizer
 
 
 def _provider(interp: Interpreter, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
@@ -249,13 +279,20 @@ def _seal(provider: Instance, seen: set[int]) -> None:
     seen.add(id(provider))
     for name, value in provider.fields.items():
         options = value.options if isinstance(value, Choice) else (value,)
-        if any(isinstance(each, Unknown) for each in options):
+        if any(map(_is_open, options)):
             there = [each for each in options if each is not MISSING]
             certain = all(each is not None and (not isinstance(each, Unknown) or each.not_none) for each in there)
             sealed = Unknown(0, f"model.{name}", certain)
             provider.fields[name] = sealed if len(there) == len(options) else Choice((MISSING, sealed))
         elif isinstance(value, Instance) and id(value) not in seen:
             _seal(value, seen)
+
+
+def _is_open(value: Object) -> bool:
+    """Tell whether something in a value is unknown: itself, or the items of a list."""
+    if isinstance(value, ListObject):
+        return value.items is None or any(isinstance(each, Unknown) for each in value.items)
+    return isinstance(value, Unknown)
 
 
 @remembered()

@@ -11,6 +11,7 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.containers import any_of, make_set, make_tuple, set_entry
+from mfsdp_lint.readers.python.eval.huggingface import length_of_tokenizer, tokenizer_of
 from mfsdp_lint.readers.python.eval.iteration import (
     LONGEST,
     as_text,
@@ -239,7 +240,11 @@ def _len(interp: Interpreter, call: Call) -> Object:
         return interp.unknown("len", not_none=True) if items is None else len(items)
     if isinstance(value, (int, float, type(None))):
         raise Raised("TypeError", "object has no len()")
-    return interp.unknown("len", not_none=True)
+    words = length_of_tokenizer(value)
+    return interp.unknown("len", not_none=True) if words is None else words
+
+
+models("transformers.AutoTokenizer.from_pretrained")(tokenizer_of)
 
 
 @models("builtins.enumerate")

@@ -51,6 +51,7 @@ function compareTwo(one, other) {
   const names = one.name === other.name ? [one.side.title, other.side.title] : [one.name, other.name];
   const [mine, theirs] = [onlyIn(one, other), onlyIn(other, one)];
   return el("div", { class: "compared" },
+    comparedMemory([one, other], names),
     el("h2", {}, found.length ? `${counted(found.length, "setting")} differ${found.length === 1 ? "s" : ""}` : "No setting differs"),
     found.length ? differencesTable("Settings that differ", found, one, other, names) : "",
     alone.length ? el("h2", {}, `${counted(alone.length, "setting")} written in one alone`) : "",
@@ -59,6 +60,14 @@ function compareTwo(one, other) {
     mine.length || theirs.length ? el("h2", {}, "Findings that one has alone") : "",
     [[names[0], mine], [names[1], theirs]].map(([name, troubles]) => (troubles.length ? el("section", {}, el("h3", {}, name), el("ul", { class: "alone" }, troubles.map(([code, message, severity]) =>
       el("li", {}, el("span", { class: `severity ${severity}` }, severity), " ", el("a", { href: `#/findings/${code}` }, code), " ", message)))) : "")));
+}
+
+/** What a rank holds of each, wrapped as the recipe has it, where that was asked for and is known of both. */
+function comparedMemory(recipes, names) {
+  const rows = recipes.map((recipe, at) => ({ recipe, row: recipe.memory ? recipe.memory.rows.findIndex(([own]) => own) : -1, title: names[at] }));
+  if (rows.some(({ row }) => row < 0)) return "";
+  const titled = rows.map(({ recipe, row, title }) => ({ recipe, row, title: `${title}: ${recipe.side.text(recipe.memory.rows[row][1])}` }));
+  return el("section", { class: "memory", "aria-labelledby": "both-memory" }, el("h2", { id: "both-memory" }, "Memory per rank"), wrappedTable("Memory of both", "recipe", titled));
 }
 
 function differencesTable(title, found, one, other, names) {

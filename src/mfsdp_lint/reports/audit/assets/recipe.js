@@ -129,7 +129,7 @@ function link(what, place, remark, kind = "") {
 
 // -- beside it ------------------------------------------------------------------------------------------------------------
 
-const MEMORY = ["wrapped as", "parameters", "gradients", "main", "optimizer", "total", "in all"];
+const MEMORY = ["parameters", "gradients", "main", "optimizer", "total", "in all"];
 const STACKED = ["parameters", "gradients", "main parameters", "optimizer", "gathered for a while", "activations"];
 
 /** Model state on each rank, where that was asked for: wrapped as the recipe has it, and in every other way. */
@@ -138,18 +138,24 @@ function memoryOf(recipe) {
   if (!memory) return "";
   const text = (number) => side.text(number);
   const note = (title, lines) => (lines.length ? el("details", {}, el("summary", {}, title), lines) : "");
-  const most = Math.max(1, ...memory.stacks.map((parts) => parts.reduce((sum, bytes) => sum + bytes, 0)));
   return el("section", { class: "memory", "aria-labelledby": "memory-title" }, el("h2", { id: "memory-title" }, "Memory per rank"),
     memory.said.map((line) => el("p", { class: "soft" }, text(line))),
-    memory.rows.length ? el("ul", { class: "legend" }, STACKED.map((name, part) => el("li", {}, el("i", { class: `part-${part}` }), name))) : "",
-    memory.rows.length ? el("div", { class: "drawing", tabindex: 0, role: "group", "aria-label": "Ways of wrapping" }, el("table", {},
-      el("thead", {}, el("tr", {}, MEMORY.map((title) => el("th", { scope: "col" }, title)))),
-      el("tbody", {}, memory.rows.map(([own, label, ...sizes], row) => el("tr", { class: own ? "own" : "" },
-        el("th", { scope: "row" }, text(label), own ? unseen(" (as the recipe is wrapped)") : "", stackOf(memory.stacks[row], most)), sizes.map((size) => el("td", { class: "size" }, text(size)))))))) : el("p", {}, text(memory.why)),
+    memory.rows.length ? wrappedTable("Ways of wrapping", "wrapped as", memory.rows.map(([own, label], row) => ({ recipe, row, own, title: text(label) }))) : el("p", {}, text(memory.why)),
     memory.fit.map((line) => el("p", {}, text(line))),
     note("How it is worked out", memory.formulas.map(([name, formula]) => el("p", {}, el("strong", {}, text(name)), el("br"), el("code", {}, text(formula))))),
     note("Where that was read", memory.sources.map(([says, place]) => el("p", {}, text(says), el("br"), el("span", { class: "place" }, text(place))))),
     memory.left.length ? el("p", { class: "soft" }, `Left out: ${memory.left.map(text).join("; ")}.`) : "");
+}
+
+/** What a rank holds in some rows of recipes' estimates, to one scale. */
+function wrappedTable(label, first, rows) {
+  const most = Math.max(1, ...rows.map(({ recipe, row }) => recipe.memory.stacks[row].reduce((sum, bytes) => sum + bytes, 0)));
+  return [el("ul", { class: "legend" }, STACKED.map((name, part) => el("li", {}, el("i", { class: `part-${part}` }), name))),
+    el("div", { class: "drawing", tabindex: 0, role: "group", "aria-label": label }, el("table", {},
+      el("thead", {}, el("tr", {}, [first, ...MEMORY].map((title) => el("th", { scope: "col" }, title)))),
+      el("tbody", {}, rows.map(({ recipe, row, own, title }) => el("tr", { class: own ? "own" : "" },
+        el("th", { scope: "row" }, title, own ? unseen(" (as the recipe is wrapped)") : "", stackOf(recipe.memory.stacks[row], most)),
+        recipe.memory.rows[row].slice(2).map((size) => el("td", { class: "size" }, recipe.side.text(size))))))))];
 }
 
 /** The parts of what a rank holds, one after the other; the table beside it has the numbers. */
