@@ -168,16 +168,17 @@ class Before:
             path for path in {*self.tried, *self.users} if self.sources.text_or_none(path) != sources.text_or_none(path)
         }
         pieces = {path: self._touched(path, sources) for path in changed}
-        affected = self._with_users(changed)
         through_and_through = self._with_users({path for path, found in pieces.items() if found is None})
         functions = frozenset[Key]().union(*filter(None, pieces.values()))
-        whole = {path: tried for path, tried in self.tried.items() if path not in affected}
-        single = {
-            each.key: each
-            for path in affected - through_and_through
-            for each in self.tried.get(path, ())
-            if each.ran and functions.isdisjoint(each.code)
-        }
+        whole, single = {}, {}
+        for path, tried in self.tried.items():
+            if path in through_and_through:
+                continue
+            same = [each for each in tried if functions.isdisjoint(each.code)]
+            if path not in changed and len(same) == len(tried):
+                whole[path] = tried
+            else:
+                single |= {each.key: each for each in same if each.ran}
         return Unchanged(whole, single, None if None in pieces.values() else self.effects)
 
     def _touched(self, path: str, sources: Sources) -> frozenset[Key] | None:
