@@ -6,9 +6,9 @@ Each edit changes a constant or removes a line in a function of a Python file of
 all the time. The recipes, their variants, settings and places have to be those of a new reading, whatever was taken
 over.
 
-With --on-disk, neighbouring files are copied into a project of their own, and edited there: also defaults and other code
-outside of functions, YAML and scripts; and files are added, deleted, renamed, and shadowed by new modules. After each
-edit the outcome of a run with the cache has to be that of a run without.
+With --on-disk, neighbouring files are copied into a project of their own, and edited there: also defaults and other
+code outside of functions, YAML and scripts; and files are added, deleted, renamed, and shadowed by new modules. After
+each edit the outcome of a run with the cache has to be that of a run without.
 
 Prints every difference, and how many recipes were taken over; exits with 1 if anything differs.
 """

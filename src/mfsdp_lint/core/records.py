@@ -197,8 +197,9 @@ def _restored(self: Any, state: list[Any]) -> None:
 
 def _setters(cls: Any) -> Sequence[Callable[[Any, Any], None]]:
     """Return the functions that set the fields of a record, also of a frozen one."""
-    cls.__record_setters__ = tuple(getattr(cls, each.name).__set__ for each in _fields(cls))
-    return cls.__record_setters__
+    found = tuple(getattr(cls, each.name).__set__ for each in _fields(cls))
+    cls.__record_setters__ = found
+    return found
 
 
 class _StandardFields:
