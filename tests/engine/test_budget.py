@@ -28,7 +28,7 @@ def recipe():
 def no_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "recipe.py").write_text(RECIPE)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run, "UNITS", 0)
+    monkeypatch.setattr(run, "affordable", lambda _: 0)
 
 
 def document(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:

@@ -181,6 +181,17 @@ def test_so_does_a_rule_of_the_team(here: Path, told: Told, anew: list[int]) -> 
     assert len(anew) == 2
 
 
+def test_data_that_a_run_makes_of_the_tools_own_files_changes_nothing(
+    tmp_path: Path, told: Told, anew: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "PACKAGE", os.fspath(tmp_path))
+    monkeypatch.setattr(cache, "RULES", os.fspath(tmp_path))
+    told()
+    (tmp_path / "compiled.jsonl").write_text("made by another run\n")
+    assert told() == told()
+    assert len(anew) == 1
+
+
 def test_a_file_that_was_merely_touched_is_the_same(here: Path, told: Told, anew: list[int]) -> None:
     before = told()
     os.utime(here / "helper.py", (1_600_000_000, 1_600_000_000))

@@ -6,6 +6,7 @@ the tool's own types and few of the standard library. Whoever stores one also se
 
 from __future__ import annotations
 
+import copyreg
 import io
 import pickle
 from typing import Any
@@ -23,7 +24,10 @@ class NotKept(BaseException):
 def dumps(value: object, outside: type | None = None) -> bytes:
     """Return a value as bytes. What is of the type `outside` is left out."""
     written = io.BytesIO()
-    _Pickler(written, outside).dump(value)
+    pickler = pickle.Pickler(written, pickle.HIGHEST_PROTOCOL)
+    if outside is not None:
+        pickler.dispatch_table = {**copyreg.dispatch_table, outside: lambda _: (_Outside, ())}
+    pickler.dump(value)
     return written.getvalue()
 
 
@@ -35,22 +39,14 @@ def loads(content: bytes, outside: object = None) -> Any:
     return _Unpickler(content, outside).load()
 
 
-class _Pickler(pickle.Pickler):
-    def __init__(self, file: io.BytesIO, outside: type | None) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self._outside = outside
-
-    def persistent_id(self, value: object) -> bool | None:
-        return True if type(value) is self._outside else None
+class _Outside:
+    """The mark of what was left out."""
 
 
 class _Unpickler(pickle.Unpickler):
     def __init__(self, content: bytes, outside: object) -> None:
         super().__init__(io.BytesIO(content))
         self._outside = outside
-
-    def persistent_load(self, _: object) -> object:
-        return self._outside
 
     def find_class(self, module: str, name: str) -> Any:
         known = _types.get((module, name))
@@ -59,4 +55,4 @@ class _Unpickler(pickle.Unpickler):
             if not isinstance(found, type) or found.__module__ != module:
                 raise ValueError(f"{module}.{name} is no kept type")
             known = _types[module, name] = found
-        return known
+        return (lambda: self._outside) if known is _Outside else known

@@ -205,6 +205,11 @@ class Settings(ABC):
         setting = self.get(path)
         return None if setting is None else setting.origin
 
+    def taken_from(self, path: str) -> tuple[str, tuple[Span, ...]]:
+        """Return the options that decide a setting ("": none), and the places that its value is taken from."""
+        origin = self.origin(path)
+        return ("", ()) if origin is None else (origin.option, (origin.point, *origin.spans()[1:]))
+
     def obstacle(self, path: str) -> Obstacle | None:
         """Give the user's text that made a value unknown; None where it is known, or nobody's failure to say."""
         origin = self.origin(path)

@@ -71,6 +71,7 @@ def _record(cls: type[Any], frozen: bool, eq: bool, order: bool) -> type[Any]:
         "__dataclass_fields__": _StandardFields(),
         "__init__": _first_init(frozen),
         _FIELDS: every,
+        _SETTERS: None,
     }
     body.setdefault("__repr__", _repr)
     if eq:
@@ -190,16 +191,14 @@ def _state(self: Any) -> list[Any]:
 
 
 def _restored(self: Any, state: list[Any]) -> None:
-    for write, value in zip(_setters(type(self)), state, strict=True):
+    for write, value in zip(type(self).__record_setters__ or _setters(type(self)), state, strict=True):
         write(self, value)
 
 
 def _setters(cls: Any) -> Sequence[Callable[[Any, Any], None]]:
     """Return the functions that set the fields of a record, also of a frozen one."""
-    found: Sequence[Callable[[Any, Any], None]] | None = cls.__dict__.get(_SETTERS)
-    if found is None:
-        found = tuple(getattr(cls, each.name).__set__ for each in _fields(cls))
-        type.__setattr__(cls, _SETTERS, found)
+    found = tuple(getattr(cls, each.name).__set__ for each in _fields(cls))
+    cls.__record_setters__ = found
     return found
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from mfsdp_lint.core import kept
 from mfsdp_lint.core.kept import NotKept
-from mfsdp_lint.core.recipe import NamedWrite, Obstacle, Origin, Setting, Settings, Undeclared
-from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.recipe import NamedWrite, Obstacle, Origin, Setting, Settings, Span, Undeclared
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import UNKNOWN, Value
+
+_T = TypeVar("_T")
 
 
 class WrittenSettings(Settings):
@@ -140,25 +144,48 @@ class Answering(Settings):
 
     def __reduce__(self) -> tuple[object, ...]:
         # What they are read from is not for another run.
-        return KeptSettings, (kept.dumps(self.answers), self.answers.compared)
+        answers = self.answers
+        values = {sys.intern(path): _the_same(each) for path, each in answers.values.items()}
+        taken_from = {sys.intern(path): _the_same(self.taken_from(path)) for path in answers.settings}
+        return KeptSettings, (kept.dumps(replace(answers, values={})), answers.compared, values, taken_from)
+
+
+_same: dict[str, Any] = {}
+
+
+def _the_same(value: _T) -> _T:
+    """Return one object for all equal values: it is kept once."""
+    found: _T = _same.setdefault(repr(value), value)
+    return found
 
 
 class KeptSettings(Settings):
-    """Settings of which only the answers were kept: every other question raises NotKept."""
+    """Settings of which only the answers were kept: every other question raises NotKept.
 
-    __slots__ = ("_answers", "_content", "compared")
+    Of most only the values are asked for, and what they are taken from.
+    """
 
-    def __init__(self, content: bytes, compared: bool) -> None:
+    __slots__ = ("_answers", "_content", "_taken_from", "_values", "compared")
+
+    def __init__(
+        self,
+        content: bytes,
+        compared: bool,
+        values: Mapping[str, Value],
+        taken_from: Mapping[str, tuple[str, tuple[Span, ...]]],
+    ) -> None:
         self._content = content
         self._answers: Answers | None = None
+        self._values = values
+        self._taken_from = taken_from
         self.compared = compared
 
     def __reduce__(self) -> tuple[object, ...]:
-        return KeptSettings, (self._content, self.compared)
+        return KeptSettings, (self._content, self.compared, self._values, self._taken_from)
 
     @property
     def answers(self) -> Answers:
-        """The answers: most settings of an earlier run are not asked for any."""
+        """The other answers."""
         if self._answers is None:
             found: Answers = kept.loads(self._content)
             self._answers = found
@@ -171,11 +198,15 @@ class KeptSettings(Settings):
             raise NotKept from None
 
     def value(self, path: str) -> Value:
-        found = self.answers.values.get(path)
+        found = self._values.get(path)
         if found is not None:
             return found
         setting = self.get(path)
         return UNKNOWN if setting is None else setting.value
+
+    def taken_from(self, path: str) -> tuple[str, tuple[Span, ...]]:
+        found = self._taken_from.get(path)
+        return super().taken_from(path) if found is None else found
 
     def __iter__(self) -> Iterator[str]:
         if self.answers.every is None:

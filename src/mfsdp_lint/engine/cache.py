@@ -28,6 +28,7 @@ from mfsdp_lint.core.finding import Applied, Finding
 from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, fields, replace
+from mfsdp_lint.core.store import FILE
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge
@@ -273,7 +274,7 @@ def _key(options: Options) -> str:
 def _own_files() -> Iterator[str]:
     """Yield texts that differ between two states of one version of the tool.
 
-    In a checkout they are about all files, else about one.
+    In a checkout they are about all files but the one that runs make of the others, else about one.
     """
     if not os.path.isdir(RULES):
         yield str(os.stat(__file__).st_mtime_ns)
@@ -285,7 +286,7 @@ def _own_files() -> Iterator[str]:
                 if entry.is_dir():
                     if entry.name != "__pycache__":
                         pending.append(entry.path)
-                else:
+                elif not entry.name.startswith(os.path.basename(FILE)):
                     status = entry.stat()
                     yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
 

@@ -83,7 +83,7 @@ def asked(recipe: Recipe) -> dict[str, tuple[str, ...]]:
     found = dict(recipe.variables)
     for variant in recipe.variants:
         for path in SWITCHES:
-            option = "" if variant.value(path) == _ON else (origin.option if (origin := variant.origin(path)) else "")
+            option = "" if variant.value(path) == _ON else variant.settings.taken_from(path)[0]
             names = (each.strip() for each in option.split(","))
             found |= {name[1:]: found.get(name[1:], ()) for name in names if name.startswith("$")}
     return found

@@ -65,7 +65,7 @@ class _Stored:
     """
 
     parts: tuple[_Part, ...]
-    looks: tuple[disk.Look, ...]
+    looks: bytes
     texts: Mapping[str, bytes]
     names: frozenset[str]
 
@@ -100,6 +100,8 @@ class Recall:
 
     def keep(self) -> None:
         """Save the judgements, with the answers that were given until now."""
+        import msgspec
+
         parts: list[_Part] = []
         asked, first = self._judged[0]
         remarks = {remark for each in first.readings.values() for remark in each.remarks}
@@ -118,7 +120,8 @@ class Recall:
                 texts[path] = text
         with suppress(OSError, ValueError, TypeError):
             names = frozenset(first.sources.read_names)
-            self.save(kept.dumps(_Stored(tuple(parts), tuple(self._looks.values()), texts, names)))
+            looks = msgspec.msgpack.encode(tuple(self._looks.values()))
+            self.save(kept.dumps(_Stored(tuple(parts), looks, texts, names)))
 
     def _part(self, judge: Linter, judgement: Judgement) -> _Part:
         clean, undecided = {}, {}
@@ -165,14 +168,17 @@ class _Earlier:
 
 def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
     """Return the earlier run, where it holds but for changed texts."""
+    if content is None:
+        return None
+    import msgspec
+
     try:
-        stored: _Stored | None = None if content is None else kept.loads(content)
+        stored: _Stored = kept.loads(content)
+        looks = msgspec.msgpack.decode(stored.looks, type=tuple[disk.Look, ...])
     except Exception:  # which bytes of another shape may raise
         return None
-    if stored is None:
-        return None
     same, changed = [], {}
-    for look in stored.looks:
+    for look in looks:
         if disk.is_the_same(look):
             same.append(look)
         elif _reads_text(look) and look.path in stored.texts:

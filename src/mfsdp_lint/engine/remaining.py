@@ -32,12 +32,15 @@ OVER_BUDGET = "possible fix, not proved here: --fix, or --show-fixes"
 SILENCED = "a comment silences it"
 """Why findings have no fix."""
 
-UNITS = 500_000
-"""Work that proofs may take where nobody asked for them (see `process.spend`).
+UNITS_A_RECIPE = 500
+"""Work that proofs may take for each recipe where nobody asked for them (see `process.spend`).
 
-Reading the recipes of Megatron-Bridge's main branch takes 600,000, and most of the time of a run is reading: there a
-report costs at most twice as much with proofs as without.
+Reading one of Megatron-Bridge's takes four times as much, and planning and comparing are not counted: a report costs
+about twice as much with proofs as without.
 """
+
+LEAST_UNITS = 100_000
+"""Work that proofs may take at any rate: about two seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,11 @@ def possible(judgement: Judgement, judge: Linter, codes: Collection[str], tried:
 def _perhaps(cause: FindingGroup, why: str, *, fix_proved: bool = False) -> Finding:
     """Mark a finding as perhaps fixable."""
     return replace(cause.finding, fixable=cause.safety, fix_proved=fix_proved, no_fix=why)
+
+
+def affordable(judgement: Judgement) -> int:
+    """Return the work that proofs may take where nobody asked for them: the same, whatever is cached."""
+    return max(LEAST_UNITS, UNITS_A_RECIPE * len(judgement.recipes))
 
 
 def proved(

@@ -12,7 +12,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import MOST_DEPENDENTS, Question, question, with_dependents, with_launchers
-from mfsdp_lint.engine.remaining import NOTHING_TRIED, UNITS, TriedFixes, possible, proved, where_it_holds
+from mfsdp_lint.engine.remaining import NOTHING_TRIED, TriedFixes, affordable, possible, proved, where_it_holds
 from mfsdp_lint.engine.silenced import Silenced
 from mfsdp_lint.engine.unused import Tidied, tidied, unused_suppressions
 from mfsdp_lint.inputs import disk
@@ -213,7 +213,7 @@ def _remaining(judgement: Judgement, this: _Run, tried: TriedFixes, faults: Faul
     """Return the findings about recipes and about code that makes none."""
     options, judge, codes = this.options, this.judge, this.codes
     if options.fixes_are_seen:
-        units = None if options.show_fixes else UNITS
+        units = None if options.show_fixes else affordable(judgement)
         found = proved(judgement, judge, codes, tried, unsafe_too=options.unsafe_fixes, units=units, faults=faults)
     else:
         found = possible(judgement, judge, codes, tried)

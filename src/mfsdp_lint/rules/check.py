@@ -307,9 +307,7 @@ class _Writes:
 def _taken_from(recipe: Recipe, path: str) -> Iterator[tuple[Span, int]]:
     """Yield the places that a recipe takes a setting from, each with the variant (its id)."""
     for variant in (*recipe.variants, *recipe.exposed):
-        if origin := variant.origin(path):
-            for place in (origin.point, *(source.span for source in origin.sources)):
-                yield place, id(variant)
+        yield from ((place, id(variant)) for place in variant.settings.taken_from(path)[1])
 
 
 def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:

@@ -388,10 +388,10 @@ def names_switch(text: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def words_of_scopes(tree: ast.Module) -> tuple[frozenset[str], ...]:
-    """Return the words of each function of a module, and of its top level, that may set a switch."""
-    functions = (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
-    return tuple(_words(each) for each in (*functions, tree) if _may_set_switch(each))
+def words_of_scopes(tree: ast.Module | ast.stmt) -> tuple[frozenset[str], ...]:
+    """Return the words of each function of a piece of code, and of its top level, that may set a switch."""
+    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return tuple(_words(each) for each in dict.fromkeys((*functions, tree)) if _may_set_switch(each))
 
 
 @lru_cache(maxsize=4096)

@@ -171,16 +171,17 @@ class Before:
             path for path in {*self.tried, *self.users} if self.sources.text_or_none(path) != sources.text_or_none(path)
         }
         pieces = {path: self._touched(path, sources) for path in changed}
-        affected = self._with_users(changed)
         through_and_through = self._with_users({path for path, found in pieces.items() if found is None})
         functions = frozenset[Key]().union(*filter(None, pieces.values()))
-        whole = {path: tried for path, tried in self.tried.items() if path not in affected}
-        single = {
-            each.key: each
-            for path in affected - through_and_through
-            for each in self.tried.get(path, ())
-            if each.ran and functions.isdisjoint(each.code)
-        }
+        whole, single = {}, {}
+        for path, tried in self.tried.items():
+            if path in through_and_through:
+                continue
+            same = [each for each in tried if functions.isdisjoint(each.code)]
+            if path not in changed and len(same) == len(tried):
+                whole[path] = tried
+            else:
+                single |= {each.key: each for each in same if each.ran}
         return Unchanged(whole, single, None if None in pieces.values() else self.effects)
 
     def _touched(self, path: str, sources: Sources) -> frozenset[Key] | None:
@@ -216,33 +217,41 @@ Key = tuple[str, int, str]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@lru_cache(maxsize=64)
 def touched(path: str, old: str, new: str) -> frozenset[Key] | None:
     """Return the old functions of a file whose text or place has changed; None where more than that differs."""
+    pairs = _changed(old, new)
+    if pairs is None:
+        return None
+    inner = (each for was, _ in pairs for each in ast.walk(was) if isinstance(each, _Function))
+    return frozenset((path, each.lineno, each.name) for each in inner)
+
+
+def changes_words(old: str, new: str) -> bool:
+    """Tell whether the words beside switches differ in texts between which only functions are `touched`: these words
+    matter to whoever uses any function of the file.
+    """
+    if not any(map(names_switch, (old, new))):
+        return False
+    return any(words_of_scopes(was) != words_of_scopes(now) for was, now in _changed(old, new) or ())
+
+
+@lru_cache(maxsize=64)
+def _changed(old: str, new: str) -> tuple[tuple[_Function, _Function], ...] | None:
+    """Return the functions whose text or place has changed, as they were and are; None where more than that differs."""
     try:
         before, after = _Outline(old), _Outline(new)
     except (SyntaxError, ValueError, RecursionError):
         return None
     if before.around != after.around or len(before.functions) != len(after.functions):
         return None
-    found: set[Key] = set()
+    found: list[tuple[_Function, _Function]] = []
     for was, now in zip(before.functions, after.functions, strict=True):
         if was.lineno == now.lineno and before.text(was) == after.text(now):
             continue
         if before.text(was) != after.text(now) and _without_settings(was) != _without_settings(now):
             return None
-        found.update((path, each.lineno, each.name) for each in ast.walk(was) if isinstance(each, _Function))
-    return frozenset(found)
-
-
-def changes_words(old: str, new: str) -> bool:
-    """Tell whether the words beside switches differ: they matter to whoever uses any function of the file.
-
-    Both texts are Python.
-    """
-    if not any(map(names_switch, (old, new))):
-        return False
-    return words_of_scopes(ast.parse(old)) != words_of_scopes(ast.parse(new))
+        found.append((was, now))
+    return tuple(found)
 
 
 class _Outline:
