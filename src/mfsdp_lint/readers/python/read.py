@@ -399,7 +399,7 @@ def _entry_points(interp: Interpreter, module: Module) -> Iterator[Tried]:
     for entry in entries.partials(interp, module):
         yield Tried(module.path, entry, late=entries.needs_arguments(entry))
     for entry in entries.methods(interp, module):
-        yield Tried(module.path, entry, late=True)
+        yield Tried(module.path, entry, late=True, may_stand_alone=True)
     for entry in entries.module_configurations(interp, module):
         yield Tried(module.path, entry)
     main = entries.script(interp, module)
