@@ -360,7 +360,7 @@ def _leads_to(
 
 
 def _is_receiver(function: Function, node: ast.AST) -> bool:
-    """Tell whether a name is that of a method's object: its constructor ran before. A class method may still call it."""
+    """Tell whether a name is that of a method's object, whose constructor ran before (a class method may call it)."""
     parameters = (*function.node.args.posonlyargs, *function.node.args.args)
     if function.cls is None or not parameters or not isinstance(node, ast.Name) or node.id != parameters[0].arg:
         return False
