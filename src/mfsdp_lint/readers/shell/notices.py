@@ -273,22 +273,14 @@ def _naming(words: tuple[str, ...]) -> Words:
 
 
 def unknown_flags(arguments: Sequence[Text], core: str, declared: Callable[[], Declared]) -> Iterator[Notice]:
-    """Yield flags that a version does not have, but that another version has, or that resemble one of its own.
-
-    A program that takes flags like none of Megatron-LM's may take any others as well, unless all that it declares are
-    known.
-    """
+    """Yield flags that a version does not have, but that another version has, or that resemble one of its own."""
     flags = table().flags(core)
-    found: list[Notice] = []
-    for word in arguments if flags else ():
+    for word in arguments if flags and not _are_anothers(arguments, core, declared) else ():
         name = _FLAG.fullmatch(known(word) or "")
         if not name or name[1] in flags or declared().names(name[1]):
             continue
-        elsewhere = table().flag_versions(name[1])
-        alike = _alike(name[1], core)
+        elsewhere, alike = table().flag_versions(name[1]), _alike(name[1], core)
         if not elsewhere and not alike:
-            if not declared().all:
-                return
             continue
         facts: dict[str, Plain] = {
             "flag": name[1],
@@ -299,8 +291,16 @@ def unknown_flags(arguments: Sequence[Text], core: str, declared: Callable[[], D
         }
         sets = tuple(path for each in (name[1], *alike[:1]) for path in settings_of_flag(each, core))
         place = around([piece for piece in between(word, 0, len(name[1])) if piece.text])
-        found.append(Notice("no-such-flag", place, facts, sets))
-    yield from found
+        yield Notice("no-such-flag", place, facts, sets)
+
+
+def _are_anothers(arguments: Sequence[Text], core: str, declared: Callable[[], Declared]) -> bool:
+    """Tell whether a flag is like none of Megatron-LM's: such a program may take any others, and any values, as well,
+    unless all that it declares are known.
+    """
+    names = {found[1] for word in arguments if (found := _FLAG.fullmatch(known(word) or ""))}
+    strange = (each for each in names if not table().flag_versions(each) and not _alike(each, core))
+    return any(not declared().all and not declared().names(each) for each in strange)
 
 
 def refused_values(arguments: Sequence[Text], core: str, declared: Callable[[], Declared]) -> Iterator[Notice]:
@@ -309,7 +309,7 @@ def refused_values(arguments: Sequence[Text], core: str, declared: Callable[[], 
     What a tree's own command line names may be one of its own.
     """
     flag = None
-    for word in arguments:
+    for word in arguments if not _are_anothers(arguments, core, declared) else ():
         found = _FLAG.fullmatch(known(word) or "")
         value: Text | None = word
         if found:
