@@ -159,10 +159,6 @@ class Started:
 
 NOTHING = Started(())
 
-_MOST_ENVIRONMENTS = 16
-"""Environments whose imported modules are kept at a time; the oldest are imported anew when they are asked for again.
-Hundreds of scripts may each set variables of their own, and every set of modules takes some megabytes."""
-
 
 class Programs:
     """The Python scripts of a tree. Those that are started in the same environment share what they import.
@@ -244,8 +240,6 @@ class Programs:
         """
         key = tuple(sorted((each.path, repr(each.value)) for each in given.environment)), given.ranks, order
         if key not in self.interpreters:
-            if len(self.interpreters) >= _MOST_ENVIRONMENTS:
-                del self.interpreters[next(iter(self.interpreters))]
             finder = ModuleFinder(self.asked.sources, self.asked.search_path, self.asked.relevance)
             finder.spell(self.asked.every)
             finder.ask_for([each for each in self.asked.every if each.endswith(".py")])
