@@ -18,7 +18,7 @@ SWITCH = FIELD.format("DistributedDataParallelConfig", "use_megatron_fdsp", "use
 REFUSED = f"start-up refuses ddp.use_megatron_fdsp: {SWITCH}"
 
 Said = Callable[..., list[tuple[str, str, str]]]
-CODES = ("MFSDP701", "MFSDP703", "MFSDP904", "MFSDP918")
+CODES = ("MFSDP701", "MFSDP703", "MFSDP904", "MFSDP918", "MFSDP926")
 
 
 @pytest.fixture
@@ -138,6 +138,7 @@ if __name__ == "__main__":
     ]
 
 
+FLAG = "def add(parser): parser.add_argument('--use-megatron-fspd')\n"
 NO_FLAG = '"--use-megatron-fspd" is no flag of Megatron-LM; did you mean "--use-megatron-fsdp"?'
 PROGRAM = "from own import add_own\nfrom megatron.training import pretrain\npretrain(a, b, extra_args_provider=%s)\n"
 
@@ -151,6 +152,7 @@ PROGRAM = "from own import add_own\nfrom megatron.training import pretrain\npret
         ({"pretrain_gpt.py": PROGRAM % "add_own", "own.py": "def add_own(p): p.add_argument('--x')\n"}, "error"),
         ({"pretrain_gpt.py": PROGRAM % "None" + "parse_args(ignore_unknown_args=True)\n"}, "warning"),
         ({"pretrain_gpt.py": PROGRAM % "add_own", "own.py": "A = '--use-megatron-fspd'\n"}, None),
+        ({"pretrain_gpt.py": "import own\n" + PROGRAM % "None", "own.py": "import more\n", "more.py": FLAG}, None),
     ],
 )
 def test_a_flag_is_refused_for_sure_where_all_that_the_program_declares_is_known(
@@ -158,6 +160,15 @@ def test_a_flag_is_refused_for_sure_where_all_that_the_program_declares_is_known
 ) -> None:
     found = said({"run.sh": f"{MEGATRON_LM} --use-megatron-fspd\n", **files})
     assert found == ([("MFSDP918", severity, NO_FLAG)] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("more", "codes"), [("add(parser, '--ckpt-format', 'own')\n", []), ("x = 'own'\n", ["MFSDP926"])]
+)
+def test_a_file_that_the_program_imports_may_add_a_choice_to_a_flag(said: Said, more: str, codes: list[str]) -> None:
+    files = {"pretrain_gpt.py": "import own\n" + PROGRAM % "None", "own.py": "import more\n", "more.py": more}
+    found = said({"run.sh": f"{MEGATRON_LM} --use-megatron-fsdp --ckpt-format own\n", **files})
+    assert [code for code, _, _ in found] == codes
 
 
 @pytest.mark.parametrize(

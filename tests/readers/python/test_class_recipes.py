@@ -72,6 +72,33 @@ class Llama:
     assert found["Llama.config"].setting("ddp.use_megatron_fsdp").value == Known(True)
 
 
+WORKER = """\
+class Worker:
+    def __init__(self):
+        self.cfg = ConfigContainer()
+        self.cfg.ddp.use_megatron_fsdp = True
+
+    def move(self, device):
+        self.where(device, self.cfg)
+
+    def score(self, batch):
+        return self.move(batch)
+"""
+
+
+def test_a_configuration_of_the_constructor_is_followed_with_the_method_that_hands_it_back(tmp_path: Path) -> None:
+    found = recipes(tmp_path, WORKER + "\n    def config(self):\n        return self.cfg\n")
+    assert list(found) == ["Worker.config"]
+    assert found["Worker.config"].setting("ddp.use_megatron_fsdp").value == Known(True)
+
+
+def test_a_launch_in_the_constructor_is_followed_with_the_first_method_alone(tmp_path: Path) -> None:
+    launch = "        from megatron.bridge.training.pretrain import pretrain\n        pretrain(self.cfg, None)\n"
+    text = WORKER.replace("= True\n", f"= True\n{launch}", 1)
+    found = recipes(tmp_path, text)
+    assert list(found) == ["Worker.move"]
+
+
 def test_a_method_that_a_recipe_function_calls_is_no_recipe_of_its_own(tmp_path: Path) -> None:
     text = """\
 class Llama:

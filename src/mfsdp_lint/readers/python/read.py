@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import re
-import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -190,10 +188,8 @@ def _load(finder: ModuleFinder, paths: Sequence[str], faults: Faults) -> tuple[l
                     modules.append(module)
             except Unreadable as error:
                 said = error.about if text is None else text
-                # Templates, and code for other versions of Python, are nobody's mistake.
-                error.foreign = said is not None and (
-                    _may_be_newer(error, said) or not finder.relevance.reaches(path, speaks_of_recipes)
-                )
+                # Templates are nobody's mistake.
+                error.foreign = said is not None and not finder.relevance.reaches(path, speaks_of_recipes)
                 if said is None or error.cut_off or finder.relevance.reaches(path):
                     unreadable.append(error)
     return modules, unreadable
@@ -203,16 +199,7 @@ def _imported(finder: ModuleFinder, users: Mapping[str, set[str]], told: Collect
     """Yield the files that cannot be read and matter, whatever their text, because of the files that import them."""
     for error in finder.unreadable:
         if error.path not in told and any(map(finder.relevance.reaches, users.get(error.path, ()))):
-            error.foreign = _may_be_newer(error, finder.sources.text_or_none(error.path) or "")
             yield error
-
-
-_IMPORTS_MEGATRON = re.compile(r"^\s*(?:from|import)\s+(?:megatron|nemo)\b", re.MULTILINE)
-
-
-def _may_be_newer(error: Unreadable, text: str) -> bool:
-    """Tell whether a newer Python may read a file that is no recipe: 3.12 takes all f-strings (PEP 701)."""
-    return sys.version_info < (3, 12) and "f-string" in error.message and not _IMPORTS_MEGATRON.search(text)
 
 
 def _in_other_calls(interp: Interpreter, evaluation: running.Evaluation, spans: Spans) -> list[running.Found]:
@@ -401,7 +388,7 @@ def _entry_points(interp: Interpreter, module: Module) -> Iterator[Tried]:
     for entry in entries.partials(interp, module):
         yield Tried(module.path, entry, late=entries.needs_arguments(entry))
     for entry in entries.methods(interp, module):
-        yield Tried(module.path, entry, late=True)
+        yield Tried(module.path, entry, late=True, may_stand_alone=True)
     for entry in entries.module_configurations(interp, module):
         yield Tried(module.path, entry)
     main = entries.script(interp, module)

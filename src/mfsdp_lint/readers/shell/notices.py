@@ -23,6 +23,7 @@ from mfsdp_lint.core.values import UNKNOWN, Known, Plain, spell
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.megatron_lm_flags import settings_of_flag
+from mfsdp_lint.readers.relevance import Relevance, Words
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, path_of
 from mfsdp_lint.readers.shell.run import Runner
 from mfsdp_lint.readers.shell.script import (
@@ -46,6 +47,7 @@ def noticed(
     launches: Sequence[ShellLaunch],
     recipes: Sequence[Recipe],
     versions: Versions,
+    relevance: Relevance,
 ) -> list[Notice]:
     """Return the notices of a reading, each once, in the order of the text. `launches` are those that start a run, and
     `whole` is the script that all of it begins with, where there is one.
@@ -69,7 +71,7 @@ def noticed(
         for launch in (each for each in launches if each.span.line == recipe.line):
             found += comments_within_quotes(launch.started.arguments)
             if recipe.front_end == MEGATRON_LM:  # others declare flags of their own
-                declared = partial(_declared, runner, launch)
+                declared = partial(_declared, runner, launch, relevance)
                 found += unknown_flags(launch.started.arguments, versions.core, declared)
                 found += refused_values(launch.started.arguments, versions.core, declared)
     first: dict[object, Notice] = {}
@@ -78,21 +80,24 @@ def noticed(
     return sorted(first.values(), key=lambda each: each.span)
 
 
-def _declared(runner: Runner, launch: ShellLaunch) -> Declared:
-    """Return the texts that may declare flags: the program, the files that it has its own flags from, and the tree's
-    own command line where it has one.
+def _declared(runner: Runner, launch: ShellLaunch, relevance: Relevance) -> Declared:
+    """Return the texts that may declare flags: the program, the files that it leads to, and the tree's own command line
+    where it has one.
     """
 
-    def text_of(place: str | None) -> str | None:
-        path = path_of(place, runner.path, runner.sources, launch.folder) if place else None
-        return runner.sources.text_or_none(path) if path else None
+    def path(place: str | None) -> str | None:
+        return path_of(place, runner.path, runner.sources, launch.folder) if place else None
 
-    program, whole = text_of(located(launch.started.program)), text_of("megatron/training/arguments.py") or ""
-    if program is None or launch.started.is_module:
+    def text_of(place: str | None) -> str | None:
+        return runner.sources.text_or_none(found) if (found := path(place)) else None
+
+    whole, place = text_of("megatron/training/arguments.py") or "", path(located(launch.started.program))
+    program = runner.sources.text_or_none(place) if place else None
+    if place is None or program is None or launch.started.is_module:
         return Declared(whole)
-    providers = [text_of(place) for place in _providers(program)]
+    providers = [text_of(each) for each in _providers(program)]
     is_all = not _MAY_TAKE_ANY.search(program) and None not in providers
-    return Declared("".join((program, whole, *filter(None, providers))), is_all)
+    return Declared("".join((program, whole, *filter(None, providers))), is_all, partial(relevance.reaches, place))
 
 
 def _providers(program: str) -> Iterator[str]:
@@ -249,29 +254,33 @@ _ONE_TEXT = ("array", "string", "command", "heredoc_body", "raw_string")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The texts that declare flags: what stands in them is known. `all`: there are no others."""
+    """The texts that declare flags: what stands in them is known. `all`: there are no others. `leads_to` asks the files
+    that the program imports: a framework may add flags, and choices, to the parser from anywhere."""
 
     text: str
     all: bool = False
+    leads_to: Callable[[Words], bool] = lambda _: False
+
+    def names(self, *words: str) -> bool:
+        """Tell whether one of the texts has all these words, in quotes."""
+        says = _naming(words)
+        return says(self.text) or self.leads_to(says)
+
+
+@cache
+def _naming(words: tuple[str, ...]) -> Words:
+    return lambda text: all(f'"{each}"' in text or f"'{each}'" in text for each in words)
 
 
 def unknown_flags(arguments: Sequence[Text], core: str, declared: Callable[[], Declared]) -> Iterator[Notice]:
-    """Yield flags that a version does not have, but that another version has, or that resemble one of its own.
-
-    A program that takes flags like none of Megatron-LM's may take any others as well, unless all that it declares are
-    known.
-    """
+    """Yield flags that a version does not have, but that another version has, or that resemble one of its own."""
     flags = table().flags(core)
-    found: list[Notice] = []
-    for word in arguments if flags else ():
+    for word in arguments if flags and not _are_anothers(arguments, core, declared) else ():
         name = _FLAG.fullmatch(known(word) or "")
-        if not name or name[1] in flags or re.search(rf"[\"']{name[1]}[\"']", declared().text):
+        if not name or name[1] in flags or declared().names(name[1]):
             continue
-        elsewhere = table().flag_versions(name[1])
-        alike = _alike(name[1], core)
+        elsewhere, alike = table().flag_versions(name[1]), _alike(name[1], core)
         if not elsewhere and not alike:
-            if not declared().all:
-                return
             continue
         facts: dict[str, Plain] = {
             "flag": name[1],
@@ -282,8 +291,16 @@ def unknown_flags(arguments: Sequence[Text], core: str, declared: Callable[[], D
         }
         sets = tuple(path for each in (name[1], *alike[:1]) for path in settings_of_flag(each, core))
         place = around([piece for piece in between(word, 0, len(name[1])) if piece.text])
-        found.append(Notice("no-such-flag", place, facts, sets))
-    yield from found
+        yield Notice("no-such-flag", place, facts, sets)
+
+
+def _are_anothers(arguments: Sequence[Text], core: str, declared: Callable[[], Declared]) -> bool:
+    """Tell whether a flag is like none of Megatron-LM's: such a program may take any others, and any values, as well,
+    unless all that it declares are known.
+    """
+    names = {found[1] for word in arguments if (found := _FLAG.fullmatch(known(word) or ""))}
+    strange = (each for each in names if not table().flag_versions(each) and not _alike(each, core))
+    return any(not declared().all and not declared().names(each) for each in strange)
 
 
 def refused_values(arguments: Sequence[Text], core: str, declared: Callable[[], Declared]) -> Iterator[Notice]:
@@ -292,7 +309,7 @@ def refused_values(arguments: Sequence[Text], core: str, declared: Callable[[], 
     What a tree's own command line names may be one of its own.
     """
     flag = None
-    for word in arguments:
+    for word in arguments if not _are_anothers(arguments, core, declared) else ():
         found = _FLAG.fullmatch(known(word) or "")
         value: Text | None = word
         if found:
@@ -301,7 +318,7 @@ def refused_values(arguments: Sequence[Text], core: str, declared: Callable[[], 
         said = None if value is None else known(value)
         if flag is None or not flag.choices or said is None or value is None or flag.read([said]) != UNKNOWN:
             continue
-        if flag.action != "store" or re.search(rf"[\"']{re.escape(said)}[\"']", declared().text):
+        if flag.action != "store" or declared().names(said, flag.names[0]):
             continue
         choices = [str(each) for each in flag.choices]
         facts: dict[str, Plain] = {

@@ -37,7 +37,7 @@ from mfsdp_lint.megatron.versions import DEFAULT_TARGET
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.relevance import trains_nothing
+from mfsdp_lint.readers.relevance import Relevance, trains_nothing
 from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, conversions, loadings_of, with_notices
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
@@ -146,7 +146,8 @@ def read_shell(
     recipes = list(_recipes(path, kinds, versions, sources))
     if recipes:
         whole = next(iter(runner.scripts.values())) if isinstance(text, (str, Held)) else None
-        notices = tuple(noticed(path, runner, whole, [launch for launch, _ in kinds], recipes, versions))
+        relevance = Relevance(sources) if programs is None else programs.asked.relevance
+        notices = tuple(noticed(path, runner, whole, [launch for launch, _ in kinds], recipes, versions, relevance))
         recipes = [replace(recipe, notices=notices) for recipe in recipes]
     converted = list(conversions(path, runner))
     if not (recipes or converted or unfollowed or runner.lost) and (missed := overlooked(path, runner)):

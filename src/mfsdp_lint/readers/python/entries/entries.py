@@ -354,9 +354,17 @@ def _leads_to(
     return tells(interp, function.module, function.node) or any(
         other.module.is_own and _leads_to(interp, other, tells, named)
         for node in _own(function.node)
-        if isinstance(node, (ast.Name, ast.Attribute) if named else ast.Call)
+        if isinstance(node, (ast.Name, ast.Attribute) if named else ast.Call) and not _is_receiver(function, node)
         for other in functions_of(interp, meant(interp, function.module, node, function))
     )
+
+
+def _is_receiver(function: Function, node: ast.AST) -> bool:
+    """Tell whether a name is that of a method's object, whose constructor ran before (a class method may call it)."""
+    parameters = (*function.node.args.posonlyargs, *function.node.args.args)
+    if function.cls is None or not parameters or not isinstance(node, ast.Name) or node.id != parameters[0].arg:
+        return False
+    return not any(isinstance(each, ast.Name) and each.id == "classmethod" for each in function.decorators)
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
@@ -462,15 +470,27 @@ def methods(interp: Interpreter, module: Module) -> Iterator[Entry]:
                 yield entry if base.module is module else replace(entry, module=module, line=node.lineno)
 
 
-def _recipe_methods(interp: Interpreter, cls: ClassObject) -> Iterator[str]:
-    """Yield the methods that return a configuration (and need no argument for it), or launch or change one."""
+def _recipe_methods(interp: Interpreter, cls: ClassObject) -> list[str]:
+    """Return the methods that return a configuration (and need no argument for it), or launch or change one.
+
+    A configuration of the constructor's is seen with every method: those that may hand it back count, else the first.
+    """
     assert cls.node is not None
-    for each in cls.node.body:
-        if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) or each.name.startswith("_"):
-            continue
-        hands_back = says_container(each.returns) or (each.returns is None and _builds(each))
+    public = [
+        each
+        for each in cls.node.body
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) and not each.name.startswith("_")
+    ]
+    constructor, _ = lookup(interp, cls, "__init__")
+    constructed = isinstance(constructor, Function) and leads_to_configuration(interp, constructor, named=True)
+    found = []
+    for each in public:
+        hands_back = says_container(each.returns) or (
+            each.returns is None and (_returns(each) if constructed else _builds(each))
+        )
         if (hands_back and not _needs_arguments(each)) or _leads(interp, cls, each.name):
-            yield each.name
+            found.append(each.name)
+    return found or [each.name for each in public[:1] if constructed]
 
 
 def _leads(interp: Interpreter, cls: ClassObject, name: str) -> bool:
@@ -493,13 +513,14 @@ def _needs_arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def _builds(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Tell whether an unannotated method's text gives reason to run it: it returns something and names sections."""
-    returns = parts = False
-    for each in ast.walk(node):
-        returns = returns or (isinstance(each, ast.Return) and each.value is not None)
-        parts = parts or (
-            isinstance(each, ast.Attribute) and each.attr in SECTIONS and isinstance(each.value, ast.Name)
-        )
-    return returns and parts
+    return _returns(node) and any(
+        isinstance(each, ast.Attribute) and each.attr in SECTIONS and isinstance(each.value, ast.Name)
+        for each in ast.walk(node)
+    )
+
+
+def _returns(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Return) and each.value is not None for each in ast.walk(node))
 
 
 def method(interp: Interpreter, cls: ClassObject, base: ClassObject, name: str) -> Entry | None:

@@ -152,7 +152,7 @@ def _read(node: Unread) -> Any:
     node.__class__ = ast.FunctionDef  # type: ignore[assignment]  # what it was at first
     whole: Any
     try:
-        (whole,) = ast.parse("\n" * (cut.above - 1) + "def _():\n" + cut.text).body
+        (whole,) = with_newer_strings("\n" * (cut.above - 1) + "def _():\n" + cut.text, ast.parse).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         unreadable = UnreadableBody(lineno=cut.above, col_offset=0, end_lineno=cut.above, end_col_offset=0)
         node.body, node.end_lineno, node.end_col_offset = [unreadable], cut.above, 0
@@ -183,12 +183,61 @@ def parse(path: str, text: str, parser: Parser = ast.parse) -> ast.Module:
 def _parse(path: str, text: str, parser: Parser) -> ast.Module:
     try:
         refuse_huge(text)
-        return parser(text)
+        return with_newer_strings(text, parser)
     except SyntaxError as error:
         raise Unreadable(path, error.lineno or 1, error.offset or 1, f"not valid {PYTHON}: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
         reason = "nested too deeply" if isinstance(error, (RecursionError, MemoryError)) else str(error)
         raise Unreadable(path, 1, 1, f"not valid {PYTHON}: {reason}") from None
+
+
+def with_newer_strings(text: str, parser: Parser) -> ast.Module:
+    """Return the syntax tree of a text; f-strings that only Python 3.12 reads (PEP 701) are calls of unknown result.
+
+    They may hold quotes, backslashes and line breaks. Raises the errors of the parser.
+    """
+    try:
+        return parser(text)
+    except SyntaxError as error:
+        is_about_strings = "f-string" in error.msg or "string literal" in error.msg
+        older = _without_newer_strings(text) if sys.version_info < (3, 12) and is_about_strings else None
+        if older is None:
+            raise
+    return parser(older)
+
+
+def _without_newer_strings(text: str) -> str | None:
+    """Replace such f-strings by calls of the same size, so that places stay; None where the text is no Python."""
+    import libcst as cst
+    from libcst.metadata import MetadataWrapper, PositionProvider
+
+    try:
+        found = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True).resolve(PositionProvider)
+    except (cst.ParserSyntaxError, RecursionError):
+        return None
+    lines = [0, *(each.end() for each in re.finditer("\r\n|\r|\n", text))]
+    strings = [
+        (lines[place.start.line - 1] + place.start.column, lines[place.end.line - 1] + place.end.column)
+        for node, place in found.items()
+        if isinstance(node, (cst.FormattedString, cst.ConcatenatedString))
+    ]
+    parts, end = [], 0
+    for start, stop in sorted(strings, key=lambda each: (each[0], -each[1])):
+        string = text[start:stop]
+        if start >= end and not _is_expression(string):
+            above, _, last = string.rpartition("\n")
+            called, breaks = "hash(", string.count("\n")
+            parts += [text[end:start], called, "\n" * breaks, ")".rjust(len(last.encode()) - len(called) * (not above))]
+            end = stop
+    return "".join((*parts, text[end:]))
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(f"({text})")
+    except SyntaxError:
+        return False
+    return True
 
 
 def _lines_with(word: str, text: str) -> list[int]:
