@@ -105,7 +105,7 @@ def _speaks(text: str) -> bool:
     return bool(_RELEVANT.search(text) and _STARTS.search(text)) or bool(_ON_A_CLUSTER.search(text))
 
 
-_PROGRAM = re.compile(r"[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b|(?<=\s-m)\s+[\w.]+")
+_PROGRAM = re.compile(r"[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b|(?<=\s-m)\s+[\w.]+|(?<=/)[\w./-]*\w(?![\w/.*=])")
 
 _CHANGES = re.compile(r"\bcd\s+[\"']?([\w./-]+)")
 

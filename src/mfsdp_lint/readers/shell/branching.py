@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -13,8 +14,9 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.builtins import calculate, names_assigned
 from mfsdp_lint.readers.shell.expand import Expander
-from mfsdp_lint.readers.shell.script import Script, Text, between, known, option, plain, shown
+from mfsdp_lint.readers.shell.script import Script, Text, known, option, placed, plain, shown
 from mfsdp_lint.readers.shell.state import Ended, State, Variable
+from mfsdp_lint.readers.shell.text_programs import posix_pattern
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.run import Runner
@@ -84,6 +86,8 @@ def truth_of_words(words: list[Text]) -> Truth:
     if len(words) == 3 and texts[1] in ("=", "==", "!="):
         found = _equal(words[0], words[2], pattern=False)
         return _not(found) if texts[1] == "!=" else found
+    if len(words) == 3 and texts[1] in _NUMBERS:
+        return _numbers(texts[1], words[0], words[2])
     return NOT_KNOWN
 
 
@@ -138,6 +142,8 @@ def _binary(expander: Expander, node: Node, depth: int) -> Truth:
         return _both(first, second) if operator in ("&&", "-a") else _not(_both(_not(first), _not(second)))
     if operator in _NUMBERS:
         return _numbers(operator, expander.text(left), expander.text(right))
+    if operator == "=~":
+        return _matches(expander, left, right)
     if operator in ("=", "==", "!="):
         pattern = node.parent is not None and script.source(node.parent).startswith("[[")
         found = _equal(expander.text(left), expander.text(right), pattern=pattern)
@@ -150,6 +156,20 @@ def _binary(expander: Expander, node: Node, depth: int) -> Truth:
             return replace(found, means=(name[1], meant))
         return found
     return NOT_KNOWN
+
+
+def _matches(expander: Expander, left: Node, right: Node) -> Truth:
+    """Evaluate `TEXT =~ REGEX`, which notes what the groups have matched."""
+    text, said = expander.text(left), known(expander.text(right))
+    pattern = None if said is None else posix_pattern(said)
+    if known(text) is None or pattern is None:
+        expander.state.lose(["BASH_REMATCH"])
+        return NOT_KNOWN
+    found = pattern.search(plain(text))
+    groups = () if found is None else (found[0], *(each or "" for each in found.groups()))
+    made = [placed(each, [text], partial(expander.script.made, left)) or (expander.script.made(left, ""),) for each in groups]
+    expander.state.set("BASH_REMATCH", Variable(tuple(made), array=True))
+    return Truth(found is not None, option(text))
 
 
 def _both(first: Truth, second: Truth) -> Truth:
@@ -183,7 +203,7 @@ def _equal(left: Text, right: Text, *, pattern: bool) -> Truth:
 
 _MOST_TURNS = 16
 
-_ABOUT_ARGUMENTS = re.compile(r"\$(?:\{?#\}?|\{?1\b|\{1:)|\bgetopts\b")
+_ABOUT_ARGUMENTS = re.compile(r"\$(?:#|\{#\}|\{?1\b)|\bgetopts\b")
 """A condition that asks for arguments, of which a script that is just started has none."""
 
 
@@ -330,11 +350,18 @@ def _case_items(runner: Runner, script: Script, node: Node, text: str | None, st
     said = shown(script, word)
     name = re.fullmatch(r'"?\$\{?(\w+)\}?"?', said)
     ended: list[Ended] = []
+    falling: list[State] = []
     open_side: State | None = state
     for item in (child for child in node.named_children if child.type == "case_item"):
         patterns = [expander.text(each) for each in item.children_by_field_name("value")]
         texts = [known(pattern) for pattern in patterns]
         matches = [None if text is None or each is None else fnmatchcase(text, each) for each in texts]
+        body = [child for child in item.named_children if child not in item.children_by_field_name("value")]
+        goes_on = any(child.type == ";&" for child in item.children)
+        if falling:
+            after = [each for way in falling for each in runner.sequence(script, body, way)]
+            falling = [each.state for each in after if goes_on and not each.state.leaving]
+            ended += [each for each in after if not goes_on or each.state.leaving]
         if open_side is None or (matches and all(each is False for each in matches)):
             continue
         surely = True in matches or "*" in texts
@@ -343,12 +370,12 @@ def _case_items(runner: Runner, script: Script, node: Node, text: str | None, st
             side.when += (f"{said} is {' or '.join(each or '…' for each in texts)}",)
         if name and text is None and len(patterns) == 1 and re.fullmatch(r"[\w.+-]+", texts[0] or ""):
             side.set(name[1], Variable((patterns[0],), exported=None))
-        body = [child for child in item.named_children if child not in item.children_by_field_name("value")]
-        ended += runner.sequence(script, body, side)
+        after = runner.sequence(script, body, side)
+        falling += [each.state for each in after if goes_on and not each.state.leaving]
+        ended += [each for each in after if not goes_on or each.state.leaving]
         if surely:
             open_side = None
-    if open_side is not None:
-        ended.append(Ended(open_side, True))
+    ended += [Ended(each, True) for each in (*falling, *((open_side,) if open_side is not None else ()))]
     return runner.fewer(ended)
 
 

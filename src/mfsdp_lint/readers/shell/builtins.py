@@ -69,7 +69,8 @@ def assign(expander: Expander, node: Node, *, exported: bool = False, local: boo
         if old is not None and old.keys is not None:
             state.set(name, _with_entries(old if adds else replace(old, words=(), keys=()), elements))
             return
-        so_far = (old or LOST).elements if adds else ()
+        # (An array is never from the environment.)
+        so_far = (() if old is None and not state.lost else (old or LOST).elements) if adds else ()
         words = None if so_far is None else (*so_far, *elements)
         state.set(name, Variable(words, array=True, exported=export))
         return
@@ -176,6 +177,8 @@ def declare(expander: Expander, node: Node) -> None:
             if "A" in flags:
                 state.set(name, Variable((), array=True, exported=exports, keys=()))
             assign(expander, child, exported=exports and not taken_back, local=local and "A" not in flags)
+            if {*"lui"} & {*flags} and word != "export":
+                _converted(expander, name, flags)
         elif child.type == "variable_name":
             if (old := state.variables.get(name)) is not None and (exports or taken_back):
                 state.variables[name] = replace(old, exported=exports and not taken_back)
@@ -185,6 +188,22 @@ def declare(expander: Expander, node: Node) -> None:
                 state.set(name, Variable(((script.made(child, ""),),)))
         elif child.type in ("expansion", "simple_expansion", "concatenation", "string", "command_substitution"):
             _declare_words(expander, child, exports=exports)
+
+
+def _converted(expander: Expander, name: str, flags: str) -> None:
+    """Follow `declare -l`, `-u` and `-i`: what is written is changed."""
+    state, variable = expander.state, expander.state.variables.get(name)
+    text = None if variable is None or variable.array else variable.text
+    if variable is None or text is None or HOLE in plain(text):
+        return
+    said = plain(text).lower() if "l" in flags else plain(text).upper()
+    if "i" in flags:
+        number, _ = expander.number(plain(text) or "0")
+        said = str(number)
+        if number is None:
+            state.lose([name])
+            return
+    state.set(name, replace(variable, words=(placed(said, [text], lambda part: replace(text[0], text=part)),)))
 
 
 def _alias(expander: Expander, name: str, node: Node) -> None:
@@ -224,8 +243,12 @@ def _declare_words(expander: Expander, node: Node, *, exports: bool) -> None:
 def unset(script: Script, node: Node, state: State) -> None:
     """Follow `unset NAME …`."""
     for child in node.named_children:
-        name = script.source(child)
-        if name.isidentifier() and child.type in ("variable_name", "word"):
+        name = script.source(child).strip("'\"")
+        element, old = re.fullmatch(r"(\w+)\[(\d+)\]", name), state.variables.get(name.partition("[")[0])
+        if element and old is not None and old.words is not None and old.keys is None:
+            left = [word for number, word in enumerate(old.words) if number != int(element[2])]
+            state.set(element[1], replace(old, words=tuple(left)))
+        elif name.isidentifier() and child.type in ("variable_name", "word", "string", "raw_string"):
             state.set(name, Variable(None, unset=True, written=script.made(node, "")))
             state.functions.pop(name, None)
         elif child.type not in ("word",):
@@ -563,6 +586,43 @@ def _with_mark(word: Text, mark: str, value: Text) -> Text:
     return (*found, *(behind(word, at) if at < len(said) else ()))
 
 
+def _getopts(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    """Follow `getopts OPTSTRING NAME`: the next option of the arguments, where these are known."""
+    arguments = words[3:] or state.arguments
+    asked, name = (known(word) for word in words[1:3]) if len(words) > 2 else (None, None)
+    place = known((state.variables.get("OPTIND") or LOST).text or (script.made(node, "1"),)) or ""
+    at, _, within = place.partition(".")
+    if arguments is None or not asked or not name or not at.isdigit():
+        state.lose(each for each in (name, "OPTARG", "OPTIND") if each)
+        return _ended(state, None)
+
+    def note(variable: str, text: Text) -> None:
+        state.set(variable, Variable((text or (script.made(node, ""),),)))
+
+    number, letter_at = int(at), int(within or 1)
+    word = arguments[number - 1] if number <= len(arguments) else ()
+    said = plain(word)
+    if len(said) < 2 or not said.startswith("-") or said == "--":
+        note("OPTIND", (script.made(node, str(number + (said == "--"))),))
+        note(name, (script.made(node, "?"),))
+        return _ended(state, False)
+    if HOLE in said[: letter_at + 1]:
+        state.lose((name, "OPTARG", "OPTIND"))
+        return _ended(state, None)
+    letter = said[letter_at]
+    is_last = letter_at + 1 == len(said)
+    takes = f"{letter}:" in asked
+    if takes:
+        own = behind(word, letter_at + 1) if not is_last else None
+        note("OPTARG", own or (arguments[number] if number < len(arguments) else ()))
+        number += 1 if own else 2
+    note(name, between(word, letter_at, letter_at + 1) if letter in asked.lstrip(":") else (script.made(node, "?"),))
+    # The place within a word of several options is kept behind a dot.
+    following = str(number) if takes else str(number + 1) if is_last else f"{number}.{letter_at + 1}"
+    note("OPTIND", (script.made(node, following),))
+    return _ended(state, True)
+
+
 def _let(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     for word in words[1:]:
         calculate(runner.expander(script, state), node, plain(word))
@@ -646,6 +706,7 @@ BUILTINS: dict[str, Builtin] = {
     "readarray": _read_lines,
     "printf": _printf,
     "let": _let,
+    "getopts": _getopts,
     "shift": _shift,
     "set": _set,
     "trap": _trap,

@@ -190,6 +190,9 @@ _EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithme
 _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
 _NUMBER = re.compile(r"\$\(\((.*)\)\)", re.DOTALL)
+_INNER = re.compile(
+    r"(?P<count>\$#|\$\{#\})|\$\{#(?P<length>\w+)\[[@*]\]\}|\$?\{?(?P<name>[A-Za-z_]\w*)\[(?P<index>[^][]+)\]\}?"
+)
 _LIST = re.compile(r"\$(?:@|\{(?:@|!?\w+\[@\])\})")
 """An expansion that is several words within quotes as well."""
 
@@ -214,8 +217,14 @@ class Expander:
         found: list[Text] = []
         for node in nodes:
             braced = self._braced(node)
-            found += words(self._at_home(node, self.pieces(node))) if braced is None else braced
+            found += words(self._at_home(node, self.pieces(node)), self._separators()) if braced is None else braced
         return found
+
+    def _separators(self) -> str:
+        """Return the characters that part words in what an expansion without quotes gives."""
+        variable = self.state.variables.get("IFS")
+        said = None if variable is None or variable.unset else known(variable.text or ())
+        return " \t\n" if said is None else said
 
     def text(self, node: Node) -> Text:
         """Expand a node that is not split, as behind `=`."""
@@ -343,7 +352,7 @@ class Expander:
         quoted = node.parent is not None and node.parent.type in ("string", "heredoc_body")
         for number, text in enumerate(texts):
             if number:
-                yield self.script.made(node, " ") if quoted and star else BREAK
+                yield self.script.made(node, self._separators()[:1]) if quoted and star else BREAK
             yield from (piece.splitting(not quoted) for piece in text)
 
     def _value(self, node: Node, name: str) -> Iterator[Piece]:
@@ -588,6 +597,7 @@ class Expander:
     def number(self, source: str) -> tuple[int | None, str]:
         """Return an arithmetic expression's value, None if it is not known, and the environment variable behind it."""
         said: list[str] = []
+        source = _INNER.sub(self._inner_number, source)
 
         def value(name: str) -> str | None:
             text = self._look_up(name) or ()
@@ -595,6 +605,19 @@ class Expander:
             return known(text) or None
 
         return number_of(source, value), next(filter(None, said), "")
+
+    def _inner_number(self, found: re.Match[str]) -> str:
+        """Return the number behind `$#`, `${#A[@]}` or `${A[i]}` within arithmetic; what is not known stays as it is."""
+        if found["count"]:
+            return found[0] if self.state.arguments is None else str(len(self.state.arguments))
+        variable = self.state.variables.get(found["length"] or found["name"])
+        if variable is None or variable.words is None or variable.keys is not None:
+            return found[0]
+        if found["length"]:
+            return str(len(variable.words))
+        place, _ = self.number(found["index"])
+        inside = place is not None and -len(variable.words) <= place < len(variable.words)
+        return (known(variable.words[place]) if inside and place is not None else None) or found[0]
 
     def _bounds(self, node: Node) -> tuple[int, int]:
         """Return the start and end of an expansion; within quotes its node begins with the blanks in front of it."""

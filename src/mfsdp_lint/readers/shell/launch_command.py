@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from mfsdp_lint.core.recipe import Origin, Setting, Span
@@ -51,6 +51,11 @@ _WRAPPERS = re.compile(
     re.VERBOSE,
 )
 """Programs that start others."""
+
+STARTS_NOTHING = re.compile(
+    r"awk|cat|chmod|cp|diff|find|git|grep|head|ls|mkdir|mv|pgrep|pip3?|pkill|rm|rsync|scp|sed|tail|tee|test|touch|wc|which"
+)
+"""Programs that are given a file's name, or a text."""
 
 _TAKES_SCRIPT = ("ssh", "pdsh", "clush", "tmux", "screen", "parallel", "watch", "su", "script", "flock")
 """Programs that hand a word of theirs to a shell."""
@@ -127,24 +132,38 @@ class ShellLaunch:
     requires: tuple[str, ...] = ()
 
 
-def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgram | InnerScript | None:
+def started_by(
+    words: Sequence[Text], body: Text | None = None, is_script: Callable[[Text], bool] = lambda word: False
+) -> LaunchedProgram | InnerScript | None:
     """Find the program or inner script that a command starts in the end; None for any other command. `body` is the
-    text that it is given to read.
+    text that it is given to read, `is_script` tells whether a word names a file that is a script.
+
+    A program that is not known here starts the one behind it if that is a launcher or Python; the environment that it
+    gives it is not known.
     """
     environment: Environment = {}
     fresh = ranked = False
     nodes = per_node = None
     at = 0
-    if not may_start(_base(words[0])):
-        return None
+    if not may_start(_base(words[0])) and not is_script(words[0]):
+        if STARTS_NOTHING.fullmatch(_base(words[0]) or "") or plain(words[0]).startswith("-"):
+            return None
+        at = next((n for n, word in enumerate(words) if _is_launcher(_base(word) or "")), len(words))
+        inner = _script_of_option(words[1:at])
+        if inner is not None or at == len(words):
+            return None if inner is None else InnerScript(inner, None, [], environment, True)
+        fresh = True
+        for number in range(1, at):
+            _read_environment(words, number, environment)
     while at < len(words):
         name = _base(words[at])
         if name in _SHELLS:
             return _shell(words[at + 1 :], body, environment, fresh)
-        if _SCRIPT.fullmatch(plain(words[at])) and (at == 0 or not plain(words[at - 1]).startswith("-")):
+        named = at == 0 or not plain(words[at - 1]).startswith("-")
+        if named and (_SCRIPT.fullmatch(plain(words[at])) or is_script(words[at])):
             return InnerScript(None, words[at], list(words[at + 1 :]), environment, fresh)
         if name == "sbatch":
-            return _batch(words[at + 1 :], body, environment)
+            return _batch(words[at + 1 :], body, environment, is_script)
         text = plain(words[at])
         module = known(words[at]) == "-m" and at + 1 < len(words)
         if module and plain(words[at + 1]) in _LAUNCHER_MODULES:
@@ -174,6 +193,25 @@ def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgr
 def _script_among(words: Sequence[Text]) -> Text | None:
     """Return the word that is a command with its own words, as in `ssh HOST "cd /x && torchrun …"`."""
     return next((word for word in words if not plain(word).startswith("-") and " " in plain(word).strip()), None)
+
+
+def _is_launcher(name: str) -> bool:
+    return name in _RANK_LAUNCHERS or name in ("accelerate", "deepspeed") or bool(_PYTHON.fullmatch(name))
+
+
+_COMMAND_LINE = re.compile(r"(?:^|[\s;&|(])(?:torchrun|accelerate|deepspeed|srun|bash|python[\d.]*)\s.*\.(?:py|sh)\b", re.DOTALL)
+
+
+def _script_of_option(words: Sequence[Text]) -> Text | None:
+    """Return the command line that an option has as its value (`--command "torchrun …"`)."""
+    for number, word in enumerate(words):
+        name = re.match(r"--?[\w-]+=", plain(word))
+        if name is None and not (number and re.fullmatch(r"--?[\w-]+", plain(words[number - 1]))):
+            continue
+        text = behind(word, name.end() if name else 0)
+        if _COMMAND_LINE.search(plain(text)):
+            return text
+    return None
 
 
 def may_start(name: str | None) -> bool:
@@ -282,13 +320,16 @@ def _shell(words: Sequence[Text], body: Text | None, environment: Environment, f
 _BATCH_FILE = re.compile(r".*\.(?:sh|bash|sbatch|slurm|sub|job)")
 
 
-def _batch(words: Sequence[Text], body: Text | None, environment: Environment) -> InnerScript | None:
+def _batch(
+    words: Sequence[Text], body: Text | None, environment: Environment, is_script: Callable[[Text], bool]
+) -> InnerScript | None:
     """Read `sbatch FILE`, `sbatch --wrap TEXT`, and `sbatch <<EOF`."""
     wrapped = None
     for number, word in enumerate(words):
         _read_environment(words, number, environment)
         wrapped = _option(words, number, ("--wrap",)) or wrapped
-        if wrapped is None and _BATCH_FILE.fullmatch(plain(word)) and not plain(word).startswith("-"):
+        is_file = not plain(word).startswith("-") and (_BATCH_FILE.fullmatch(plain(word)) or is_script(word))
+        if wrapped is None and is_file:
             return InnerScript(None, word, list(words[number + 1 :]), environment)
     text = wrapped or body
     return InnerScript(text, None, [], environment) if text is not None else None

@@ -83,6 +83,8 @@ _READS = {*_CLUSTER, *TEXT_PROGRAMS, "bash", "sh", "zsh", "sbatch", "envsubst", 
 
 _READ_BY_COMMANDS_IN_THEM = ("while_statement", "for_statement", "if_statement", "compound_statement", "subshell")
 
+_NAMES_SHELL = re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?:ba|da|k|z)?sh\b")
+
 _SIMPLE = ("command", "variable_assignment", "variable_assignments", "declaration_command")
 
 
@@ -321,7 +323,7 @@ class Runner:
 
     def start(self, words: list[Text], state: State) -> list[Ended]:
         """Start a program: it is followed if it is a shell with a script, else kept if it launches something."""
-        found = started_by(words, state.input)
+        found = started_by(words, state.input, lambda word: self._is_script(word, state))
         seen = state
         if starts_ray_cluster(words):
             state.cluster = state.environment()
@@ -393,6 +395,16 @@ class Runner:
         if plain(name) in ("/dev/stdin", "-"):
             return state.input
         return text_of_file(name, self.path, self.sources, state)
+
+    def _is_script(self, word: Text, state: State) -> bool:
+        """Tell whether a word names a file that this script has written, or one of the tree that names a shell."""
+        said = plain(word)
+        if said in state.files:
+            return state.files[said] is not None
+        if "/" not in said or "=" in said or said.startswith("-") or " " in said:
+            return False
+        text = self.file(word, state)
+        return text is not None and bool(_NAMES_SHELL.match(plain(text)))
 
     def substitute(self, script: Script, node: Node, state: State) -> Text | None:
         """Return the output of `$(…)`; None where it is not known."""

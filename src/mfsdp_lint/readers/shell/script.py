@@ -82,6 +82,12 @@ def of_file(path: str, text: str) -> Text:
     return (*pieces, Piece(text[start:], path, lines, start, len(text)))
 
 
+@cache
+def _runs_between(separators: str) -> re.Pattern[str]:
+    signs = re.escape(separators)
+    return re.compile(f"[{signs}]+|[^{signs}]+" if signs else r"[\s\S]+")
+
+
 BREAK = None
 """Between two pieces: here one word ends and the next begins, whatever the pieces say."""
 
@@ -144,9 +150,10 @@ def around(text: Sequence[Piece]) -> Span:
     return first.lines.span(first.path, min(piece.start for piece in here), max(piece.end for piece in here))
 
 
-def words(pieces: Iterable[Piece | None]) -> Iterator[Text]:
-    """Yield the words of expanded pieces: blanks in unquoted parts separate them."""
+def words(pieces: Iterable[Piece | None], separators: str = " \t\n") -> Iterator[Text]:
+    """Yield the words of expanded pieces: blanks in unquoted parts, or other `separators`, part them."""
     word: list[Piece] = []
+    runs = _RUN if separators == " \t\n" else _runs_between(separators)
     for piece in pieces:
         if piece is BREAK:
             if word:
@@ -155,8 +162,8 @@ def words(pieces: Iterable[Piece | None]) -> Iterator[Text]:
         elif not piece.splits:
             word.append(piece)
         else:
-            for found in _RUN.finditer(piece.text):
-                if found[0][0] not in " \t\n":
+            for found in runs.finditer(piece.text):
+                if found[0][0] not in separators:
                     word.append(piece.cut(*found.span()))
                 elif word:
                     yield tuple(word)

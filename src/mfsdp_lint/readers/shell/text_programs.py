@@ -174,6 +174,14 @@ def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> re.Pat
         raise _Unknown from None
 
 
+def posix_pattern(said: str) -> re.Pattern[str] | None:
+    """Compile an extended regular expression; None where it is not known here."""
+    try:
+        return _pattern(said, extended=True)
+    except _Unknown:
+        return None
+
+
 def _grep(arguments: Sequence[str], given: str | None, read: Read, *, extended: bool = False) -> str:
     options, operands = _options(arguments, "vEiFohwxnqP", "em")
     if {"n", "q"} & options.keys():
