@@ -13,14 +13,11 @@ from functools import lru_cache
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import MOST_BYTES_OF_ALL, MOST_FILES, TooMany, size_of
 from mfsdp_lint.inputs.discover import written_folders
+from mfsdp_lint.inputs.filetypes import PROSE
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 
 _MOST_BYTES = 1 << 20
 """Of a file; a longer one is data."""
-
-_PROSE = (".md", ".rst", ".txt", ".html", ".svg", ".csv", ".lock")
-"""Texts that nothing is run from."""
-
 
 class Mentions:
     """The texts of the repositories that the edited files lie in, each read when it is first asked for.
@@ -82,7 +79,7 @@ def _texts(root: str) -> Iterator[tuple[str, str]]:
     number = size = 0
     for folder, names in written_folders(root):
         for name in names:
-            if name.endswith(_PROSE) or (name.startswith(".") and name != ".env"):
+            if name.endswith(PROSE) or (name.startswith(".") and name != ".env"):
                 continue
             path = os.path.join(folder, name)
             length = size_of(path)

@@ -9,6 +9,7 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -258,6 +259,16 @@ def _vscode(path: str, text: str, sources: Sources) -> Iterable[Held | HeldComma
     return vscode_scripts(path, text, sources)
 
 
+def _any(path: str, text: str, sources: Sources) -> Iterable[Held]:
+    from mfsdp_lint.readers.embedding_formats.any_job import text_scripts
+    from mfsdp_lint.readers.embedding_formats.formats import yaml_scripts
+
+    if path.endswith(".json"):
+        with suppress(Unreadable):
+            return yaml_scripts(path, text, sources)[0]
+    return text_scripts(path, text, sources)
+
+
 HOLDERS = (
     HolderFiles(
         FileType(
@@ -285,5 +296,19 @@ HOLDERS = (
         ),
         re.compile(r'"(?:program|module|command)"\s*:'),
         _vscode,
+    ),
+    HolderFiles(
+        FileType(
+            "job",
+            "a file with a command line",
+            suffixes=(".json", ".toml"),
+            content=re.compile(
+                r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed)\b.{0,2000}?(?:fsdp|megatron|model.parallel|\bddp\.)",
+                re.DOTALL | re.IGNORECASE,
+            ),
+            unnamed=True,
+        ),
+        re.compile(r"\.(?:py|sh)\b|-m\b"),
+        _any,
     ),
 )

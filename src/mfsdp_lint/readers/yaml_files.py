@@ -28,14 +28,7 @@ def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
     return read_python([path], sources, asked.knowledge(), asked.search_path, environment=asked.environment)
 
 
-_HOLDS = re.compile(
-    r"^[ \t-]*[\"']?(?:commands?|args|run|script|source|entrypoint|data|program)[\"']?\s*:", re.MULTILINE
-)
-_TEMPLATE = re.compile(r"(?<!\$)\{\{(?![\w.-]+\}\})|\{%[- ]")
-"""A template of Jinja or Helm: what it will be cannot be known. GitHub's `${{ }}` and Argo's `{{a.b}}` stand in values
-only."""
-
-
+_HOLDS = re.compile(r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed|srun|mpirun|sbatch|bash|sh)\b|\.(?:py|sh)\b|\bprogram:")
 _VALUES = re.compile(r"[\w.-]*values[\w.-]*\.ya?ml")
 """The names of files with a chart's values: its templates are read with them."""
 
@@ -62,7 +55,7 @@ def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed
         return read_template(path, text, chart, asked.target, asked.sources, programs_of(asked), unfollowed)
     if _VALUES.fullmatch(posixpath.basename(path)) and asked.sources.exists(beside(path, "Chart.yaml")):
         return []
-    if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)) or _TEMPLATE.search(text):
+    if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)):
         return None
     from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder
 

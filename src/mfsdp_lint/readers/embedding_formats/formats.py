@@ -16,6 +16,7 @@ from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
+from mfsdp_lint.readers.embedding_formats.any_job import job_scripts, text_scripts
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Variables,
     added,
@@ -461,28 +462,41 @@ def read_yaml_holder(
 
     With `programs`, those of the tree are followed. Raises Unreadable.
     """
-    scripts = yaml_scripts(path, text, sources)
-    return None if scripts is None else recipes_of(path, scripts, versions, sources, programs, unfollowed)
+    try:
+        scripts, is_known = yaml_scripts(path, text, sources)
+    except Unreadable:
+        # A template may be no YAML before it is filled in.
+        if not _IS_TEMPLATE.search(text):
+            raise
+        scripts, is_known = list(text_scripts(path, text, sources)), False
+    found = recipes_of(path, scripts, versions, sources, programs, unfollowed)
+    return found if found or is_known else None
 
 
-def yaml_scripts(path: str, text: str, sources: Sources) -> list[Held] | None:
-    """Return the scripts in a YAML file; None where it is no file that holds scripts. Raises Unreadable."""
+_IS_TEMPLATE = re.compile(r"\{\{|\{%")
+
+
+def yaml_scripts(path: str, text: str, sources: Sources) -> tuple[list[Held], bool]:
+    """Return the scripts in a YAML file, and whether it is of a format that holds scripts. Raises Unreadable."""
     scripts: list[Held] = []
-    holds = False
+    is_known = False
     document = YamlDocument(path, Lines(text))
     roots = compose_documents(path, text, again=True)
     with_maps(document, roots)
     for root in roots:
-        if isinstance(root, MappingNode) and (found := scripts_of_document(document, root, sources)) is not None:
-            holds = True
-            scripts += found
-    return scripts if holds else None
+        found, known_here = scripts_of_document(document, root, sources)
+        is_known = is_known or known_here
+        scripts += found
+    return scripts, is_known
 
 
-def scripts_of_document(document: YamlDocument, root: MappingNode, sources: Sources) -> list[Held] | None:
-    """Return the scripts in a document; None where it holds none."""
-    found = [list(scripts_of(document, root, sources)) for is_one, scripts_of in _FORMATS if is_one(document, root)]
-    return [held for each in found for held in each] if found else None
+def scripts_of_document(document: YamlDocument, root: Node, sources: Sources) -> tuple[list[Held], bool]:
+    """Return the scripts in a document, and whether it is of a format that holds scripts; of any other, its launches."""
+    whole = root if isinstance(root, MappingNode) else None
+    readers = [scripts_of for is_one, scripts_of in _FORMATS if whole is not None and is_one(document, whole)]
+    if whole is None or not readers:
+        return list(job_scripts(document, root)), False
+    return [held for scripts_of in readers for held in scripts_of(document, whole, sources)], True
 
 
 def script_alone(path: str, text: str, script: Text) -> str:

@@ -67,10 +67,29 @@ def text_of(document: YamlDocument, node: Node | None, *, templated: bool = True
     target = document.follow(node) if node is not None else None
     if not isinstance(target, ScalarNode) or target.tag == "null":
         return ()
-    whole = list(_lines_of(document, target)) if target.style == "|" else [_line_of(document, target)]
+    whole = list(_lines_of(document, target)) if target.style == "|" else list(_folded(document, target))
     if not templated:
         return tuple(whole)
     return tuple(part for piece in whole for part in with_holes(piece) if part.text) or tuple(whole)
+
+
+def _folded(document: YamlDocument, scalar: ScalarNode) -> Iterator[Piece]:
+    """Return a scalar whose lines are joined to one, each of its words at its place."""
+    source = document.lines.text
+    if source.find(scalar.text, scalar.start, scalar.end) >= 0 or not scalar.text.strip():
+        yield _line_of(document, scalar)
+        return
+    at = scalar.start
+    found: list[Piece] = []
+    for part in re.findall(r"\s+|\S+", scalar.text):
+        place = at if part.isspace() else source.find(part, at, scalar.end + 1)
+        if place < 0:
+            yield _line_of(document, scalar)
+            return
+        end = place if part.isspace() else place + len(part)
+        found.append(Piece(part, document.path, document.lines, place, end))
+        at = end
+    yield from found
 
 
 def _line_of(document: YamlDocument, scalar: ScalarNode) -> Piece:

@@ -26,7 +26,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
 )
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.script import Piece, Text, plain
-from mfsdp_lint.readers.shell.state import Held
+from mfsdp_lint.readers.shell.state import Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node
 
@@ -53,9 +53,28 @@ def kubernetes_scripts(document: YamlDocument, root: MappingNode, sources: Sourc
             fill = partial(_with_parameters, given)
             # A template of Argo has the script by itself.
             source = fill(text_of(document, inside.get("source")))
-            text = source or command(document, inside.get("command"), inside.get("args"), fill=fill)
-            for one in held(text, environment(document, inside.get("env"), fill)):
+            variables = environment(document, inside.get("env"), fill)
+            with_env = partial(_with_variables, variables, fill)
+            text = source or command(document, inside.get("command"), inside.get("args"), fill=with_env)
+            for one in held(text, variables):
                 yield replace(one, files=files)
+
+
+_REFERENCE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
+
+
+def _with_variables(variables: Mapping[str, Variable], fill: Fill, text: Text) -> Text:
+    """Fill in `$(NAME)`, for which Kubernetes puts a variable of the container before it starts the command."""
+    found: list[Piece] = []
+    for piece in fill(text):
+        at = 0
+        for named in _REFERENCE.finditer(piece.text):
+            variable = variables.get(named[1])
+            if variable is not None:
+                found += [piece.cut(at, named.start()), *(variable.text or (replace(piece.cut(*named.span()), text=HOLE),))]
+                at = named.end()
+        found.append(piece.cut(at, len(piece.text)))
+    return tuple(each for each in found if each.text) or text
 
 
 def _containers(document: YamlDocument, root: Node) -> Iterator[tuple[Mapping[str, Node], Mapping[str, Node]]]:

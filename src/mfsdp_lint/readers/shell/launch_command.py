@@ -148,7 +148,7 @@ def started_by(
     if not may_start(_base(words[0])) and not is_script(words[0]):
         if STARTS_NOTHING.fullmatch(_base(words[0]) or "") or plain(words[0]).startswith("-"):
             return None
-        at = next((n for n, word in enumerate(words) if _is_launcher(_base(word) or "")), len(words))
+        at = next((n for n, word in enumerate(words) if is_launcher(_base(word) or "")), len(words))
         inner = _script_of_option(words[1:at])
         if inner is not None or at == len(words):
             return None if inner is None else InnerScript(inner, None, [], environment, True)
@@ -195,11 +195,16 @@ def _script_among(words: Sequence[Text]) -> Text | None:
     return next((word for word in words if not plain(word).startswith("-") and " " in plain(word).strip()), None)
 
 
-def _is_launcher(name: str) -> bool:
+def is_launcher(name: str) -> bool:
+    """Tell whether a word is the name of Python, or of a launcher of ranks."""
     return name in _RANK_LAUNCHERS or name in ("accelerate", "deepspeed") or bool(_PYTHON.fullmatch(name))
 
 
-_COMMAND_LINE = re.compile(r"(?:^|[\s;&|(])(?:torchrun|accelerate|deepspeed|srun|bash|python[\d.]*)\s.*\.(?:py|sh)\b", re.DOTALL)
+COMMAND_LINE = re.compile(
+    r"(?:^|[\s;&|(/\"'])(?:torchrun|accelerate|deepspeed|srun|mpirun|sbatch|bash|python[\d.]*)\s[^\n]*(?:\\\s*\n[^\n]*)*"
+    r"(?:\.(?:py|sh)\b|\s-m\s)",
+)
+"""A launcher, or Python, and a program behind it: a command line, in whatever file it stands."""
 
 
 def _script_of_option(words: Sequence[Text]) -> Text | None:
@@ -209,7 +214,7 @@ def _script_of_option(words: Sequence[Text]) -> Text | None:
         if name is None and not (number and re.fullmatch(r"--?[\w-]+", plain(words[number - 1]))):
             continue
         text = behind(word, name.end() if name else 0)
-        if _COMMAND_LINE.search(plain(text)):
+        if COMMAND_LINE.search(plain(text)):
             return text
     return None
 
