@@ -70,6 +70,9 @@ def programs_of(asked: ToRead, ran: Ran | None = None) -> Programs:
     return Programs(asked, ran)
 
 
+_TEMPLATE = re.compile(r"^[ \t]*\{%", re.MULTILINE)
+"""A statement of Jinja: what the script will be is not known everywhere."""
+
 _RELEVANT = re.compile(
     r"megatron|fsdp|--(?:tensor|pipeline)-model-parallel-size|--micro-batch-size|\bddp\."
     r"|torchrun|torch\.distributed|--recipe\b",
@@ -162,6 +165,13 @@ class _ScriptReading:
         from mfsdp_lint.readers.shell.read import read_shell
 
         self.programs = self.programs or programs_of(self.asked, self.memory.ran)
+        if _TEMPLATE.search(text):
+            from mfsdp_lint.readers.embedding_formats.held_texts import template_of_script
+            from mfsdp_lint.readers.shell.script import of_file
+            from mfsdp_lint.readers.shell.state import Held
+
+            held = Held(template_of_script(of_file(path, text)))
+            return read_shell(path, held, self.asked.target, self.asked.sources, self.programs)
         return read_shell(path, text, self.asked.target, self.asked.sources, self.programs)
 
     def launches(self) -> list[Recipe]:
@@ -238,7 +248,7 @@ ScriptsOf = Callable[[str, str, Sources], "Iterable[Held | HeldCommand]"]
 def _docker(path: str, text: str, sources: Sources) -> Iterable[Held]:
     from mfsdp_lint.readers.embedding_formats.formats import dockerfile_scripts
 
-    return dockerfile_scripts(path, text)
+    return dockerfile_scripts(path, text, sources)
 
 
 def _make(path: str, text: str, sources: Sources) -> Iterable[Held]:

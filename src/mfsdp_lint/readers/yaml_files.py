@@ -38,7 +38,8 @@ def _chart_of(path: str, sources: Sources) -> str | None:
     folder = posixpath.dirname(path)
     while posixpath.basename(folder) not in ("", ".", ".."):
         above = posixpath.dirname(folder)
-        if posixpath.basename(folder) == "templates" and sources.exists(posixpath.join(above, "Chart.yaml")):
+        named = (posixpath.join(above, each) for each in ("Chart.yaml", "values.yaml"))
+        if posixpath.basename(folder) == "templates" and any(map(sources.exists, named)):
             return above
         folder = above
     return None

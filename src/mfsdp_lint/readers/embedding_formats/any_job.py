@@ -18,13 +18,14 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     Variables,
     entries,
     environment,
+    filled_in,
     held,
     items,
     joined,
     said,
     script_of,
+    template_of_script,
     text_of,
-    with_holes,
 )
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.launch_command import COMMAND_LINE, is_launcher
@@ -55,7 +56,7 @@ def _in_section(
     if not isinstance(target, MappingNode):
         return
     own = entries(document, target)
-    fill = partial(_filled_in, {**values, **_values(document, own)})
+    fill = partial(filled_in, {**values, **_values(document, own)})
     for name, each in own.items():
         if _ENVIRONMENT.fullmatch(name):
             around = {**around, **environment(document, each, fill)}
@@ -117,20 +118,6 @@ def _values(document: YamlDocument, own: Mapping[str, Node]) -> dict[str, Text]:
     return found
 
 
-_NAME = re.compile(r"[\w.-]*?([A-Za-z_]\w*)")
-
-
-def _filled_in(values: Mapping[str, Text], text: Text) -> Text:
-    """Fill in the placeholders of a text that have a value in the file; any other is not known."""
-    found: list[Piece] = []
-    for piece in text:
-        written = piece.lines.text[piece.start : piece.end] if piece.text == HOLE else ""
-        name = _NAME.fullmatch(written.strip("${}[]<>% \t.").strip()) if written else None
-        value = values.get(name[1]) if name else None
-        found += (piece,) if value is None else value
-    return tuple(found)
-
-
 _BLOCK = re.compile(
     r'"""(?P<double>.*?)"""'
     r"|'''(?P<single>.*?)'''"
@@ -154,7 +141,7 @@ def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
 
     def piece(start: int, end: int) -> Text:
         found: list[Piece] = []
-        for one in with_holes(Piece(text[start:end], path, lines, start, end)):
+        for one in template_of_script((Piece(text[start:end], path, lines, start, end),)):
             at = 0
             for hole in _BRACED.finditer(one.text) if one.text != HOLE else ():
                 found += [one.cut(at, hole.start()), replace(one.cut(*hole.span()), text=HOLE)]

@@ -254,6 +254,9 @@ def _option(words: Sequence[Text], at: int, names: Sequence[str]) -> Text | None
     return behind(words[at], len(name) + 1) if equals and name in names else None
 
 
+_SEVERAL_AT_ONCE = ("apptainer", "singularity")
+"""Programs whose `--env` takes variables with commas between them."""
+
 _NOTHING_INHERITED = ("-", "-i", "--ignore-environment")
 """Options of `env` that begin with an empty environment."""
 
@@ -270,13 +273,14 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
         environment.update(dict.fromkeys(table().variables))  # whatever the script, or its caller, has set
     if previous in ("-u", "--unset") and text.isidentifier():
         environment[text] = None
-    exported = _option(words, at, ("--export",))
+    several = ("--export", "--env") if any(_base(word) in _SEVERAL_AT_ONCE for word in words[:at]) else ("--export",)
+    exported = _option(words, at, several)
     if exported is not None and not text.startswith("--export "):
         _exports(exported, environment)
         return
     word = _option(words, at, ("--env",)) if text.startswith("--env=") else words[at]
     found = None if word is None else _ASSIGNMENT.match(plain(word))
-    wrapped = previous in ("-e", "--env", "-x") or text.startswith("--env=") or _only_assignments(words, at)
+    wrapped = (previous in ("-e", "--env", "-x") and previous not in several) or text.startswith("--env=") or _only_assignments(words, at)
     if found and wrapped and word is not None:
         environment[found[1]] = behind(word, found.end())
 
