@@ -14,6 +14,7 @@ from functools import partial
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.command_lines import COMMAND_LINE, is_launcher
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Variables,
     entries,
@@ -28,7 +29,6 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     text_of,
 )
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.launch_command import COMMAND_LINE, is_launcher
 from mfsdp_lint.readers.shell.script import Piece, Text, behind, plain
 from mfsdp_lint.readers.shell.state import Held
 from mfsdp_lint.readers.yaml.document import YamlDocument

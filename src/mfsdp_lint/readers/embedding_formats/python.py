@@ -5,6 +5,7 @@ A word keeps the place of its expression; where that is not seen, the place of t
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
-from mfsdp_lint.readers.python.library.subprocesses import literals
+from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.paths import (
@@ -34,11 +35,13 @@ from mfsdp_lint.readers.python.state.paths import (
     Said,
     with_room,
 )
-from mfsdp_lint.readers.python.values.code import Module
+from mfsdp_lint.readers.python.values.code import Call, Module
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
 from mfsdp_lint.readers.shell.script import Piece, Text
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
+
+MENTIONS_LAUNCHER = re.compile(r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|python[\d.]*)\b|sys\.executable")
 
 _SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
@@ -61,6 +64,9 @@ class _Watching(Interpreter):
     def starting(self, command: Command) -> None:
         self.put(self.path.launches, self.tick(), command)
 
+    def out_of_sight(self, name: str, call: Call) -> None:
+        start_out_of_sight(self, name, call)
+
 
 def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held | HeldCommand]:
     module = interp.finder.load(path)
@@ -68,6 +74,18 @@ def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held |
         return []
     # What a file only makes, others may start: Airflow imports it.
     entry = entries.script(interp, module) or entries.Entry(module.name.rpartition(".")[2], module, "script", 1)
+    found = _started_by(interp, entry, path, programs)
+    if not found:
+        # A framework calls functions that the file itself does not (`modal run`, `invoke`).
+        text = interp.finder.sources.text_or_none(path) or ""
+        for each in entries.functions(interp, module):
+            if each.function is not None and MENTIONS_LAUNCHER.search(ast.get_source_segment(text, each.function.node) or ""):
+                found += _started_by(interp, replace(each, wrapper=None), path, programs)
+    return found
+
+
+def _started_by(interp: Interpreter, entry: entries.Entry, path: str, programs: Programs) -> list[Held | HeldCommand]:
+    """Return the commands that a script, or a function of it, starts on every path."""
     found: list[Held | HeldCommand] = []
     pending: list[tuple[bool, ...]] = [()]
     for _ in range(running.RUN_LIMIT):
@@ -77,7 +95,10 @@ def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held |
         interp.begin(prefix)
         # Programs that were started before it ended are started.
         with suppress(Raised, RecursionError, OutOfSteps, CannotJoin):
-            running.run_script(interp, entry, {})
+            if entry.function is None:
+                running.run_script(interp, entry, {})
+            else:
+                running.call_function(interp, entry, *running.arguments_of(interp, entry))
         pending += running.other_sides(interp, prefix)
         files: dict[str, Text] = {}
         for command in interp.path.launches.commands:

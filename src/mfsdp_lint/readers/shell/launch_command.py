@@ -20,6 +20,7 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import commands
 from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.readers.command_lines import COMMAND_LINE, PYTHON, RANK_LAUNCHERS, is_launcher
 from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
 from mfsdp_lint.readers.paths import above
 from mfsdp_lint.readers.shell.script import (
@@ -38,8 +39,6 @@ from mfsdp_lint.readers.shell.script import (
 from mfsdp_lint.readers.shell.state import State, Variable
 
 _SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
-_PYTHON = re.compile(r"(?:python|pypy|ipython)[\d.]*(?:-\w+)?")
-
 _WRAPPERS = re.compile(
     r"""
     env|sudo|time|nohup|exec|command|stdbuf|nice|ionice|timeout|setsid|uv|poetry|pipenv|conda|
@@ -67,7 +66,6 @@ _CONTAINERS = ("docker", "podman", "nerdctl", "kubectl", "ssh", "pdsh")
 """Programs that start others in another environment."""
 
 _LAUNCHER_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
-_RANK_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "ft_launcher")
 
 _RUNTIME = ("--runtime-env-json", "--runtime_env_json")
 _VARIABLES_OF_RAY = re.compile(r'"env_vars"\s*:\s*\{([^}]*)\}')
@@ -167,7 +165,7 @@ def started_by(
         text = plain(words[at])
         module = known(words[at]) == "-m" and at + 1 < len(words)
         if module and plain(words[at + 1]) in _LAUNCHER_MODULES:
-            ranked = ranked or plain(words[at + 1]) in _RANK_LAUNCHERS
+            ranked = ranked or plain(words[at + 1]) in RANK_LAUNCHERS
             at += 2
             continue
         if module and (known(words[at + 1]) or "").replace(".", "").replace("_", "").isalnum() and _may_run(words[:at]):
@@ -179,7 +177,7 @@ def started_by(
             return LaunchedProgram(words[at], False, list(words[at + 2 :]), environment, fresh, command=command)
         if name in _TAKES_SCRIPT and (text_at := _script_among(words[at + 1 :])) is not None:
             return InnerScript(text_at, None, [], environment, fresh or name in _OWN_ENVIRONMENT)
-        ranked = ranked or name in _RANK_LAUNCHERS
+        ranked = ranked or name in RANK_LAUNCHERS
         fresh = fresh or name in _CONTAINERS
         _read_environment(words, at, environment)
         if ranked and (given := _option(words, at, ("--nnodes",))):
@@ -193,18 +191,6 @@ def started_by(
 def _script_among(words: Sequence[Text]) -> Text | None:
     """Return the word that is a command with its own words, as in `ssh HOST "cd /x && torchrun …"`."""
     return next((word for word in words if not plain(word).startswith("-") and " " in plain(word).strip()), None)
-
-
-def is_launcher(name: str) -> bool:
-    """Tell whether a word is the name of Python, or of a launcher of ranks."""
-    return name in _RANK_LAUNCHERS or name in ("accelerate", "deepspeed") or bool(_PYTHON.fullmatch(name))
-
-
-COMMAND_LINE = re.compile(
-    r"(?:^|[\s;&|(/\"'])(?:torchrun|accelerate|deepspeed|srun|mpirun|sbatch|bash|python[\d.]*)\s[^\n]*(?:\\\s*\n[^\n]*)*"
-    r"(?:\.(?:py|sh)\b|\s-m\s)",
-)
-"""A launcher, or Python, and a program behind it: a command line, in whatever file it stands."""
 
 
 def _script_of_option(words: Sequence[Text]) -> Text | None:
@@ -223,7 +209,7 @@ def may_start(name: str | None) -> bool:
     """Tell whether a command may start another one; a command whose name is not known may."""
     if name is None or name in _SHELLS or name in _first_words():
         return True
-    return any(kind.fullmatch(name) for kind in (_WRAPPERS, _PYTHON, _PYTHON_FILE, _SCRIPT))
+    return any(kind.fullmatch(name) for kind in (_WRAPPERS, PYTHON, _PYTHON_FILE, _SCRIPT))
 
 
 @cache
@@ -235,7 +221,7 @@ def _may_run(before: Sequence[Text]) -> bool:
     """Tell whether `-m` belongs to Python (or torchrun), and to no other program."""
     names = [_base(word) for word in before]
     return any(
-        name and (_PYTHON.fullmatch(name) or name in _RANK_LAUNCHERS or name in ("accelerate", "uv")) for name in names
+        name and (PYTHON.fullmatch(name) or name in RANK_LAUNCHERS or name in ("accelerate", "uv")) for name in names
     ) or any(not plain(word).strip(HOLE) for word in before)
 
 
