@@ -28,6 +28,11 @@ _STARTS = re.compile(
 )
 """A call that starts a program, or a text that is, or begins with, the name of a launcher."""
 
+def may_start_programs(text: str) -> bool:
+    """Tell whether the text of a Python file may start another program."""
+    return bool(_STARTS.search(text))
+
+
 _AS_A_MODULE = re.compile(r"\bm *= *True\b")
 """The argument for which `Script` of nemo-run writes `-m`."""
 _BETWEEN_FOLDERS = re.compile(r"[\"'] */ *[\"']")

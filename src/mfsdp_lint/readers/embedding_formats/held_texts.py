@@ -20,7 +20,7 @@ _SCRIPT_FOLLOWS = re.compile(r"-\w*c")
 _BARE = re.compile(r"[\w@%+=:,./-]+")
 """A word that a shell leaves as it is."""
 
-_FILLED_IN = re.compile(r"\$?\{\{.*?\}\}|\$\[\[.*?\]\]", re.DOTALL)
+_FILLED_IN = re.compile(r"\$?\{\{.*?\}\}|\$\[\[.*?\]\]|\$\{[A-Za-z_][\w-]*\.[\w.\[\]-]+\}", re.DOTALL)
 """Placeholders that GitHub, GitLab and Argo fill in before a shell sees them."""
 
 

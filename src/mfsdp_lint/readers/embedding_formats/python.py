@@ -19,7 +19,7 @@ from mfsdp_lint.core.values import CWD
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
-from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
@@ -38,22 +38,26 @@ from mfsdp_lint.readers.python.state.paths import (
 from mfsdp_lint.readers.python.values.code import Call, Module
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
-from mfsdp_lint.readers.shell.script import Piece, Text
+from mfsdp_lint.readers.shell.script import Piece, Text, plain
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
 MENTIONS_LAUNCHER = re.compile(r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|python[\d.]*)\b|sys\.executable")
 
+_DATA = (".yaml", ".yml", ".json", ".toml")
+
 _SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
 
-def commands(path: str, programs: Programs) -> Sequence[Held | HeldCommand]:
-    """Return the commands that a script starts, on every path; none where the file is no script."""
+def commands(path: str, programs: Programs, given: Given | None = None) -> Sequence[Held | HeldCommand]:
+    """Return the commands that a script starts, on every path; none where the file is no script. It is started with
+    the words and variables that are `given`, or without any.
+    """
     asked = programs.asked
     finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
     finder.spell(asked.every)
     finder.ask_for([path])
     interp = _Watching(finder, asked.knowledge(), outside=asked.environment)
-    interp.patience = LONG_PATIENCE
+    interp.patience, interp.given = LONG_PATIENCE, given
     with without_collection():
         return with_room(lambda: _commands(interp, path, programs))
 
@@ -136,8 +140,56 @@ class _PlacedCommand:
         words = tuple(map(self._filled_in, command.words))
         if not words or words[0][0].text == HOLE:
             return None
+        words = tuple(self._by_name(words))
         body = None if command.input is None else self._filled_in(command.input)
         return HeldCommand(words, self.place.span, variables, folder, command.when, body)
+
+    def _by_name(self, words: Sequence[Text]) -> Iterator[Text]:
+        """Yield the words of a command. A flag that the script makes of a name, with the value behind it, is placed where
+        the name stands, if that is a single place in the script and in the files that it may read (`ckpt_format: x`).
+        """
+        value: Piece | None = None
+        for number, word in enumerate(words):
+            said = plain(word)
+            name, equals, own = said.removeprefix("--").partition("=")
+            is_made = len(word) == 1 and word[0].end - word[0].start != len(said)
+            if value is not None and is_made and plain(word) == value.text:
+                yield (value,)
+                value = None
+                continue
+            value = None
+            found = self._named(name) if is_made and said.startswith("--") and name else None
+            behind = own if equals else plain(words[number + 1]) if number + 1 < len(words) else ""
+            if found is None:
+                yield word
+                continue
+            lines, path, match = found
+            text = match["value"].strip("\"'")
+            at = match.start("value") + match["value"].index(text) if text else 0
+            piece = Piece(text, path, lines, at, at + len(text))
+            if equals and text == own:
+                yield (_at(f"--{name}=", Piece("", path, lines, *match.span("name"))), piece)
+            else:
+                value = piece if text == behind else None
+                yield (_at(said, Piece("", path, lines, *match.span("name"))),)
+
+    def _named(self, name: str) -> tuple[Lines, str, re.Match[str]] | None:
+        spelled = re.sub(r"[-_]", "[-_]", re.escape(name).replace("\\-", "-"))
+        pattern = re.compile(
+            rf"(?<![\w-])[\"']?(?:--)?(?P<name>{spelled})[\"']?\s*(?::|=(?!=))\s*(?P<value>\"[^\"]*\"|'[^']*'|[^\s,)}}\]#]+)"
+        )
+        sources = self.interp.finder.sources
+        own = (call[0].path for call in self.command.calls)
+        data = (each for each in sorted(self.interp.dependencies.data) if each.endswith(_DATA) and sources.exists(each))
+        found = [
+            (path, match)
+            for path in dict.fromkeys((*own, *map(os.path.relpath, data)))
+            for match in pattern.finditer(sources.text_or_none(path) or "")
+        ]
+        if len(found) != 1:
+            return None
+        path, match = found[0]
+        return Lines(match.string), path, match
 
     def note(self, files: dict[str, Text]) -> None:
         """Note the file that is written."""

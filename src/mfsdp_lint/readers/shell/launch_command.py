@@ -155,7 +155,8 @@ def started_by(
             _read_environment(words, number, environment)
     while at < len(words):
         name = _base(words[at])
-        if name in _SHELLS:
+        behind_shell = words[at + 1] if name in _SHELLS and at + 1 < len(words) else ()
+        if name in _SHELLS and not _PYTHON_FILE.fullmatch(plain(behind_shell)):
             return _shell(words[at + 1 :], body, environment, fresh)
         named = at == 0 or not plain(words[at - 1]).startswith("-")
         if named and (_SCRIPT.fullmatch(plain(words[at])) or is_script(words[at])):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tree_sitter import Node
 
@@ -100,8 +100,15 @@ class Runner:
     itself is in both.
     """
 
-    def __init__(self, path: str, sources: Sources, environment: Sequence[Setting] = ()) -> None:
+    def __init__(
+        self,
+        path: str,
+        sources: Sources,
+        environment: Sequence[Setting] = (),
+        started_by_program: Callable[[ShellLaunch], Sequence[Held | HeldCommand]] = lambda launch: (),
+    ) -> None:
         self.path = path
+        self.started_by_program = started_by_program
         self.sources = sources
         self.environment = {each.path.partition(".")[2]: _from_outside(each) for each in environment}
         self.expansions = 0
@@ -342,23 +349,27 @@ class Runner:
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
             behind = () if self.at is None else tuple(words_cut_off(*self.at))
             late = () if seen is state else exported_late(state, environment)
-            self._launched(
-                ShellLaunch(
-                    found, place, environment, state.when, state.given, state.folder, behind, late, state.requires
-                )
+            launch = ShellLaunch(
+                found, place, environment, state.when, state.given, state.folder, behind, late, state.requires
             )
+            if self._launched(launch):
+                for held in self.started_by_program(launch):
+                    held = replace(held, when=(*state.when, *held.when))
+                    self.command(held) if isinstance(held, HeldCommand) else self.run(held)
         return [Ended(state)]
 
-    def _launched(self, launch: ShellLaunch) -> None:
-        """Keep a launch, of those that are alike one for each way to it. Raises TooMuch."""
+    def _launched(self, launch: ShellLaunch) -> bool:
+        """Keep a launch, of those that are alike one for each way to it; tell whether it is new. Raises TooMuch."""
         said = tuple(map(plain, launch.started.arguments))
         set_to = tuple((name, each.unset, plain(each.text or ())) for name, each in launch.environment.items())
         ways = self.kept.setdefault(launch.span, set())
         if len(ways) > _MOST_LAUNCHES:
             raise TooMuch
-        if (key := (launch.when, launch.given, said, set_to)) not in ways:
-            ways.add(key)
-            self.launches.append(launch)
+        if (key := (launch.when, launch.given, said, set_to)) in ways:
+            return False
+        ways.add(key)
+        self.launches.append(launch)
+        return True
 
     def _inner(self, inner: InnerScript, state: State) -> None:
         """Follow a script that another shell is given: it sees the exported variables."""
