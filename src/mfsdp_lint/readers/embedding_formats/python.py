@@ -264,13 +264,15 @@ class _PlacedCommand:
 
     def _within(self, text: str, place: Piece, said: Said | None) -> Iterator[Piece]:
         """Yield a text at its own place in a literal, or each word of it that a literal has as it is."""
-        at = place.lines.text.find(text, place.start, place.end) if text else -1
+        whole = re.compile(rf"(?<![\w.-]){re.escape(text)}(?![\w.-])") if re.match(r"[\w.-]", text) else None
+        match = whole.search(place.lines.text, place.start, place.end) if whole else None
+        at = match.start() if match else -1 if whole or not text else place.lines.text.find(text, place.start, place.end)
         if at >= 0 or said is None or said.text is None or not text:
             yield _at(text, place) if at < 0 else Piece(text, place.path, place.lines, at, at + len(text))
             return
         places = [self._piece("", each.frame.module, each.node) for each in literals(said.text)]
-        whole = re.search(r"\s", text.strip()) is None
-        for part in [text] if whole else re.findall(r"\s+|\S+", text):
+        is_one = re.search(r"\s", text.strip()) is None
+        for part in [text] if is_one else re.findall(r"\s+|\S+", text):
             word = re.compile(rf"(?<![\w.-]){re.escape(part)}(?![\w.-])")
             found = ((each, word.search(each.lines.text, each.start, each.end)) for each in places if part.strip())
             number, (there, match) = next(
