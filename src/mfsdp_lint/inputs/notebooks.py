@@ -58,7 +58,8 @@ def as_python(lines: Sequence[str]) -> list[str]:
         if name in _WRAPPED and len(lines) > 1:
             return ["pass", *as_python(lines[1:])]
         if name in _SHELLS and len(lines) > 1:
-            return ["pass", *_system(lines[1:], fills=False)]
+            made = _system(lines[1:], fills=False)
+            return ["pass", *(made if _PROGRAM.search("\n".join(lines)) else [""] * len(made))]
         blank = [""] * (len(lines) - 1)
         return [("pass" if name in (*_ELSEWHERE, *_WRAPPED) else _ANYTHING), *blank]
     if parses("\n".join(lines)):
@@ -75,6 +76,9 @@ def as_python(lines: Sequence[str]) -> list[str]:
 
 
 _SHELLS = ("bash", "sh")
+_PROGRAM = re.compile(r"\.(?:py|sh)\b|\s-m\s|\bsbatch\b")
+"""A program that may start a run; what any other does is nothing to the names of the notebook."""
+
 _NAMES = re.compile(r"\$\$|\$\{(?P<braced>\w+)\}|\$(?P<name>[A-Za-z_]\w*)|(?P<brace>\{(?![A-Za-z_]))|(?P<other>(?<=\s)\})")
 
 
@@ -87,7 +91,8 @@ def _system(lines: Sequence[str], *, fills: bool) -> list[str]:
         texts = ["f" + _NAMES.sub(_value_of, text) for text in texts]
     made = [f"{indent}import os; os.system({texts[0]}", *texts[1:]]
     made[-1] += ")"
-    return made if parses("\n".join(made).strip()) else [f"{indent}pass", *[""] * (len(lines) - 1)]
+    is_known = _PROGRAM.search("\n".join(lines)) and parses("\n".join(made).strip())
+    return made if is_known else [f"{indent}pass", *[""] * (len(lines) - 1)]
 
 
 def _value_of(found: re.Match[str]) -> str:

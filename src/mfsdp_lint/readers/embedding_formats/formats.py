@@ -573,20 +573,17 @@ def yaml_scripts(path: str, text: str, sources: Sources) -> tuple[list[Held], bo
     roots = compose_documents(path, text, again=True)
     with_maps(document, roots)
     for root in roots:
-        found, known_here = scripts_of_document(document, root, sources)
-        is_known = is_known or known_here
-        scripts += found
+        found = scripts_of_document(document, root, sources) if isinstance(root, MappingNode) else None
+        is_known = is_known or found is not None
+        is_map = isinstance(root, MappingNode) and said(document, entries(document, root).get("kind")) == "ConfigMap"
+        scripts += (found or ()) if found or is_map else job_scripts(document, root)
     return scripts, is_known
 
 
-def scripts_of_document(document: YamlDocument, root: Node, sources: Sources) -> tuple[list[Held], bool]:
-    """Return the scripts in a document, and whether it is of a format that holds scripts; of any other, its launches."""
-    whole = root if isinstance(root, MappingNode) else None
-    readers = [scripts_of for is_one, scripts_of in _FORMATS if whole is not None and is_one(document, whole)]
-    if whole is None or not readers:
-        return list(job_scripts(document, root)), False
-    found = [held for scripts_of in readers for held in scripts_of(document, whole, sources)]
-    return found or list(job_scripts(document, root)), True
+def scripts_of_document(document: YamlDocument, root: MappingNode, sources: Sources) -> list[Held] | None:
+    """Return the scripts in a document; None where it is of no format that holds any."""
+    readers = [scripts_of for is_one, scripts_of in _FORMATS if is_one(document, root)]
+    return [held for scripts_of in readers for held in scripts_of(document, root, sources)] if readers else None
 
 
 def script_alone(path: str, text: str, script: Text) -> str:

@@ -237,7 +237,7 @@ class _Manifest:
         with_maps(self.document, roots)
         for root in roots:
             if isinstance(root, MappingNode) and (not names or self._is_one(root, names)):
-                for held in scripts_of_document(self.document, root, Sources({}))[0]:
+                for held in scripts_of_document(self.document, root, Sources({})) or ():
                     yield root, held
 
     def _is_one(self, root: Node, names: Sequence[str]) -> bool:
