@@ -96,7 +96,8 @@ def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | N
     sources, followed = relevance.sources, set() if followed is None else followed
     for program in _programs(path, text, sources):
         if program.endswith(".py"):
-            if relevance.reaches(program, speaks_of_recipes):
+            # A launcher in Python may have the words of a run from elsewhere.
+            if relevance.reaches(program, speaks_of_recipes) or _speaks(sources.text_or_none(program) or ""):
                 return True
         elif program not in followed:
             followed.add(program)
