@@ -23,7 +23,11 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         [f"job.yaml:2 {CONNECTIONS}"],
     ),
     "a command and its arguments": (
-        {"job.yaml": f"trainer:\n  command: [torchrun, pretrain_gpt.py]\n  args: [{', '.join(f'{FSDP} {BAD}'.split())}]\n"},
+        {
+            "job.yaml": (
+                f"trainer:\n  command: [torchrun, pretrain_gpt.py]\n  args: [{', '.join(f'{FSDP} {BAD}'.split())}]\n"
+            )
+        },
         [f"job.yaml:3 {FORMAT}"],
     ),
     "a folded text, each word at its place": (
@@ -31,7 +35,12 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         [f"job.yaml:3 {FORMAT}"],
     ),
     "a value that a placeholder has in the file": (
-        {"play.yml": f"- vars: {{fmt: torch_dist}}\n  tasks:\n  - shell: |\n      {RUN} --save /c --ckpt-format {{{{ fmt }}}}\n"},
+        {
+            "play.yml": (
+                f"- vars: {{fmt: torch_dist}}\n  tasks:\n  - shell: |\n"
+                f"      {RUN} --save /c --ckpt-format {{{{ fmt }}}}\n"
+            )
+        },
         [f"play.yml:1 {FORMAT}"],
     ),
     "a placeholder that nobody fills in": ({"play.yml": f"run: {RUN} --save /c --ckpt-format {{{{ fmt }}}}\n"}, []),
@@ -51,45 +60,100 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         [f"Snakefile:4 {FORMAT}"],
     ),
     "a list behind the program's name": (
-        {"t.nomad": f'config {{\n  command = "torchrun"\n  args = ["pretrain_gpt.py", {WORDS.partition("pretrain_gpt.py")[2][3:]}]\n}}\n'},
+        {
+            "t.nomad": (
+                f'config {{\n  command = "torchrun"\n'
+                f'  args = ["pretrain_gpt.py", {WORDS.partition("pretrain_gpt.py")[2][3:]}]\n}}\n'
+            )
+        },
         [f"t.nomad:3 {FORMAT}"],
     ),
     "a line of a service": ({"t.service": f"[Service]\nExecStart=/usr/bin/{RUN} {BAD}\n"}, [f"t.service:2 {FORMAT}"]),
     "prose": ({"notes.txt": f"{RUN} {BAD}\n", "README.md": f"{RUN} {BAD}\n"}, []),
     "a template of a script, with branches": (
-        {"job.sh.j2": f"#!/bin/bash\n{{% if x %}}\nexport A=1\n{{% endif %}}\n{RUN} --num-layers {{{{ n }}}} \\\n{{% if w %}}\n  --wandb-project w \\\n{{% endif %}}\n  {BAD}\n"},
+        {
+            "job.sh.j2": (
+                f"#!/bin/bash\n{{% if x %}}\nexport A=1\n{{% endif %}}\n"
+                f"{RUN} --num-layers {{{{ n }}}} \\\n{{% if w %}}\n  --wandb-project w \\\n{{% endif %}}\n"
+                f"  {BAD}\n"
+            )
+        },
         [f"job.sh.j2:9 {FORMAT}"],
     ),
     "a template of a script whose branch gives the flag": (
-        {"job.sh.j2": f"#!/bin/bash\n{RUN} \\\n{{% if x %}}\n  --ckpt-format fsdp_dtensor \\\n{{% endif %}}\n  --save /c\n"},
+        {
+            "job.sh.j2": (
+                f"#!/bin/bash\n{RUN} \\\n{{% if x %}}\n  --ckpt-format fsdp_dtensor \\\n{{% endif %}}\n  --save /c\n"
+            )
+        },
         [],
     ),
     "a file that an image has of the tree": (
-        {"docker/train.sh": f"{RUN} {GOOD}\n", "docker/Dockerfile": f"FROM x\nENV {NAME}=1\nWORKDIR /w\nCOPY docker/train.sh run.sh\nCMD [\"bash\", \"/w/run.sh\"]\n"},
+        {
+            "docker/train.sh": f"{RUN} {GOOD}\n",
+            "docker/Dockerfile": (
+                f'FROM x\nENV {NAME}=1\nWORKDIR /w\nCOPY docker/train.sh run.sh\nCMD ["bash", "/w/run.sh"]\n'
+            ),
+        },
         [f"docker/Dockerfile:2 {CONNECTIONS}"],
     ),
     "values of Compose's .env": (
-        {".env": "F=fsdp_dtensor\n", "compose.yaml": f"services:\n  t:\n    command: {RUN} --save /c --ckpt-format ${{F:-torch_dist}}\n"},
+        {
+            ".env": "F=fsdp_dtensor\n",
+            "compose.yaml": f"services:\n  t:\n    command: {RUN} --save /c --ckpt-format ${{F:-torch_dist}}\n",
+        },
         [],
     ),
     "a default of Compose": (
-        {"compose.yaml": f"services:\n  t:\n    image: x\n    command: {RUN} --save /c --ckpt-format ${{F:-torch_dist}}\n"},
+        {
+            "compose.yaml": (
+                f"services:\n  t:\n    image: x\n    command: {RUN} --save /c --ckpt-format ${{F:-torch_dist}}\n"
+            )
+        },
         [f"compose.yaml:4 {FORMAT}"],
     ),
     "variables of a whole ConfigMap": (
-        {"job.yaml": f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{{NAME}: '1'}}\n---\napiVersion: v1\nkind: Pod\nspec:\n  containers: [{CONTAINER}, envFrom: [{{configMapRef: {{name: c}}}}]}}]\n"},
+        {
+            "job.yaml": (
+                f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{{NAME}: '1'}}\n---\n"
+                f"apiVersion: v1\nkind: Pod\nspec:\n"
+                f"  containers: [{CONTAINER}, envFrom: [{{configMapRef: {{name: c}}}}]}}]\n"
+            )
+        },
         [f"job.yaml:4 {CONNECTIONS}"],
     ),
     "a variable that Kubernetes fills in": (
-        {"job.yaml": f"apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - command: [sh, -c, '{RUN} --save /c --ckpt-format $(F)']\n    env: [{{name: F, value: torch_dist}}]\n"},
+        {
+            "job.yaml": (
+                f"apiVersion: v1\nkind: Pod\nspec:\n  containers:\n"
+                f"  - command: [sh, -c, '{RUN} --save /c --ckpt-format $(F)']\n"
+                f"    env: [{{name: F, value: torch_dist}}]\n"
+            )
+        },
         [f"job.yaml:6 {FORMAT}"],
     ),
     "items of a step of Argo": (
-        {"wf.yaml": f"apiVersion: a/v1\nkind: Workflow\nspec:\n  templates:\n  - name: m\n    steps:\n    - - template: t\n        arguments: {{parameters: [{{name: f, value: '{{{{item}}}}'}}]}}\n        withItems:\n        - fsdp_dtensor\n        - torch_dist\n  - name: t\n    inputs: {{parameters: [{{name: f}}]}}\n    container:\n      command: [sh, -c, '{RUN} --save /c --ckpt-format {{{{inputs.parameters.f}}}}']\n"},
+        {
+            "wf.yaml": (
+                f"apiVersion: a/v1\nkind: Workflow\nspec:\n  templates:\n  - name: m\n    steps:\n"
+                f"    - - template: t\n"
+                f"        arguments: {{parameters: [{{name: f, value: '{{{{item}}}}'}}]}}\n"
+                f"        withItems:\n        - fsdp_dtensor\n        - torch_dist\n  - name: t\n"
+                f"    inputs: {{parameters: [{{name: f}}]}}\n    container:\n"
+                f"      command: [sh, -c, '{RUN} --save /c --ckpt-format {{{{inputs.parameters.f}}}}']\n"
+            )
+        },
         [f"wf.yaml:11 {FORMAT}"],
     ),
     "a matrix of GitHub": (
-        {"ci.yml": f"on: push\njobs:\n  t:\n    strategy:\n      matrix:\n        f:\n        - fsdp_dtensor\n        - torch_dist\n        - torch\n        exclude: [{{f: torch}}]\n    steps:\n    - run: {RUN} --save /c --ckpt-format ${{{{ matrix.f }}}}\n"},
+        {
+            "ci.yml": (
+                f"on: push\njobs:\n  t:\n    strategy:\n      matrix:\n        f:\n"
+                f"        - fsdp_dtensor\n        - torch_dist\n        - torch\n"
+                f"        exclude: [{{f: torch}}]\n    steps:\n"
+                f"    - run: {RUN} --save /c --ckpt-format ${{{{ matrix.f }}}}\n"
+            )
+        },
         [f"ci.yml:8 {FORMAT}"],
     ),
     "parameters of a just recipe that nobody needs to give": (
@@ -101,11 +165,22 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         [f"run.sh:1 {CONNECTIONS}"],
     ),
     "a command line of a cluster's client": (
-        {"a.py": f"import ray\nray.JobSubmissionClient('x').submit_job(entrypoint='{RUN} {GOOD}', runtime_env={{'env_vars': {{'{NAME}': '1'}}}})\n"},
+        {
+            "a.py": (
+                f"import ray\n"
+                f"ray.JobSubmissionClient('x').submit_job(entrypoint='{RUN} {GOOD}',"
+                f" runtime_env={{'env_vars': {{'{NAME}': '1'}}}})\n"
+            )
+        },
         [f"a.py:2 {CONNECTIONS}"],
     ),
     "a list of words for code out of sight": (
-        {"a.py": f"import submitit\nsubmitit.AutoExecutor(folder='x').submit(submitit.helpers.CommandFunction([{WORDS}]))\n"},
+        {
+            "a.py": (
+                f"import submitit\n"
+                f"submitit.AutoExecutor(folder='x').submit(submitit.helpers.CommandFunction([{WORDS}]))\n"
+            )
+        },
         [f"a.py:2 {FORMAT}"],
     ),
     "a launcher, and its words behind it": (
@@ -113,23 +188,45 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         [f"a.py:2 {FORMAT}"],
     ),
     "a function that a framework calls": (
-        {"a.py": f"import subprocess\nimport modal\napp = modal.App('x')\n@app.function()\ndef train():\n    subprocess.run('{RUN} {BAD}', shell=True)\n"},
+        {
+            "a.py": (
+                f"import subprocess\nimport modal\napp = modal.App('x')\n@app.function()\ndef train():\n"
+                f"    subprocess.run('{RUN} {BAD}', shell=True)\n"
+            )
+        },
         [f"a.py:6 {FORMAT}"],
     ),
     "a process that is awaited": (
-        {"a.py": f"import asyncio\nasync def main():\n    await asyncio.create_subprocess_exec({WORDS})\nasyncio.run(main())\n"},
+        {
+            "a.py": (
+                f"import asyncio\nasync def main():\n    await asyncio.create_subprocess_exec({WORDS})\n"
+                f"asyncio.run(main())\n"
+            )
+        },
         [f"a.py:3 {FORMAT}"],
     ),
     "a command that is only logged": ({"a.py": f"import logging\nlogging.info('{RUN} {BAD}')\n"}, []),
     "flags made of names, each at its name": (
-        {"a.py": f"import subprocess\nARGS = dict(use_megatron_fsdp=True,\n    save='/c',\n    ckpt_format='torch_dist')\nwords = []\nfor k, v in ARGS.items():\n    words += ['--' + k.replace('_', '-')] + ([] if v is True else [v])\nsubprocess.run(['torchrun', 'pretrain_gpt.py', *words])\n"},
+        {
+            "a.py": (
+                "import subprocess\nARGS = dict(use_megatron_fsdp=True,\n    save='/c',\n"
+                "    ckpt_format='torch_dist')\nwords = []\nfor k, v in ARGS.items():\n"
+                "    words += ['--' + k.replace('_', '-')] + ([] if v is True else [v])\n"
+                "subprocess.run(['torchrun', 'pretrain_gpt.py', *words])\n"
+            )
+        },
         [f"a.py:4 {FORMAT}"],
     ),
     "a launcher in Python that a script gives a file": (
         {
             "run.sh": "python launch.py conf.yaml\n",
             "conf.yaml": "use-megatron-fsdp: true\nsave: /c\nckpt-format: torch_dist\n",
-            "launch.py": "import subprocess\nimport sys\nimport yaml\nwords = []\nfor k, v in yaml.safe_load(open(sys.argv[1])).items():\n    words += [f'--{k}'] if v is True else [f'--{k}', str(v)]\nsubprocess.run(['torchrun', 'pretrain_gpt.py', *words])\n",
+            "launch.py": (
+                "import subprocess\nimport sys\nimport yaml\nwords = []\n"
+                "for k, v in yaml.safe_load(open(sys.argv[1])).items():\n"
+                "    words += [f'--{k}'] if v is True else [f'--{k}', str(v)]\n"
+                "subprocess.run(['torchrun', 'pretrain_gpt.py', *words])\n"
+            ),
         },
         [f"conf.yaml:3 {FORMAT}"],
     ),
@@ -155,7 +252,11 @@ def test_a_launch_is_found_wherever_it_is_written(
     ],
 )
 def test_a_notebook_that_starts_a_run(
-    lines: list[str], wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    lines: list[str],
+    wanted: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     source = ",\n".join(f'"{line}\\n"' for line in lines)

@@ -38,7 +38,7 @@ def fmt(script: str, arguments: str) -> object:
         pytest.param("F=$(jq -r '.x // .ckpt[\"format\"]' < config.json)", "--ckpt-format $F", id="jq with a default"),
         pytest.param("A=$(jq -r '.args | join(\" \")' config.json)", "$A", id="a list of jq"),
         pytest.param(
-            "A=$(yq '.flags | to_entries[] | \"--\" + .key + \" \" + .value' config.yaml)", "$A", id="entries of yq"
+            'A=$(yq \'.flags | to_entries[] | "--" + .key + " " + .value\' config.yaml)', "$A", id="entries of yq"
         ),
         pytest.param("A=$(grep -v '^#' words.txt | xargs)", "$A", id="words on a line"),
         pytest.param("export $(grep -v '^#' settings.env | xargs)", "--ckpt-format $F", id="exported lines"),
@@ -50,7 +50,7 @@ def fmt(script: str, arguments: str) -> object:
         pytest.param("IFS=: read -r _ F <<< a:fsdp_dtensor", "--ckpt-format $F", id="read"),
         pytest.param("IFS=, read -ra A <<< --ckpt-format,fsdp_dtensor", '"${A[@]}"', id="read into an array"),
         pytest.param("read -r -d '' A <<'EOF' || true\n--bf16\n--ckpt-format fsdp_dtensor\nEOF", "$A", id="all lines"),
-        pytest.param("readarray -d , -t A <<< --ckpt-format,fsdp_dtensor", '"${A[@]}"', id="readarray"),
+        pytest.param("readarray -d , -t A <<< --ckpt-format,fsdp_dtensor", "${A[@]}", id="readarray"),
         pytest.param("mapfile -t A < <(tr ' ' '\\n' < words.txt | tail -n 2)", '"${A[@]}"', id="the last lines"),
         pytest.param("IFS=,\nset -- --ckpt-format,fsdp_dtensor\nA=$1", "$A", id="split at commas"),
         pytest.param("F=xxfsdp_dtensor", "--ckpt-format ${F:2}", id="from a place on"),
@@ -63,17 +63,19 @@ def fmt(script: str, arguments: str) -> object:
         pytest.param("A=(x --ckpt-format fsdp_dtensor)\nunset 'A[0]'", '"${A[@]}"', id="without an element"),
         pytest.param("[[ f=fsdp_dtensor =~ ^f=(.+)$ ]]", "--ckpt-format ${BASH_REMATCH[1]}", id="a group"),
         pytest.param(
-            "K=(a ckpt-format)\nV=(b fsdp_dtensor)\nA=\nfor ((i=0; i<${#K[@]}; i++)); do A+=\" --${K[i]} ${V[i]}\"; done",
+            'K=(a ckpt-format)\nV=(b fsdp_dtensor)\nA=\nfor ((i=0; i<${#K[@]}; i++)); do A+=" --${K[i]} ${V[i]}"; done',
             "$A",
             id="a loop that counts",
         ),
         pytest.param(
-            "V=(--ckpt-format fsdp_dtensor)\nA=\ni=0\nwhile [ $i -lt 2 ]; do A=\"$A ${V[$i]}\"; i=$((i+1)); done",
+            'V=(--ckpt-format fsdp_dtensor)\nA=\ni=0\nwhile [ $i -lt 2 ]; do A="$A ${V[$i]}"; i=$((i+1)); done',
             "$A",
             id="a loop while",
         ),
         pytest.param("while read -r k v; do [ $k = big ] && F=$v; done < table.txt", "--ckpt-format $F", id="lines"),
-        pytest.param("set -- -f fsdp_dtensor\nwhile getopts f: o; do F=$OPTARG; done", "--ckpt-format $F", id="getopts"),
+        pytest.param(
+            "set -- -f fsdp_dtensor\nwhile getopts f: o; do F=$OPTARG; done", "--ckpt-format $F", id="getopts"
+        ),
         pytest.param("case a in a) X=1 ;& b) F=fsdp_dtensor ;; esac", "--ckpt-format $F", id="one case falls through"),
     ],
 )
@@ -85,7 +87,9 @@ def test_what_a_flag_is_in_the_end(script: str, arguments: str) -> None:
     ("script", "arguments"),
     [
         pytest.param("F=$(awk '{x += $1} END {print x}' table.txt)", "--ckpt-format $F", id="a program of awk"),
-        pytest.param("F=$(jq -r 'reduce .args[] as $x (0; . + 1)' config.json)", "--ckpt-format $F", id="a program of jq"),
+        pytest.param(
+            "F=$(jq -r 'reduce .args[] as $x (0; . + 1)' config.json)", "--ckpt-format $F", id="a program of jq"
+        ),
         pytest.param("F=$(sed 's/a/\\U&/' table.txt)", "--ckpt-format $F", id="a sign that sed alone has"),
         pytest.param("F=$(cut -d, -f1 missing.csv)", "--ckpt-format $F", id="a file that is not there"),
         pytest.param("F=$(hostname | cut -d. -f1)", "--ckpt-format $F", id="a text that is not known"),
@@ -110,14 +114,18 @@ def test_a_finding_stands_where_the_text_was_taken_from() -> None:
     "script",
     [
         pytest.param("echo '{}' | xargs torchrun pretrain_gpt.py", id="words of the input"),
-        pytest.param("echo fsdp_dtensor | xargs -I@ torchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format @", id="a mark"),
+        pytest.param(
+            "echo fsdp_dtensor | xargs -I@ torchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format @", id="a mark"
+        ),
         pytest.param("cat > job <<'EOF'\ntorchrun pretrain_gpt.py {}\nEOF\nsbatch job", id="a script without a suffix"),
-        pytest.param("tee job.sh <<'EOF' > /dev/null\ntorchrun pretrain_gpt.py {}\nEOF\nbash job.sh", id="written by tee"),
+        pytest.param(
+            "tee job.sh <<'EOF' > /dev/null\ntorchrun pretrain_gpt.py {}\nEOF\nbash job.sh", id="written by tee"
+        ),
         pytest.param("bash <(echo torchrun pretrain_gpt.py {})", id="a script that a command prints"),
         pytest.param("f() {{ torchrun pretrain_gpt.py {}; }}\ntrap f EXIT", id="at the end of the script"),
         pytest.param("flux run -n 8 python pretrain_gpt.py {}", id="a program that is not known in front"),
         pytest.param('lep job create --command "torchrun pretrain_gpt.py {}"', id="as an option's value"),
-        pytest.param("ssh host \"torchrun pretrain_gpt.py ${{A[*]@Q}} {}\"", id="quoted for another shell"),
+        pytest.param('ssh host "torchrun pretrain_gpt.py ${{A[*]@Q}} {}"', id="quoted for another shell"),
     ],
 )
 def test_a_launch_that_is_started_by_something_else(script: str) -> None:

@@ -72,7 +72,9 @@ class FileTypes:
         first = head.partition("\n")[0]
         found = next((each for each in self._types if each.first_line and each.first_line.match(first)), None)
         if found is None and os.path.splitext(path)[1] not in PROSE and "\0" not in head:
-            found = next((each for each in self._types if each.unnamed and each.content and each.content.search(head)), None)
+            found = next(
+                (each for each in self._types if each.unnamed and each.content and each.content.search(head)), None
+            )
         return found
 
 

@@ -19,6 +19,7 @@ from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 _MOST_BYTES = 1 << 20
 """Of a file; a longer one is data."""
 
+
 class Mentions:
     """The texts of the repositories that the edited files lie in, each read when it is first asked for.
 

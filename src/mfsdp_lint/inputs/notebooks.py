@@ -79,7 +79,9 @@ _SHELLS = ("bash", "sh")
 _PROGRAM = re.compile(r"\.(?:py|sh)\b|\s-m\s|\bsbatch\b")
 """A program that may start a run; what any other does is nothing to the names of the notebook."""
 
-_NAMES = re.compile(r"\$\$|\$\{(?P<braced>\w+)\}|\$(?P<name>[A-Za-z_]\w*)|(?P<brace>\{(?![A-Za-z_]))|(?P<other>(?<=\s)\})")
+_NAMES = re.compile(
+    r"\$\$|\$\{(?P<braced>\w+)\}|\$(?P<name>[A-Za-z_]\w*)|(?P<brace>\{(?![A-Za-z_]))|(?P<other>(?<=\s)\})"
+)
 
 
 def _system(lines: Sequence[str], *, fills: bool) -> list[str]:

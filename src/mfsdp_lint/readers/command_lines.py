@@ -8,7 +8,7 @@ PYTHON = re.compile(r"(?:python|pypy|ipython)[\d.]*(?:-\w+)?")
 RANK_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "ft_launcher")
 
 COMMAND_LINE = re.compile(
-    r"(?:^|[\s;&|(/\"'])(?:torchrun|accelerate|deepspeed|srun|mpirun|sbatch|bash|python[\d.]*)\s[^\n]*(?:\\\s*\n[^\n]*)*"
+    r"(?:^|[\s;&|(/=:\"'])(?:torchrun|accelerate|deepspeed|srun|mpirun|sbatch|bash|python[\d.]*)\s[^\n]*(?:\\\s*\n[^\n]*)*"
     r"(?:\.(?:py|sh)\b|\s-m\s)",
 )
 """A launcher, or Python, and a program behind it."""

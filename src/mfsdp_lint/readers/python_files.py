@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 _STARTS = re.compile(
     r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+|spawn\w+)\b|\b(?:Bash|Docker|KubernetesPod)Operator\b|\bScript\("
-    r"|\btask\.bash\b|\bsys\.executable\b|f?[\"'](?:\S*/|[^\"'\n]*&& *)?(?:torchrun|accelerate|deepspeed|srun|python3?)[\"' ]"
+    r"|\btask\.bash\b|\bsys\.executable\b"
+    r"|f?[\"'](?:\S*/|[^\"'\n]*&& *)?(?:torchrun|accelerate|deepspeed|srun|python3?)[\"' ]"
 )
 """A call that starts a program, or a text that is, or begins with, the name of a launcher."""
+
 
 def may_start_programs(text: str) -> bool:
     """Tell whether the text of a Python file may start another program."""

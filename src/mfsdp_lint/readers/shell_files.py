@@ -314,7 +314,8 @@ HOLDERS = (
             "a file with a command line",
             suffixes=(".json", ".toml"),
             content=re.compile(
-                r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed)\b.{0,2000}?(?:fsdp|megatron|model.parallel|\bddp\.)",
+                r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed)\b.{0,2000}?(?:fsdp|megatron|model.parallel|\bddp\.)"
+                r"|fsdp.{0,2000}?\b(?:torchrun|accelerate|deepspeed)\b",
                 re.DOTALL | re.IGNORECASE,
             ),
             unnamed=True,

@@ -28,7 +28,9 @@ def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
     return read_python([path], sources, asked.knowledge(), asked.search_path, environment=asked.environment)
 
 
-_HOLDS = re.compile(r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed|srun|mpirun|sbatch|bash|sh)\b|\.(?:py|sh)\b|\bprogram:")
+_HOLDS = re.compile(
+    r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed|srun|mpirun|sbatch|bash|sh)\b|\.(?:py|sh)\b|\bprogram:"
+)
 _VALUES = re.compile(r"[\w.-]*values[\w.-]*\.ya?ml")
 """The names of files with a chart's values: its templates are read with them."""
 

@@ -316,9 +316,10 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
     """Find the line of the user's files whose change removes the problem.
 
     In this order: the write of the bad value, or its default in a class of the files, unless a variant without the
-    mistake shares it; the constructor call that put the bad default into a recipe whose conflicting feature was on; the
-    first of the writes that turned this feature on, before all one that no variant without the mistake shares; any other constructor call that left the bad value at its default;
-    the write of a bad value that is right on other paths through the same recipe; the recipe.
+    mistake shares it; the constructor call that put the bad default into a recipe whose conflicting feature was on;
+    the first of the writes that turned this feature on, before all one that no variant without the mistake shares;
+    any other constructor call that left the bad value at its default; the write of a bad value that is right on
+    other paths through the same recipe; the recipe.
     """
     if hit.assignment:
         origin = hit.assignment.origin

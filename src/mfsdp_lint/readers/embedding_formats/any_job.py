@@ -29,7 +29,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     text_of,
 )
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import Piece, Text, behind, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, plain
 from mfsdp_lint.readers.shell.state import Held
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -46,9 +46,7 @@ def job_scripts(document: YamlDocument, root: Node) -> Iterator[Held]:
     yield from _in_section(document, root, {}, {})
 
 
-def _in_section(
-    document: YamlDocument, node: Node, around: Variables, values: Mapping[str, Text]
-) -> Iterator[Held]:
+def _in_section(document: YamlDocument, node: Node, around: Variables, values: Mapping[str, Text]) -> Iterator[Held]:
     target = document.follow(node)
     if isinstance(target, SequenceNode):
         for item in target.items:
@@ -85,8 +83,10 @@ def _in_section(
 def _is_list(document: YamlDocument, node: Node) -> bool:
     """Tell whether a node is a list of texts."""
     target = document.follow(node)
-    return isinstance(target, SequenceNode) and bool(target.items) and all(
-        isinstance(document.follow(item), ScalarNode) for item in target.items
+    return (
+        isinstance(target, SequenceNode)
+        and bool(target.items)
+        and all(isinstance(document.follow(item), ScalarNode) for item in target.items)
     )
 
 
@@ -159,8 +159,10 @@ def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
             take(*block.span())
             yield from held(tuple(_once(piece(*block.span(kind)))))
     for start, end in _lists(left):
-        words = [piece(first + 1, last - 1) if quoted else (replace(piece(first, last)[0], text=HOLE),)
-                 for first, last, quoted in _items(left, start, end)]
+        words = [
+            piece(first + 1, last - 1) if quoted else (replace(piece(first, last)[0], text=HOLE),)
+            for first, last, quoted in _items(left, start, end)
+        ]
         words = [word or piece(start, start + 1)[:0] for word in words]
         launcher = next((n for n, word in enumerate(words) if is_launcher(plain(word).rpartition("/")[2])), None)
         before = None if launcher is not None else _program_before(left, start)
@@ -170,7 +172,10 @@ def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
             take(start, end)
             yield from held(script_of(words))
     for strings in _STRINGS.finditer(left):
-        parts = [piece(strings.start() + each.start() + 1, strings.start() + each.end() - 1) for each in _ONE.finditer(strings[0])]
+        parts = [
+            piece(strings.start() + each.start() + 1, strings.start() + each.end() - 1)
+            for each in _ONE.finditer(strings[0])
+        ]
         whole = tuple(one for part in parts for one in part)
         if COMMAND_LINE.search(plain(whole)):
             take(*strings.span())
@@ -211,5 +216,7 @@ def _items(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
 
 def _program_before(text: str, at: int) -> tuple[int, int] | None:
     """Return the place of a launcher that a text right in front of a list names (`command = "torchrun"`)."""
-    found = [each for each in _ONE.finditer(text, max(at - 400, 0), at) if is_launcher(each[0][1:-1].rpartition("/")[2])]
+    found = [
+        each for each in _ONE.finditer(text, max(at - 400, 0), at) if is_launcher(each[0][1:-1].rpartition("/")[2])
+    ]
     return (found[-1].start() + 1, found[-1].end() - 1) if found else None

@@ -25,9 +25,9 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     dotenv_variables,
     entries,
     environment,
+    filled_in,
     held,
     items,
-    filled_in,
     joined,
     mappings,
     said,
@@ -241,7 +241,9 @@ def github_scripts(document: YamlDocument, root: MappingNode, sources: Sources) 
     outer = environment(document, whole.get("env"))
     for job in (*entries(document, whole.get("jobs")).values(), whole.get("runs")):
         own = entries(document, job)
-        inputs = entries(document, entries(document, entries(document, whole.get("on")).get("workflow_dispatch")).get("inputs"))
+        inputs = entries(
+            document, entries(document, entries(document, whole.get("on")).get("workflow_dispatch")).get("inputs")
+        )
         given = {
             f"inputs.{name}": text
             for name, each in inputs.items()
@@ -274,8 +276,14 @@ def _combinations(document: YamlDocument, matrix: Node | None) -> Iterator[dict[
         {name: said(document, value) for name, value in entries(document, item).items()}
         for item in items(document, own.get("exclude"))
     ]
-    jobs = [dict(zip(axes, chosen, strict=True)) for chosen in islice(product(*axes.values()), _MOST_JOBS + 1)] if axes else []
-    jobs = [job for job in jobs if not any(all(plain(job.get(k, ())) == v for k, v in each.items()) for each in left_out)]
+    jobs = (
+        [dict(zip(axes, chosen, strict=True)) for chosen in islice(product(*axes.values()), _MOST_JOBS + 1)]
+        if axes
+        else []
+    )
+    jobs = [
+        job for job in jobs if not any(all(plain(job.get(k, ())) == v for k, v in each.items()) for each in left_out)
+    ]
     for each in added:
         same = [job for job in jobs if axes and all(plain(job[k]) == plain(v) for k, v in each.items() if k in axes)]
         for job in same:

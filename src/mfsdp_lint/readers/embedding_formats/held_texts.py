@@ -125,7 +125,8 @@ def with_holes(piece: Piece) -> Iterator[Piece]:
 
 
 _CONTROL = re.compile(
-    r"^[ \t]*(?:\{%[-+]?\s*(?P<jinja>\w+)[^\n]*%\}|\{\{-?\s*(?P<go>if|else|end|range|with|define|template)\b[^\n]*\}\})[ \t]*\n",
+    r"^[ \t]*(?:\{%[-+]?\s*(?P<jinja>\w+)[^\n]*%\}"
+    r"|\{\{-?\s*(?P<go>if|else|end|range|with|define|template)\b[^\n]*\}\})[ \t]*\n",
     re.MULTILINE,
 )
 _OPENING = {"if": "if", "for": "while", "range": "while", "with": "if"}

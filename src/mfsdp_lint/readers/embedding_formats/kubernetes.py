@@ -95,7 +95,10 @@ def _with_variables(variables: Mapping[str, Variable], fill: Fill, text: Text) -
         for named in _REFERENCE.finditer(piece.text):
             variable = variables.get(named[1])
             if variable is not None:
-                found += [piece.cut(at, named.start()), *(variable.text or (replace(piece.cut(*named.span()), text=HOLE),))]
+                found += [
+                    piece.cut(at, named.start()),
+                    *(variable.text or (replace(piece.cut(*named.span()), text=HOLE),)),
+                ]
                 at = named.end()
         found.append(piece.cut(at, len(piece.text)))
     return tuple(each for each in found if each.text) or text
@@ -229,7 +232,9 @@ def _items_of(document: YamlDocument, step: Mapping[str, Node]) -> list[Paramete
     found: list[Parameters] = []
     for each in items(document, step.get("withItems")):
         own = entries(document, each)
-        texts = {f"item.{name}": text_of(document, value) for name, value in own.items()} or {"item": text_of(document, each)}
+        texts = {f"item.{name}": text_of(document, value) for name, value in own.items()} or {
+            "item": text_of(document, each)
+        }
         found.append({name: text for name, text in texts.items() if text})
     return found if 0 < len(found) <= _MOST_ITEMS else [{}]
 

@@ -68,8 +68,9 @@ class _Watching(Interpreter):
     def starting(self, command: Command) -> None:
         self.put(self.path.launches, self.tick(), command)
 
-    def out_of_sight(self, name: str, call: Call) -> None:
-        start_out_of_sight(self, name, call)
+    def out_of_sight(self, name: str, call: object) -> None:
+        if isinstance(call, Call):
+            start_out_of_sight(self, name, call)
 
 
 def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held | HeldCommand]:
@@ -83,7 +84,9 @@ def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held |
         # A framework calls functions that the file itself does not (`modal run`, `invoke`).
         text = interp.finder.sources.text_or_none(path) or ""
         for each in entries.functions(interp, module):
-            if each.function is not None and MENTIONS_LAUNCHER.search(ast.get_source_segment(text, each.function.node) or ""):
+            if each.function is not None and MENTIONS_LAUNCHER.search(
+                ast.get_source_segment(text, each.function.node) or ""
+            ):
                 found += _started_by(interp, replace(each, wrapper=None), path, programs)
     return found
 
@@ -145,8 +148,8 @@ class _PlacedCommand:
         return HeldCommand(words, self.place.span, variables, folder, command.when, body)
 
     def _by_name(self, words: Sequence[Text]) -> Iterator[Text]:
-        """Yield the words of a command. A flag that the script makes of a name, with the value behind it, is placed where
-        the name stands, if that is a single place in the script and in the files that it may read (`ckpt_format: x`).
+        """Yield the words of a command. A flag that the script makes of a name is placed, with its value, where the
+        name stands, if that is a single place in the script and in the files that it may read (`ckpt_format: x`).
         """
         value: Piece | None = None
         for number, word in enumerate(words):
@@ -266,7 +269,9 @@ class _PlacedCommand:
         """Yield a text at its own place in a literal, or each word of it that a literal has as it is."""
         whole = re.compile(rf"(?<![\w.-]){re.escape(text)}(?![\w.-])") if re.match(r"[\w.-]", text) else None
         match = whole.search(place.lines.text, place.start, place.end) if whole else None
-        at = match.start() if match else -1 if whole or not text else place.lines.text.find(text, place.start, place.end)
+        at = (
+            match.start() if match else -1 if whole or not text else place.lines.text.find(text, place.start, place.end)
+        )
         if at >= 0 or said is None or said.text is None or not text:
             yield _at(text, place) if at < 0 else Piece(text, place.path, place.lines, at, at + len(text))
             return

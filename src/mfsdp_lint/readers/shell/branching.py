@@ -167,7 +167,10 @@ def _matches(expander: Expander, left: Node, right: Node) -> Truth:
         return NOT_KNOWN
     found = pattern.search(plain(text))
     groups = () if found is None else (found[0], *(each or "" for each in found.groups()))
-    made = [placed(each, [text], partial(expander.script.made, left)) or (expander.script.made(left, ""),) for each in groups]
+    made = [
+        placed(each, [text], partial(expander.script.made, left)) or (expander.script.made(left, ""),)
+        for each in groups
+    ]
     expander.state.set("BASH_REMATCH", Variable(tuple(made), array=True))
     return Truth(found is not None, option(text))
 
@@ -417,7 +420,7 @@ def _turns(
 
 
 def while_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
-    """Follow a loop: turn by turn where its condition is known each time, as that of `while read` is for a known text."""
+    """Follow a loop: turn by turn where its condition is known each time (`while read` with a known text)."""
     body = node.named_children[-1]
     condition = script.text[script.bounds(node)[0] : script.bounds(body)[0]]
     if state.arguments is None and _ABOUT_ARGUMENTS.search(condition):
@@ -440,7 +443,9 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
     """Follow a loop of which every turn is known; None for any other, without a trace of it."""
     body = node.named_children[-1]
     launches, kept = list(runner.launches), {place: set(ways) for place, ways in runner.kept.items()}
-    parts = script.text[script.bounds(node)[0] : script.bounds(body)[0]].partition("((")[2].rpartition("))")[0].split(";")
+    parts = (
+        script.text[script.bounds(node)[0] : script.bounds(body)[0]].partition("((")[2].rpartition("))")[0].split(";")
+    )
     counts = node.type == "c_style_for_statement"
     wants = not script.source(node).startswith("until")
     here = state.fork()

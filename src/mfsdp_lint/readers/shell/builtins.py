@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,6 @@ from mfsdp_lint.readers.shell.script import (
     output_of,
     placed,
     plain,
-    substituted,
 )
 from mfsdp_lint.readers.shell.script import words as words_of
 from mfsdp_lint.readers.shell.state import LOST, Ended, State, Variable
@@ -91,7 +90,8 @@ def assign(expander: Expander, node: Node, *, exported: bool = False, local: boo
 
 
 _CALCULATED = re.compile(
-    r"(?P<step>\+\+|--)?\s*(?P<name>[A-Za-z_]\w*)\s*(?:(?P<sign>[-+*/%]?)=(?!=)(?P<value>[^=].*)|(?P<back>\+\+|--))?", re.DOTALL
+    r"(?P<step>\+\+|--)?\s*(?P<name>[A-Za-z_]\w*)\s*(?:(?P<sign>[-+*/%]?)=(?!=)(?P<value>[^=].*)|(?P<back>\+\+|--))?",
+    re.DOTALL,
 )
 
 
@@ -245,9 +245,13 @@ def unset(script: Script, node: Node, state: State) -> None:
     for child in node.named_children:
         name = script.source(child).strip("'\"")
         element, old = re.fullmatch(r"(\w+)\[(\d+)\]", name), state.variables.get(name.partition("[")[0])
-        if element and old is not None and old.words is not None and old.keys is None:
-            left = [word for number, word in enumerate(old.words) if number != int(element[2])]
-            state.set(element[1], replace(old, words=tuple(left)))
+        if element and old is not None and old.words is not None:
+            # The other elements keep their places.
+            keys = old.keys or tuple(map(str, range(len(old.words))))
+            left = [each for each in zip(keys, old.words, strict=True) if each[0] != element[2]]
+            words, keys = tuple(word for _, word in left), tuple(key for key, _ in left)
+            is_dense = old.keys is None and keys == tuple(map(str, range(len(keys))))
+            state.set(element[1], replace(old, words=words, keys=None if is_dense else keys))
         elif name.isidentifier() and child.type in ("variable_name", "word", "string", "raw_string"):
             state.set(name, Variable(None, unset=True, written=script.made(node, "")))
             state.functions.pop(name, None)
@@ -363,7 +367,9 @@ def _read(runner: Runner, script: Script, node: Node, words: list[Text], state: 
     names = [into_array] if into_array else names or ["REPLY"]
     mark = options.get("d", "\n") or "\0"
     separators = state.variables.get("IFS")
-    parts_at = _BLANKS if separators is None else known(separators.text or ()) if separators.elements is not None else None
+    parts_at = (
+        _BLANKS if separators is None else known(separators.text or ()) if separators.elements is not None else None
+    )
     given, text = state.input, plain(state.input or ())
     line, found, _ = text.partition(mark)
     several = into_array or len(names) > 1
@@ -484,7 +490,10 @@ def _text_program(runner: Runner, script: Script, node: Node, words: list[Text],
     if printed is not None and len(printed) > _MOST_PRINTED:
         printed = None
     made = partial(script.made, node)
-    _print(state, None if printed is None else placed(printed, [*sources, *words[1:]], made) if state.output is not None else ())
+    _print(
+        state,
+        None if printed is None else placed(printed, [*sources, *words[1:]], made) if state.output is not None else (),
+    )
     return _ended(state, True if "grep" not in name else None if printed is None else bool(printed))
 
 
@@ -532,8 +541,6 @@ def _read_lines(runner: Runner, script: Script, node: Node, words: list[Text], s
         first = state.input[0]
         lines.append(between(state.input, at, at + len(line)) if line else (replace(first, text="", end=first.start),))
         at += len(line) + 1
-    if mark != "\n" and lines:  # a text to read ends with a newline of its own
-        lines[-1] = substituted(lines[-1])
     state.set(name, Variable(tuple(lines), array=True))
     return _ended(state)
 

@@ -44,7 +44,9 @@ _TERNARY = re.compile(r"([^?:]+)\?([^?:]+):([^?:]+)")
 def number_of(source: str, value: Callable[[str], str | None]) -> int | None:
     """Return an arithmetic expression's value, None if it is not known; `value` gives a variable's text."""
     text = re.sub(r"\$\{?(\w+)\}?", r"\1", source.strip())
-    if len(text) > _LONGEST or re.search(r"[^\w\s+\-*/%()<>=!&|?:]|\*\*|<<|>>|(?<![<>=!])=(?!=)|//|\b0\d|(?<!&)&(?!&)|(?<!\|)\|(?!\|)", text):
+    if len(text) > _LONGEST or re.search(
+        r"[^\w\s+\-*/%()<>=!&|?:]|\*\*|<<|>>|(?<![<>=!])=(?!=)|//|\b0\d|(?<!&)&(?!&)|(?<!\|)\|(?!\|)", text
+    ):
         return None
     text = _TERNARY.sub(r"(\2) if (\1) else (\3)", text).replace("&&", " and ").replace("||", " or ")
     try:
@@ -432,7 +434,9 @@ class Expander:
     def _with_values(self, change: str) -> str | None:
         """Fill in the variables of a change, and what is calculated in it; None where one is not known."""
         if change[0] == ":" and re.search(r"[A-Za-z_]", change):
-            numbers = [self.number(re.sub(r"^\$\(\((.*)\)\)$", r"\1", each.strip()))[0] for each in change[1:].split(":")]
+            numbers = [
+                self.number(re.sub(r"^\$\(\((.*)\)\)$", r"\1", each.strip()))[0] for each in change[1:].split(":")
+            ]
             return None if None in numbers else ":" + ":".join(map(str, numbers))
         unknown = False
 
@@ -448,7 +452,11 @@ class Expander:
     def _changed_list(self, node: Node, name: str, star: bool, change: str | None) -> Iterator[Piece | None]:
         """Expand `${A[@]:1}`, `${A[@]/#/--}`, `${@:2}`."""
         elements = (self.state.arguments or ()) if name in ("@", "*") else self.state.elements(name)
-        if change is None or elements is None or (sliced := re.fullmatch(r":(-?\d+)(?::(\d+))?|[^:].*", change)) is None:
+        if (
+            change is None
+            or elements is None
+            or (sliced := re.fullmatch(r":(-?\d+)(?::(\d+))?|[^:].*", change)) is None
+        ):
             yield self.hole(node)
             return
         if change[0] == ":":
@@ -607,7 +615,7 @@ class Expander:
         return number_of(source, value), next(filter(None, said), "")
 
     def _inner_number(self, found: re.Match[str]) -> str:
-        """Return the number behind `$#`, `${#A[@]}` or `${A[i]}` within arithmetic; what is not known stays as it is."""
+        """Return the number behind `$#`, `${#A[@]}` or `${A[i]}` within arithmetic, or the same text if not known."""
         if found["count"]:
             return found[0] if self.state.arguments is None else str(len(self.state.arguments))
         variable = self.state.variables.get(found["length"] or found["name"])

@@ -267,7 +267,11 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
         return
     word = _option(words, at, ("--env",)) if text.startswith("--env=") else words[at]
     found = None if word is None else _ASSIGNMENT.match(plain(word))
-    wrapped = (previous in ("-e", "--env", "-x") and previous not in several) or text.startswith("--env=") or _only_assignments(words, at)
+    wrapped = (
+        (previous in ("-e", "--env", "-x") and previous not in several)
+        or text.startswith("--env=")
+        or _only_assignments(words, at)
+    )
     if found and wrapped and word is not None:
         environment[found[1]] = behind(word, found.end())
 

@@ -21,6 +21,7 @@ _TRAINS = re.compile(
 )
 """A program's name, an option, a variable or an override: a message or a folder may have the word as well."""
 
+
 def overlooked(path: str, runner: Runner) -> Unfollowed | None:
     """Return the first command of a script without runs that may start one, with the reason why it is not followed.
 

@@ -23,8 +23,9 @@ class _Unknown(Exception):
 
 
 def query(said: str, text: str, *, raw: bool, scalars: bool) -> str | None:
-    """Return the lines that a query prints of a file in YAML or JSON; None where that is not known. With `scalars`, only
-    texts and numbers are: `yq` has a layout of its own for the rest.
+    """Return the lines that a query prints of a file in YAML or JSON; None where that is not known.
+
+    With `scalars`, only texts and numbers are known: `yq` has a layout of its own for the rest.
     """
     try:
         found = list(_Query(said).results(_loaded(text)))
@@ -108,7 +109,11 @@ class _Query:
         while True:
             if self._take("?"):
                 continue
-            if self._next() == "." and self.at + 1 < len(self.tokens) and re.match(r"[A-Za-z_\"]", self.tokens[self.at + 1]):
+            if (
+                self._next() == "."
+                and self.at + 1 < len(self.tokens)
+                and re.match(r"[A-Za-z_\"]", self.tokens[self.at + 1])
+            ):
                 self.at += 1
                 tree = ("key", tree, self._name())
             elif self._take("[", ".["):
@@ -164,7 +169,10 @@ class _Query:
         parts: list[Any] = []
         rest, at = word[1:-1], 0
         for found in re.finditer(r"\\\(([^()]*)\)", rest):
-            parts += [("is", json.loads(f'"{rest[at:found.start()]}"')), ("call", "tostring_of", _Query(found[1])._pipe())]
+            parts += [
+                ("is", json.loads(f'"{rest[at : found.start()]}"')),
+                ("call", "tostring_of", _Query(found[1])._pipe()),
+            ]
             at = found.end()
         parts.append(("is", json.loads(f'"{rest[at:]}"')))
         tree = parts[0]

@@ -285,7 +285,10 @@ class Runner:
             assign(self.expander(script, before), child, exported=True)
         expander = self.expander(script, state)
         words = expander.words([child for child in nodes if child.type != "variable_assignment"])
-        outer, reads = state.input, next((child for child in node.children if child.type == "herestring_redirect"), None)
+        outer, reads = (
+            state.input,
+            next((child for child in node.children if child.type == "herestring_redirect"), None),
+        )
         if reads is not None:
             before.input = (*expander.text(reads.named_children[-1]), script.made(reads, "\n"))
         following = node.next_sibling
@@ -469,9 +472,7 @@ class Runner:
                 return True, self.file(expander.text(source), state)
         return False, None
 
-    def _written(
-        self, script: Script, parts: list[Node], target: tuple[str, bool], state: State
-    ) -> list[Ended]:
+    def _written(self, script: Script, parts: list[Node], target: tuple[str, bool], state: State) -> list[Ended]:
         """Follow commands whose output goes into a file."""
         name, adds = target
         above = state.output

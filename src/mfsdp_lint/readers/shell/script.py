@@ -194,7 +194,9 @@ def behind(word: Text, start: int) -> Text:
 
 def output_of(parts: Sequence[Text | None] | None) -> Text | None:
     """Join what programs have printed; None where a part of it is not known."""
-    return None if parts is None or None in parts else tuple(piece for text in parts if text is not None for piece in text)
+    return (
+        None if parts is None or None in parts else tuple(piece for text in parts if text is not None for piece in text)
+    )
 
 
 def substituted(text: Text) -> Text:
@@ -208,7 +210,7 @@ _PART = re.compile(r"\s+|[^\s=:,'\"]+|[=:,'\"]")
 
 
 def placed(text: str, sources: Iterable[Text], otherwise: Callable[[str], Piece]) -> Text:
-    """Return a text that was made of others, each part of it at its place in them; else at the place of the only one."""
+    """Return a text that was made of others: each part at its place in them, else at the place of the only one."""
     whole = tuple(piece for source in sources for piece in source)
     said, folded = plain(whole), plain(whole).lower()
     found: list[Piece] = []
@@ -223,7 +225,9 @@ def placed(text: str, sources: Iterable[Text], otherwise: Callable[[str], Piece]
         elif (place := -1 if part.isspace() else folded.find(part.lower())) >= 0:
             found.append(_instead(next(sliced(whole, place, place + len(part))), part))
         elif part.isspace() or not said.strip() or len(said.split()) > 1:
-            found.append(replace(found[-1], text=part, start=found[-1].end) if found and part.isspace() else otherwise(part))
+            found.append(
+                replace(found[-1], text=part, start=found[-1].end) if found and part.isspace() else otherwise(part)
+            )
         else:
             found.append(_instead(whole[0], part))
     return tuple(found)

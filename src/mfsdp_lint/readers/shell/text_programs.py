@@ -1,4 +1,4 @@
-"""Programs that only make a text of a text (`cut`, `sed`, `awk`, `seq`): what they print, worked out without starting them.
+"""Output of programs that only make a text of a text (`cut`, `sed`, `awk`, `seq`), worked out without starting them.
 
 A program is given its arguments, the text on its standard input, and a function that reads files. It returns the text
 that it prints; None where that depends on an option, or a construct of its language, that is not known here.
@@ -25,7 +25,7 @@ class _Unknown(Exception):
 
 
 def _options(arguments: Sequence[str], flags: str, valued: str = "") -> tuple[dict[str, str], list[str]]:
-    """Split arguments as getopt does into options (of one letter) and operands. Raises _Unknown for any other option."""
+    """Split arguments into options (of one letter) and operands, as getopt does. Raises _Unknown for any other."""
     found: dict[str, str] = {}
     rest = list(arguments)
     operands: list[str] = []

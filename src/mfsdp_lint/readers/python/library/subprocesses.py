@@ -97,8 +97,33 @@ for _name in ("os.execv", "os.execvp", "os.execve", "os.execvpe"):
 
 
 _ONLY_SAYS = frozenset(
-    "print info debug warning warn error critical exception log write writelines echo secho rule status success append"
-    " add_argument extend split join format update dump dumps".split()
+    [
+        "print",
+        "info",
+        "debug",
+        "warning",
+        "warn",
+        "error",
+        "critical",
+        "exception",
+        "log",
+        "write",
+        "writelines",
+        "echo",
+        "secho",
+        "rule",
+        "status",
+        "success",
+        "append",
+        "add_argument",
+        "extend",
+        "split",
+        "join",
+        "format",
+        "update",
+        "dump",
+        "dumps",
+    ]
 )
 """What is given to a call of such a name is printed, or kept."""
 
