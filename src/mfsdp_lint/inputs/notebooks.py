@@ -58,8 +58,8 @@ def as_python(lines: Sequence[str]) -> list[str]:
         if name in _WRAPPED and len(lines) > 1:
             return ["pass", *as_python(lines[1:])]
         if name in _SHELLS and len(lines) > 1:
-            made = _system(lines[1:], fills=False)
-            return ["pass", *(made if _PROGRAM.search("\n".join(lines)) else [""] * len(made))]
+            starts = _PROGRAM.search("\n".join(lines))
+            return ["pass", *(_system(lines[1:], fills=False) if starts else [""] * (len(lines) - 1))]
         blank = [""] * (len(lines) - 1)
         return [("pass" if name in (*_ELSEWHERE, *_WRAPPED) else _ANYTHING), *blank]
     if parses("\n".join(lines)):

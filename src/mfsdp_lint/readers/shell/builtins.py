@@ -242,8 +242,9 @@ def _declare_words(expander: Expander, node: Node, *, exports: bool) -> None:
 
 def unset(script: Script, node: Node, state: State) -> None:
     """Follow `unset NAME …`."""
-    for child in node.named_children:
-        name = script.source(child).strip("'\"")
+    # (The grammar takes `NAME[1]` without quotes for two words.)
+    for word in script.source(node).split()[1:]:
+        name = word.strip("'\"")
         element, old = re.fullmatch(r"(\w+)\[(\d+)\]", name), state.variables.get(name.partition("[")[0])
         if element and old is not None and old.words is not None:
             # The other elements keep their places.
@@ -252,11 +253,11 @@ def unset(script: Script, node: Node, state: State) -> None:
             words, keys = tuple(word for _, word in left), tuple(key for key, _ in left)
             is_dense = old.keys is None and keys == tuple(map(str, range(len(keys))))
             state.set(element[1], replace(old, words=words, keys=None if is_dense else keys))
-        elif name.isidentifier() and child.type in ("variable_name", "word", "string", "raw_string"):
+        elif name.isidentifier():
             state.set(name, Variable(None, unset=True, written=script.made(node, "")))
             state.functions.pop(name, None)
-        elif child.type not in ("word",):
-            state.lose([name.partition("[")[0]] if "[" in name else list(state.variables))
+        elif not name.startswith("-"):
+            state.lose([name.partition("[")[0]] if "[" in name and "$" not in name else list(state.variables))
 
 
 Builtin = Callable[["Runner", Script, Node, list[Text], State], Iterable[Ended]]
