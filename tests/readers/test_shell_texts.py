@@ -106,7 +106,9 @@ def test_a_flag_whose_name_is_not_known_may_be_any() -> None:
 
 def test_a_finding_stands_where_the_text_was_taken_from() -> None:
     recipe = only_recipe(f"S=8:torch_dist\nIFS=: read -r N F <<< $S\n{LAUNCH}--ckpt-format $F\n")
-    (source,) = recipe.setting("checkpoint.ckpt_format").origin.sources
+    origin = recipe.setting("checkpoint.ckpt_format").origin
+    assert origin is not None
+    (source,) = origin.sources
     assert (source.span.line, source.span.column) == (1, 5)
 
 

@@ -168,9 +168,9 @@ def changed_text(text: str, change: str) -> str | None:
         pattern = re.compile(("^" if at_start else "") + _of_glob(old) + ("$" if at_end else ""), re.DOTALL)
         return pattern.sub(lambda _: new, text, count=0 if every else 1)
     if change[0] in "%#":
-        pattern = change.lstrip(change[0])
-        longest = len(change) - len(pattern) == 2
-        return None if any(each in pattern for each in "\\\"'") else _without(text, pattern, change[0], longest=longest)
+        glob = change.lstrip(change[0])
+        longest = len(change) - len(glob) == 2
+        return None if any(each in glob for each in "\\\"'") else _without(text, glob, change[0], longest=longest)
     return None
 
 

@@ -204,8 +204,8 @@ def _grep(arguments: Sequence[str], given: str | None, read: Read, *, extended: 
         matches = list(pattern.finditer(line))
         if bool(matches) is ("v" in options):
             continue
-        kept = "kept" in pattern.groupindex
-        found += [each["kept"] if kept else each[0] for each in matches] if "o" in options else [line]
+        group = "kept" if "kept" in pattern.groupindex else 0
+        found += [each[group] for each in matches] if "o" in options else [line]
     return _joined(found[: _number(options["m"])] if "m" in options else found)
 
 
