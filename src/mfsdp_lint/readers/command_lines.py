@@ -1,4 +1,4 @@
-"""What a command line that may start a training run looks like, in whatever file it stands."""
+"""Shape of a command line that may start a training run, in whatever file it stands."""
 
 from __future__ import annotations
 

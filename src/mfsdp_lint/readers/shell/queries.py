@@ -19,7 +19,7 @@ _MOST_RESULTS = 1_000
 
 
 class _Unknown(Exception):
-    """The query has something that is not known here."""
+    """A query with something that is not known here."""
 
 
 def query(said: str, text: str, *, raw: bool, scalars: bool) -> str | None:

@@ -21,7 +21,7 @@ _MOST_NUMBERS = 1_000
 
 
 class _Unknown(Exception):
-    """What a program prints is not known."""
+    """An output that is not known."""
 
 
 def _options(arguments: Sequence[str], flags: str, valued: str = "") -> tuple[dict[str, str], list[str]]:

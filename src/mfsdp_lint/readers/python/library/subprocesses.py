@@ -125,7 +125,7 @@ _ONLY_SAYS = frozenset(
         "dumps",
     ]
 )
-"""What is given to a call of such a name is printed, or kept."""
+"""Names of calls that print, or keep, their arguments."""
 
 _STARTING = re.compile(r"(?:asyncio|os)\.\w*(?:subprocess|exec|spawn)\w*")
 """Functions of the standard library that start what their arguments are."""
