@@ -150,7 +150,8 @@ class TestProblems:
         make("run.bat")
         kinds = (
             ".py, .ipynb, .yaml, .yml, .sh, .bash, .sbatch, .slurm, .dockerfile, .Dockerfile, Dockerfile, "
-            "Containerfile, .mk, Makefile, makefile, GNUmakefile, .just, justfile, Justfile, launch.json, tasks.json"
+            "Containerfile, .mk, Makefile, makefile, GNUmakefile, .just, justfile, Justfile, "
+            "launch.json, tasks.json, .json, .toml"
         )
         assert problems("run.bat") == [("run.bat", "usage", f"not a kind of file this tool reads ({kinds})")]
 

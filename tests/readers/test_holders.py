@@ -179,7 +179,9 @@ def of_yaml(text: str) -> list[Recipe]:
 
 
 def of_image(text: str) -> list[Recipe]:
-    return recipes_of("Dockerfile", list(dockerfile_scripts("Dockerfile", dedent(text))), DEFAULT_TARGET, Sources({}))
+    return recipes_of(
+        "Dockerfile", list(dockerfile_scripts("Dockerfile", dedent(text), Sources({}))), DEFAULT_TARGET, Sources({})
+    )
 
 
 @pytest.mark.parametrize("name", [*HOLDERS, *IMAGES])

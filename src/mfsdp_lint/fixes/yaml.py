@@ -291,7 +291,7 @@ def _lists(node: Node) -> Iterator[SequenceNode]:
 def open_yaml(path: str, text: str) -> YamlFile | None:
     """Open a YAML file for editing; None if it does not parse."""
     try:
-        scripts = yaml_scripts(path, text, Sources({path: text})) or ()
+        scripts, _ = yaml_scripts(path, text, Sources({path: text}))
         return YamlFile(
             FileText(path, text), tuple(compose_documents(path, text)), tuple(each.text for each in scripts)
         )

@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.discover import FileType, written_folders
+from mfsdp_lint.inputs.discover import PROSE, FileType, written_folders
 from mfsdp_lint.inputs.imports import imports_in
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 from mfsdp_lint.inputs.sources import SIZE_LIMIT
@@ -337,9 +337,6 @@ def _scripts(root: str, type_: FileType, too_large: set[str] | None) -> Iterable
 _MOST_BYTES = 1 << 20
 """Of a file; a longer one is data."""
 
-_PROSE = (".md", ".rst", ".txt", ".html", ".svg", ".csv", ".lock")
-"""Texts that nothing is run from."""
-
 
 class Mentions:
     """The texts of the repositories that the edited files lie in, each read when it is first asked for.
@@ -401,7 +398,7 @@ def _texts(root: str) -> Iterator[tuple[str, str]]:
     number = size = 0
     for folder, names in written_folders(root):
         for name in names:
-            if name.endswith(_PROSE) or (name.startswith(".") and name != ".env"):
+            if name.endswith(PROSE) or (name.startswith(".") and name != ".env"):
                 continue
             path = os.path.join(folder, name)
             length = size_of(path)

@@ -376,8 +376,11 @@ def _nearest_name(path: str) -> str:
     return f"; did you mean {by_stem[meant[0]]}?" if meant else ""
 
 
-HEAD = 4096
+HEAD = 1 << 16
 """Bytes of a file that are looked at where its name does not decide."""
+
+PROSE = (".md", ".rst", ".txt", ".html", ".svg", ".csv", ".lock", ".log", ".out", ".err", ".diff", ".patch", ".tex")
+"""Texts that nothing is run from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,7 +389,8 @@ class FileType:
 
     `name` is what the tool calls it by, `called` what a message does ("a Python file"). A file is of the kind if it has
     one of the `suffixes` or `names`, or if nobody knows its name and its `first_line` matches. Where `content` is given
-    the beginning of the file has to match as well: so several kinds can share a suffix.
+    the beginning of the file has to match as well: so several kinds can share a suffix. With `unnamed` that is enough,
+    for a file that is no prose and whose name nobody knows.
 
     `functions`: whether an address can name a function of it; `imports`: whether it imports packages, as Python does;
     `launches`: whether it starts what files of other kinds configure.
@@ -401,6 +405,7 @@ class FileType:
     functions: bool = False
     imports: bool = False
     launches: bool = False
+    unnamed: bool = False
 
     def is_named(self, path: str) -> bool:
         """Tell whether a file of this name may be of this type."""
@@ -431,7 +436,12 @@ class FileTypes:
         if named:
             return next((each for each in named if each.content is None or each.content.search(head)), None)
         first = head.partition("\n")[0]
-        return next((each for each in self._types if each.first_line and each.first_line.match(first)), None)
+        found = next((each for each in self._types if each.first_line and each.first_line.match(first)), None)
+        if found is None and os.path.splitext(path)[1] not in PROSE and "\0" not in head:
+            found = next(
+                (each for each in self._types if each.unnamed and each.content and each.content.search(head)), None
+            )
+        return found
 
 
 def _head(path: str) -> str:

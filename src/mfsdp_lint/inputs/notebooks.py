@@ -33,7 +33,7 @@ _UNKNOWN = "get_ipython()"
 """A value that is not known."""
 
 _MAGIC = re.compile(r"(?P<indent>\s*)(?P<said>%(?P<name>[A-Za-z_]\w*)[ \t]*(?P<rest>.*))$")
-_COMMAND = re.compile(r"(?P<indent>\s*)(?:!.*|\?.*|[\w.]+\?{1,2}\s*)$")
+_COMMAND = re.compile(r"(?P<indent>\s*)(?:\?.*|[\w.]+\?{1,2}\s*)$")
 _ASSIGNED = re.compile(r"(?P<target>\s*[\w., ]+=\s*)(?:!|%[A-Za-z_]).*$")
 _VARIABLE = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>\S.*)$")
 
@@ -57,14 +57,52 @@ def as_python(lines: Sequence[str]) -> list[str]:
         name = found[0] if found else ""
         if name in _WRAPPED and len(lines) > 1:
             return ["pass", *as_python(lines[1:])]
+        if name in _SHELLS and len(lines) > 1:
+            starts = _PROGRAM.search("\n".join(lines))
+            return ["pass", *(_system(lines[1:], fills=False) if starts else [""] * (len(lines) - 1))]
         blank = [""] * (len(lines) - 1)
         return [("pass" if name in (*_ELSEWHERE, *_WRAPPED) else _ANYTHING), *blank]
     if parses("\n".join(lines)):
         return list(lines)
     made: list[str] = []
-    for line in lines:
-        made.append(line if _is_open("\n".join(made)) else _line(line))
+    while len(made) < len(lines):
+        line = lines[len(made)]
+        if line.lstrip().startswith("!") and not _is_open("\n".join(made)):
+            more = takewhile(lambda each: each.rstrip().endswith("\\"), lines[len(made) :])
+            made += _system(lines[len(made) : len(made) + len(list(more)) + 1], fills=True)
+        else:
+            made.append(line if _is_open("\n".join(made)) else _line(line))
     return made
+
+
+_SHELLS = ("bash", "sh")
+_PROGRAM = re.compile(r"\.(?:py|sh)\b|\s-m\s|\bsbatch\b")
+"""A program that may start a run; what any other does is nothing to the names of the notebook."""
+
+_NAMES = re.compile(
+    r"\$\$|\$\{(?P<braced>\w+)\}|\$(?P<name>[A-Za-z_]\w*)|(?P<brace>\{(?![A-Za-z_]))|(?P<other>(?<=\s)\})"
+)
+
+
+def _system(lines: Sequence[str], *, fills: bool) -> list[str]:
+    """Write lines that a shell is given as a call, each in its line; with `fills`, IPython puts values of Python in."""
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    said = [line.lstrip().removeprefix("!") if fills and not number else line for number, line in enumerate(lines)]
+    texts = [json.dumps(f"{line}\n") for line in said]
+    if fills:
+        texts = ["f" + _NAMES.sub(_value_of, text) for text in texts]
+    made = [f"{indent}import os; os.system({texts[0]}", *texts[1:]]
+    made[-1] += ")"
+    is_known = _PROGRAM.search("\n".join(lines)) and parses("\n".join(made).strip())
+    return made if is_known else [f"{indent}pass", *[""] * (len(lines) - 1)]
+
+
+def _value_of(found: re.Match[str]) -> str:
+    name = found["name"] or found["braced"]
+    if name is None:
+        return "$" if found[0] == "$$" else found[0] * 2
+    # (Names of the environment, which Python has no value for.)
+    return found[0].replace("{", "{{").replace("}", "}}") if name.isupper() else f"{{{name}}}"
 
 
 def _line(line: str) -> str:

@@ -30,9 +30,17 @@ if TYPE_CHECKING:
 
 
 _STARTS = re.compile(
-    r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+)\b|\b(?:Bash|Docker|KubernetesPod)Operator\b|\bScript\("
-    r"|\btask\.bash\b"
+    r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+|spawn\w+)\b|\b(?:Bash|Docker|KubernetesPod)Operator\b|\bScript\("
+    r"|\btask\.bash\b|\bsys\.executable\b"
+    r"|f?[\"'](?:\S*/|[^\"'\n]*&& *)?(?:torchrun|accelerate|deepspeed|srun|python3?)[\"' ]"
 )
+"""A call that starts a program, or a text that is, or begins with, the name of a launcher."""
+
+
+def may_start_programs(text: str) -> bool:
+    """Tell whether the text of a Python file may start another program."""
+    return bool(_STARTS.search(text))
+
 
 _AS_A_MODULE = re.compile(r"\bm *= *True\b")
 """The argument for which `Script` of nemo-run writes `-m`."""

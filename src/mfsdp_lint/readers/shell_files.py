@@ -9,6 +9,7 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,9 @@ def programs_of(asked: ToRead, ran: Ran | None = None) -> Programs:
     return Programs(asked, ran)
 
 
+_TEMPLATE = re.compile(r"^[ \t]*\{%", re.MULTILINE)
+"""A statement of Jinja: what the script will be is not known everywhere."""
+
 _RELEVANT = re.compile(
     r"megatron|fsdp|--(?:tensor|pipeline)-model-parallel-size|--micro-batch-size|\bddp\."
     r"|torchrun|torch\.distributed|--recipe\b",
@@ -92,7 +96,8 @@ def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | N
     sources, followed = relevance.sources, set() if followed is None else followed
     for program in _programs(path, text, sources):
         if program.endswith(".py"):
-            if relevance.reaches(program, speaks_of_recipes):
+            # A launcher in Python may have the words of a run from elsewhere.
+            if relevance.reaches(program, speaks_of_recipes) or _speaks(sources.text_or_none(program) or ""):
                 return True
         elif program not in followed:
             followed.add(program)
@@ -105,7 +110,7 @@ def _speaks(text: str) -> bool:
     return bool(_RELEVANT.search(text) and _STARTS.search(text)) or bool(_ON_A_CLUSTER.search(text))
 
 
-_PROGRAM = re.compile(r"[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b|(?<=\s-m)\s+[\w.]+")
+_PROGRAM = re.compile(r"[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b|(?<=\s-m)\s+[\w.]+|(?<=/)[\w./-]*\w(?![\w/.*=])")
 
 _CHANGES = re.compile(r"\bcd\s+[\"']?([\w./-]+)")
 
@@ -161,6 +166,13 @@ class _ScriptReading:
         from mfsdp_lint.readers.shell.read import read_shell
 
         self.programs = self.programs or programs_of(self.asked, self.memory.ran)
+        if _TEMPLATE.search(text):
+            from mfsdp_lint.readers.embedding_formats.held_texts import template_of_script
+            from mfsdp_lint.readers.shell.script import of_file
+            from mfsdp_lint.readers.shell.state import Held
+
+            held = Held(template_of_script(of_file(path, text)))
+            return read_shell(path, held, self.asked.target, self.asked.sources, self.programs)
         return read_shell(path, text, self.asked.target, self.asked.sources, self.programs)
 
     def launches(self) -> list[Recipe]:
@@ -237,7 +249,7 @@ ScriptsOf = Callable[[str, str, Sources], "Iterable[Held | HeldCommand]"]
 def _docker(path: str, text: str, sources: Sources) -> Iterable[Held]:
     from mfsdp_lint.readers.embedding_formats.formats import dockerfile_scripts
 
-    return dockerfile_scripts(path, text)
+    return dockerfile_scripts(path, text, sources)
 
 
 def _make(path: str, text: str, sources: Sources) -> Iterable[Held]:
@@ -256,6 +268,16 @@ def _vscode(path: str, text: str, sources: Sources) -> Iterable[Held | HeldComma
     from mfsdp_lint.readers.embedding_formats.vscode import vscode_scripts
 
     return vscode_scripts(path, text, sources)
+
+
+def _any(path: str, text: str, sources: Sources) -> Iterable[Held]:
+    from mfsdp_lint.readers.embedding_formats.any_job import text_scripts
+    from mfsdp_lint.readers.embedding_formats.formats import yaml_scripts
+
+    if path.endswith(".json"):
+        with suppress(Unreadable):
+            return yaml_scripts(path, text, sources)[0]
+    return text_scripts(path, text, sources)
 
 
 HOLDERS = (
@@ -285,5 +307,20 @@ HOLDERS = (
         ),
         re.compile(r'"(?:program|module|command)"\s*:'),
         _vscode,
+    ),
+    HolderFiles(
+        FileType(
+            "job",
+            "a file with a command line",
+            suffixes=(".json", ".toml"),
+            content=re.compile(
+                r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed)\b.{0,2000}?(?:fsdp|megatron|model.parallel|\bddp\.)"
+                r"|fsdp.{0,2000}?\b(?:torchrun|accelerate|deepspeed)\b",
+                re.DOTALL | re.IGNORECASE,
+            ),
+            unnamed=True,
+        ),
+        re.compile(r"\.(?:py|sh)\b|-m\b"),
+        _any,
     ),
 )

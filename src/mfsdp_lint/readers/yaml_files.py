@@ -29,13 +29,8 @@ def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
 
 
 _HOLDS = re.compile(
-    r"^[ \t-]*[\"']?(?:commands?|args|run|script|source|entrypoint|data|program)[\"']?\s*:", re.MULTILINE
+    r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed|srun|mpirun|sbatch|bash|sh)\b|\.(?:py|sh)\b|\bprogram:"
 )
-_TEMPLATE = re.compile(r"(?<!\$)\{\{(?![\w.-]+\}\})|\{%[- ]")
-"""A template of Jinja or Helm: what it will be cannot be known. GitHub's `${{ }}` and Argo's `{{a.b}}` stand in values
-only."""
-
-
 _VALUES = re.compile(r"[\w.-]*values[\w.-]*\.ya?ml")
 """The names of files with a chart's values: its templates are read with them."""
 
@@ -45,7 +40,8 @@ def _chart_of(path: str, sources: Sources) -> str | None:
     folder = posixpath.dirname(path)
     while posixpath.basename(folder) not in ("", ".", ".."):
         above = posixpath.dirname(folder)
-        if posixpath.basename(folder) == "templates" and sources.exists(posixpath.join(above, "Chart.yaml")):
+        named = (posixpath.join(above, each) for each in ("Chart.yaml", "values.yaml"))
+        if posixpath.basename(folder) == "templates" and any(map(sources.exists, named)):
             return above
         folder = above
     return None
@@ -62,7 +58,7 @@ def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed
         return read_template(path, text, chart, asked.target, asked.sources, programs_of(asked), unfollowed)
     if _VALUES.fullmatch(posixpath.basename(path)) and asked.sources.exists(beside(path, "Chart.yaml")):
         return []
-    if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)) or _TEMPLATE.search(text):
+    if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)):
         return None
     from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder
 

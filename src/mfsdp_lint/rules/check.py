@@ -314,9 +314,10 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
     """Find the line of the user's files whose change removes the problem.
 
     In this order: the write of the bad value, or its default in a class of the files, unless a variant without the
-    mistake shares it; the constructor call that put the bad default into a recipe whose conflicting feature was on; the
-    first of the writes that turned this feature on; any other constructor call that left the bad value at its default;
-    the write of a bad value that is right on other paths through the same recipe; the recipe.
+    mistake shares it; the constructor call that put the bad default into a recipe whose conflicting feature was on;
+    the first of the writes that turned this feature on, before all one that no variant without the mistake shares;
+    any other constructor call that left the bad value at its default; the write of a bad value that is right on
+    other paths through the same recipe; the recipe.
     """
     if hit.assignment:
         origin = hit.assignment.origin
@@ -337,12 +338,13 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
     last = enabling[-1][1] if enabling and enabling[-1][1].how == "assigned" else None
     again = [found for found in bad if last is not None and found[1].order > last.order]
     is_exposed = any(hit.variant is each for each in hit.recipe.exposed)
-    if enabling and not is_exposed and not _unshared(hit, enabling, writes):
+    alone = _unshared(hit, enabling, writes)
+    if enabling and not is_exposed and not alone:
         # Each is right in some other recipe: what is written last brings them together.
         known = {path for path, _, _ in shared}
         both = [found for found in blamed if found[1].how != "default" and found[0] not in known]
         enabling = sorted([*enabling, *both], key=_latest_first) if both else enabling
-    for path, origin, places in (*written, *again, *enabling, *bad, *shared):
+    for path, origin, places in (*written, *again, *alone, *enabling, *bad, *shared):
         return _at(path, origin, places[0])
     recipe = hit.recipe
     return Primary("", Span(recipe.path, recipe.line, 1, recipe.line, 1), recipe.name)
@@ -376,6 +378,8 @@ def _blamed(hit: RuleMatch, settings: Sequence[Condition], is_linted: IsLinted) 
     found = []
     for path in (path for setting in settings for path in setting.deciding(hit.seen)):
         origin = hit.variant.origin(path)
+        if origin is not None and origin.how == "default" and (run := hit.seen.origin(path)) and run.how == "startup":
+            origin = run.earlier or origin  # start-up follows another setting, which may be written
         places = origin.places(is_linted) if path in hit.witnesses and origin else []
         if origin and places:
             found.append((path, origin, places))

@@ -156,7 +156,9 @@ def _changed(path: str, text: str, edit: Edit) -> _Changed | None:
     assignment = next((each for each in around if each.type == "variable_assignment"), None)
     name = script.source(assignment.children[0]) if assignment is not None else written[1] if written else ""
     exported = declared is not None and bool(_EXPORTING.match(script.source(declared)))
-    exported = exported or bool(re.search(rf"\bexport\s[^\n]*\b{name}\b", text)) or bool(_ALL_EXPORTED.search(text))
+    exported = (
+        exported or bool(re.search(rf"\bexport\s[^\n]*\b{re.escape(name)}\b", text)) or bool(_ALL_EXPORTED.search(text))
+    )
     outer = script.bounds(statement)
     return _Changed(path, min(start, outer[0]), max(end, outer[1]), name, exported) if name else None
 

@@ -29,7 +29,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     end = lines.offset(edit.span.end_line, edit.span.end_column)
     if anchor := _anchor(path, text, start):
         return f"{path} uses {anchor}"
-    scripts = yaml_scripts(path, text, Sources({path: text})) or ()
+    scripts, _ = yaml_scripts(path, text, Sources({path: text}))
     for held in scripts:
         if any(piece.path == path and piece.start <= start and end <= piece.end for piece in held.text):
             return user_in_script(users, request, edit, settings, script_alone(path, text, held.text))

@@ -16,6 +16,7 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Settings, Span, Vari
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, OneOf, Unknown, Value, join, possible, same
+from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.startup import OBJECT, Phase, StartupStep, UpstreamLine, rare, startup
 from mfsdp_lint.megatron.versions import Target
 
@@ -29,7 +30,10 @@ _SECTIONS = ("mixed_precision", "comm_overlap")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A setting that start-up changes: what it was before the step named, what it is after it, and upstream's line."""
+    """A setting that start-up changes: what it was before the step named, what it is after it, and upstream's line.
+
+    `when` is the condition for which start-up does so, if there is one.
+    """
 
     path: str
     before: Value
@@ -37,6 +41,7 @@ class Change:
     step: str
     phase: Phase
     place: UpstreamLine | None
+    when: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +124,12 @@ class Resolved(Layer):
     def get(self, path: str) -> Setting | None:
         if path not in self.paths:
             return self.below.get(path)
-        return Setting(path, self._values[path], _origin(self.below.origin(path), self._changes_of(path)))
+        return Setting(path, self._values[path], _origin(self.below.origin(path), self._changes_of(path), self.below))
 
     def history(self, path: str) -> list[tuple[str, Origin]]:
         """Return the writes of the recipe, then those of start-up."""
         below = self.below.history(path)
-        changed = _origin(None, self._changes_of(path))
+        changed = _origin(None, self._changes_of(path), self.below)
         return below if changed is None else [*below, *((path, each) for each in changed.chain())]
 
     def _changes_of(self, path: str) -> Iterator[Change]:
@@ -240,7 +245,7 @@ class _StartupRun:
             return
         self.values[path] = after
         if not path.startswith(_FACTS):
-            self.changes.append(Change(path, before, after, step.name, step.phase, step.place))
+            self.changes.append(Change(path, before, after, step.name, step.phase, step.place, step.when))
 
     def copy(self, step: StartupStep, path: str, source: str, maybe: bool) -> None:
         """Write what another setting is, unless that is None."""
@@ -285,9 +290,15 @@ def _kind(section: Value) -> Value:
     return section if is_named and not isinstance(section, NotNone) else Known(OBJECT)
 
 
-def _origin(written: Origin | None, changes: Iterable[Change]) -> Origin | None:
+def _origin(written: Origin | None, changes: Iterable[Change], below: Settings) -> Origin | None:
+    """Return the origin of a changed value. Where nobody wrote the setting, the one that start-up follows is behind it
+    (`--recompute-activations`).
+    """
     origin = written
     for change in changes:
+        asked = () if change.when is None or (origin is not None and origin.how != "default") else change.when.paths()
+        followed = [below.origin(path) for path in asked] if len(asked) == 1 else []
+        origin = next((each for each in followed if each is not None and each.how == "assigned"), origin)
         if (place := change.place) is not None:
             span = Span(place.path, place.line, 1, place.line, 1)
             origin = Origin(

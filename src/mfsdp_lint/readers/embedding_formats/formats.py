@@ -9,6 +9,7 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice, product
 
 from mfsdp_lint.core.lines import Lines
@@ -17,6 +18,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
+from mfsdp_lint.readers.embedding_formats.any_job import job_scripts, text_scripts
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Variables,
     added,
@@ -24,6 +26,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     dotenv_variables,
     entries,
     environment,
+    filled_in,
     held,
     items,
     joined,
@@ -37,8 +40,9 @@ from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kuber
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
+from mfsdp_lint.readers.shell.launch_command import path_of
 from mfsdp_lint.readers.shell.read import read_shell
-from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, of_file, plain
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
@@ -54,24 +58,55 @@ def is_compose(document: YamlDocument, root: MappingNode) -> bool:
 def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
     """Yield the scripts of the services: the entry point with the command behind it.
 
-    Files of variables are beside the file.
+    Files of variables are beside the file; those of `.env` are filled in (docs.docker.com/compose, interpolation).
     """
+    dotenv = beside(document.path, ".env")
+    text = sources.text_or_none(dotenv) if sources.exists(dotenv) else None
+    fill = partial(_interpolated, dotenv_variables(dotenv, text) if text is not None else {})
     for service in entries(document, entries(document, root).get("services")).values():
         own = entries(document, service)
         variables = {
             **_of_files(document, own.get("env_file"), sources),
-            **environment(document, own.get("environment")),
+            **environment(document, own.get("environment"), fill),
         }
         entrypoint, given = own.get("entrypoint"), own.get("command")
         if all(each is None or _is_list(document, each) for each in (entrypoint, given)):
-            yield from held(_dollars(command(document, entrypoint, given)), variables)
+            yield from held(command(document, entrypoint, given, fill=fill), variables)
         else:
             # A text is split into words as a shell does it.
             parts = [
-                command(document, each) if _is_list(document, each) else text_of(document, each)
+                command(document, each, fill=fill) if _is_list(document, each) else fill(text_of(document, each))
                 for each in (entrypoint, given)
             ]
-            yield from held(_dollars(joined(parts, " ")), variables)
+            yield from held(joined(parts, " "), variables)
+
+
+_INTERPOLATED = re.compile(
+    r"\$(?:(?P<dollar>\$)|\{(?P<braced>\w+)(?::?(?P<how>[-+?])(?P<default>[^}]*))?\}|(?P<bare>[A-Za-z_]\w*))"
+)
+
+
+def _interpolated(dotenv: Variables, text: Text) -> Text:
+    """Fill in the variables of a text as Compose does before anything sees it; `$$` is how the file writes `$`."""
+    found: list[Piece] = []
+    for piece in text:
+        at = 0
+        for each in _INTERPOLATED.finditer(piece.text):
+            name = each["braced"] or each["bare"] or ""
+            place = piece.cut(*each.span())
+            given = dotenv[name].text if name in dotenv else None
+            found.append(piece.cut(at, each.start()))
+            at = each.end()
+            if each["dollar"]:
+                found.append(replace(place, text="$"))
+            elif given is not None:
+                found += given
+            elif each["how"] == "-":
+                found.append(replace(piece.cut(*each.span("default")), option=f"${name}"))
+            else:
+                found.append(replace(place, text=HOLE, option=f"${name}"))
+        found.append(piece.cut(at, len(piece.text)))
+    return tuple(each for each in found if each.text)
 
 
 def _of_files(document: YamlDocument, node: Node | None, sources: Sources) -> Variables:
@@ -89,13 +124,6 @@ def _is_list(document: YamlDocument, node: Node | None) -> bool:
     return node is not None and isinstance(document.follow(node), SequenceNode)
 
 
-def _dollars(text: Text) -> Text:
-    """Replace `$$`, which is how the file writes `$`."""
-    return tuple(
-        replace(piece, text=piece.text.replace("$$", "$")) if "$$" in plain((piece,)) else piece for piece in text
-    )
-
-
 _INSTRUCTION = re.compile(
     r"""^[ \t]*(?P<name>[A-Za-z]+)[ \t]+
     (?P<said>(?:[^\n\\]
@@ -111,21 +139,48 @@ _PAIR = re.compile(
 _OLD = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]*\S)")
 
 
-def dockerfile_scripts(path: str, text: str) -> Iterator[Held]:
-    """Yield the script of the last stage: the entry point with the command behind it."""
+def dockerfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
+    """Yield the script of the last stage: the entry point with the command behind it, and the files copied for it."""
     lines = Lines(text)
     variables: dict[str, Variable] = {}
     last: dict[str, Text] = {}
+    copied: list[tuple[str, str]] = []
+    folder = "/"
     for found in _INSTRUCTION.finditer(text):
         name = found["name"].upper()
         piece = Piece(found["said"], path, lines, found.start("said"), found.end("said"))
+        words = [each for each in found["said"].split() if not each.startswith("--")]
         if name == "FROM":
-            variables, last = {}, {}
+            variables, last, copied, folder = {}, {}, [], "/"
+        elif name == "WORKDIR":
+            folder = posixpath.join(folder, found["said"].strip())
+        elif name in ("COPY", "ADD") and "--from" not in found["said"] and not found["said"].startswith("["):
+            copied += [(each, posixpath.join(folder, words[-1])) for each in words[:-1]]
         elif name == "ENV":
             variables |= _environment(piece)
         elif name in ("CMD", "ENTRYPOINT"):
             last[name] = (piece,)
-    yield from held(_run(last.get("ENTRYPOINT"), last.get("CMD")), variables)
+    script = _run(last.get("ENTRYPOINT"), last.get("CMD"))
+    files = dict(_copied(path, plain(script), folder, copied, sources))
+    for one in held(script, variables):
+        yield replace(one, files=files)
+
+
+def _copied(
+    path: str, said: str, folder: str, copied: Sequence[tuple[str, str]], sources: Sources
+) -> Iterator[tuple[str, Text]]:
+    """Yield the files that a script names and that an image has from the tree, by the names that the script has."""
+    for name in dict.fromkeys(re.findall(r"[\w./-]*[\w-]", said)):
+        place = posixpath.normpath(posixpath.join(folder, name))
+        for source, target in reversed(copied):
+            inner = posixpath.relpath(place, posixpath.normpath(target))
+            whole = posixpath.normpath(target) == place and not target.endswith("/")
+            is_file = posixpath.basename(source) == posixpath.basename(inner) and "/" not in inner
+            named = source if whole or is_file else posixpath.join(source, inner)
+            found = None if inner.startswith("..") else path_of(named, path, sources, None)
+            if found is not None and (text := sources.text_or_none(found)) is not None:
+                yield name, of_file(found, text)
+                break
 
 
 def _run(entry: Text | None, command: Text | None) -> Text:
@@ -186,12 +241,55 @@ def github_scripts(document: YamlDocument, root: MappingNode, sources: Sources) 
     outer = environment(document, whole.get("env"))
     for job in (*entries(document, whole.get("jobs")).values(), whole.get("runs")):
         own = entries(document, job)
-        around = outer | environment(document, own.get("env"))
-        for step in items(document, own.get("steps")):
-            inside = entries(document, step)
-            shell = said(document, inside.get("shell"))
-            if "run" in inside and (shell in _FOLLOWED_SHELLS or str(shell).startswith(("bash ", "sh "))):
-                yield from held(text_of(document, inside["run"]), around, environment(document, inside.get("env")))
+        inputs = entries(
+            document, entries(document, entries(document, whole.get("on")).get("workflow_dispatch")).get("inputs")
+        )
+        given = {
+            f"inputs.{name}": text
+            for name, each in inputs.items()
+            if (text := text_of(document, entries(document, each).get("default")))
+        }
+        for chosen in _combinations(document, entries(document, own.get("strategy")).get("matrix")):
+            fill = partial(filled_in, {**given, **{f"matrix.{name}": text for name, text in chosen.items()}})
+            around = outer | environment(document, own.get("env"), fill)
+            for step in items(document, own.get("steps")):
+                inside = entries(document, step)
+                shell = said(document, inside.get("shell"))
+                if "run" in inside and (shell in _FOLLOWED_SHELLS or str(shell).startswith(("bash ", "sh "))):
+                    script = fill(text_of(document, inside["run"]))
+                    yield from held(script, around, environment(document, inside.get("env"), fill))
+
+
+def _combinations(document: YamlDocument, matrix: Node | None) -> Iterator[dict[str, Text]]:
+    """Yield the values of each job of a matrix, as far as there are few; one without any where they are not known."""
+    own = entries(document, matrix)
+    axes = {
+        name: [text_of(document, item) for item in items(document, each)]
+        for name, each in own.items()
+        if name not in ("include", "exclude")
+    }
+    added = [
+        {name: text_of(document, value) for name, value in entries(document, item).items()}
+        for item in items(document, own.get("include"))
+    ]
+    left_out = [
+        {name: said(document, value) for name, value in entries(document, item).items()}
+        for item in items(document, own.get("exclude"))
+    ]
+    jobs = (
+        [dict(zip(axes, chosen, strict=True)) for chosen in islice(product(*axes.values()), _MOST_JOBS + 1)]
+        if axes
+        else []
+    )
+    jobs = [
+        job for job in jobs if not any(all(plain(job.get(k, ())) == v for k, v in each.items()) for each in left_out)
+    ]
+    for each in added:
+        same = [job for job in jobs if axes and all(plain(job[k]) == plain(v) for k, v in each.items() if k in axes)]
+        for job in same:
+            job |= each
+        jobs += [] if same else [each]
+    yield from jobs if 0 < len(jobs) <= _MOST_JOBS else [{}]
 
 
 _OF_A_PIPELINE = {"stages", "include", "workflow", "default", "variables", "before_script"}
@@ -461,28 +559,39 @@ def read_yaml_holder(
 
     With `programs`, those of the tree are followed. Raises Unreadable.
     """
-    scripts = yaml_scripts(path, text, sources)
-    return None if scripts is None else recipes_of(path, scripts, versions, sources, programs, unfollowed)
+    try:
+        scripts, is_known = yaml_scripts(path, text, sources)
+    except Unreadable:
+        # A template may be no YAML before it is filled in.
+        if not _IS_TEMPLATE.search(text):
+            raise
+        scripts, is_known = list(text_scripts(path, text, sources)), False
+    found = recipes_of(path, scripts, versions, sources, programs, unfollowed)
+    return found if found or is_known else None
 
 
-def yaml_scripts(path: str, text: str, sources: Sources) -> list[Held] | None:
-    """Return the scripts in a YAML file; None where it is no file that holds scripts. Raises Unreadable."""
+_IS_TEMPLATE = re.compile(r"\{\{|\{%")
+
+
+def yaml_scripts(path: str, text: str, sources: Sources) -> tuple[list[Held], bool]:
+    """Return the scripts in a YAML file, and whether it is of a format that holds scripts. Raises Unreadable."""
     scripts: list[Held] = []
-    holds = False
+    is_known = False
     document = YamlDocument(path, Lines(text))
     roots = compose_documents(path, text, again=True)
     with_maps(document, roots)
     for root in roots:
-        if isinstance(root, MappingNode) and (found := scripts_of_document(document, root, sources)) is not None:
-            holds = True
-            scripts += found
-    return scripts if holds else None
+        found = scripts_of_document(document, root, sources) if isinstance(root, MappingNode) else None
+        is_known = is_known or found is not None
+        is_map = isinstance(root, MappingNode) and said(document, entries(document, root).get("kind")) == "ConfigMap"
+        scripts += (found or ()) if found or is_map else job_scripts(document, root)
+    return scripts, is_known
 
 
 def scripts_of_document(document: YamlDocument, root: MappingNode, sources: Sources) -> list[Held] | None:
-    """Return the scripts in a document; None where it holds none."""
-    found = [list(scripts_of(document, root, sources)) for is_one, scripts_of in _FORMATS if is_one(document, root)]
-    return [held for each in found for held in each] if found else None
+    """Return the scripts in a document; None where it is of no format that holds any."""
+    readers = [scripts_of for is_one, scripts_of in _FORMATS if is_one(document, root)]
+    return [held for scripts_of in readers for held in scripts_of(document, root, sources)] if readers else None
 
 
 def script_alone(path: str, text: str, script: Text) -> str:

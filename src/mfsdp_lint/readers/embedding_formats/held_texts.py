@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, plain, sliced
 from mfsdp_lint.readers.shell.state import Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -20,7 +20,7 @@ _SCRIPT_FOLLOWS = re.compile(r"-\w*c")
 _BARE = re.compile(r"[\w@%+=:,./-]+")
 """A word that a shell leaves as it is."""
 
-_FILLED_IN = re.compile(r"\$?\{\{.*?\}\}|\$\[\[.*?\]\]", re.DOTALL)
+_FILLED_IN = re.compile(r"\$?\{\{.*?\}\}|\$\[\[.*?\]\]|\$\{[A-Za-z_][\w-]*\.[\w.\[\]-]+\}", re.DOTALL)
 """Placeholders that GitHub, GitLab and Argo fill in before a shell sees them."""
 
 
@@ -67,10 +67,27 @@ def text_of(document: YamlDocument, node: Node | None, *, templated: bool = True
     target = document.follow(node) if node is not None else None
     if not isinstance(target, ScalarNode) or target.tag == "null":
         return ()
-    whole = list(_lines_of(document, target)) if target.style == "|" else [_line_of(document, target)]
-    if not templated:
-        return tuple(whole)
-    return tuple(part for piece in whole for part in with_holes(piece) if part.text) or tuple(whole)
+    whole = list(_lines_of(document, target)) if target.style == "|" else list(_folded(document, target))
+    return template_of_script(tuple(whole)) or tuple(whole) if templated else tuple(whole)
+
+
+def _folded(document: YamlDocument, scalar: ScalarNode) -> Iterator[Piece]:
+    """Return a scalar whose lines are joined to one, each of its words at its place."""
+    source = document.lines.text
+    if source.find(scalar.text, scalar.start, scalar.end) >= 0 or not scalar.text.strip():
+        yield _line_of(document, scalar)
+        return
+    at = scalar.start
+    found: list[Piece] = []
+    for part in re.findall(r"\s+|\S+", scalar.text):
+        place = at if part.isspace() else source.find(part, at, scalar.end + 1)
+        if place < 0:
+            yield _line_of(document, scalar)
+            return
+        end = place if part.isspace() else place + len(part)
+        found.append(Piece(part, document.path, document.lines, place, end))
+        at = end
+    yield from found
 
 
 def _line_of(document: YamlDocument, scalar: ScalarNode) -> Piece:
@@ -107,6 +124,74 @@ def with_holes(piece: Piece) -> Iterator[Piece]:
     yield piece.cut(start, len(piece.text))
 
 
+_CONTROL = re.compile(
+    r"^[ \t]*(?:\{%[-+]?\s*(?P<jinja>\w+)[^\n]*%\}"
+    r"|\{\{-?\s*(?P<go>if|else|end|range|with|define|template)\b[^\n]*\}\})[ \t]*\n",
+    re.MULTILINE,
+)
+_OPENING = {"if": "if", "for": "while", "range": "while", "with": "if"}
+_SHELL_OF = {"if": 'if [ "{}" ]; then', "while": 'while [ "{}" ]; do', "elif": 'elif [ "{}" ]; then', "else": "else"}
+
+
+def with_branches(text: Text) -> Text:
+    """Return a template of a script with its branches as those of a shell, whose conditions nobody knows; within a
+    command they are words that nobody knows.
+    """
+    whole = plain(text)
+    if not _CONTROL.search(whole):
+        return text
+    found: list[Piece] = []
+    at, inside = 0, 0
+    waiting: list[str] = []
+    for control in _CONTROL.finditer(whole):
+        kind = control["jinja"] or control["go"]
+        opens, closes = kind in _OPENING, kind.startswith("end")
+        place = next(iter(sliced(text, control.start(), control.end() - 1)))
+        if inside:
+            inside += opens - closes
+            if not inside:
+                outside = whole[:at] + whole[control.end() :]
+                again = any(flag in outside for flag in re.findall(r"--[\w-]+", whole[at : control.start()]))
+                words = replace(place, text=HOLE, option="" if again else "$1").splitting()
+                found += [words, replace(place, text=" \\\n")]
+                at = control.end()
+            continue
+        found += sliced(text, at, control.start())
+        at = control.end()
+        if opens and whole[: control.start()].endswith("\\\n"):
+            inside = 1
+            continue
+        said = ":"
+        if opens:
+            waiting.append(_OPENING[kind])
+            said = _SHELL_OF[waiting[-1]]
+        elif closes and waiting:
+            said = "fi" if waiting.pop() == "if" else "done"
+        elif kind in ("else", "elif") and waiting:
+            said = _SHELL_OF["elif" if " if " in control[0] or kind == "elif" else "else"]
+        found.append(replace(place, text=said.format(HOLE) + "\n"))
+    return (*found, *sliced(text, at, len(whole)))
+
+
+def template_of_script(text: Text) -> Text:
+    """Return a script of which Jinja, or the like, fills in parts."""
+    return tuple(each for piece in with_branches(text) for each in with_holes(piece) if each.text)
+
+
+_PLACEHOLDER_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)*")
+
+
+def filled_in(values: Mapping[str, Text], text: Text) -> Text:
+    """Fill in the placeholders of a text that have a value, by their name or its last part; others are not known."""
+    found: list[Piece] = []
+    for piece in text:
+        written = piece.lines.text[piece.start : piece.end] if piece.text == HOLE else ""
+        name = written.strip("${}[]<>% \t.").strip()
+        value = values.get(name, values.get(name.rpartition(".")[2])) if _PLACEHOLDER_NAME.fullmatch(name) else None
+        found += (piece,) if value is None else value
+    return tuple(found)
+
+
 def variable(text: Text) -> Variable:
     """Return a variable of the environment. If its value refers to another variable, only its presence is known."""
     if not text or "$" in plain(text) or HOLE in plain(text):
@@ -126,7 +211,7 @@ def environment(document: YamlDocument, node: Node | None, fill: Fill = as_it_is
     """Read an environment: `{NAME: value}`, `[{name: NAME, value: value}]` or `[NAME=value]`."""
     target = document.follow(node) if node is not None else None
     if isinstance(target, MappingNode):
-        return {name: variable(text_of(document, value)) for name, value in entries(document, target).items()}
+        return {name: variable(fill(text_of(document, value))) for name, value in entries(document, target).items()}
     found: dict[str, Variable] = {}
     for item in items(document, node):
         own = entries(document, item)

@@ -23,10 +23,11 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     mappings,
     said,
     text_of,
+    variable,
 )
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.script import Piece, Text, plain
-from mfsdp_lint.readers.shell.state import Held
+from mfsdp_lint.readers.shell.state import Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node
 
@@ -53,9 +54,54 @@ def kubernetes_scripts(document: YamlDocument, root: MappingNode, sources: Sourc
             fill = partial(_with_parameters, given)
             # A template of Argo has the script by itself.
             source = fill(text_of(document, inside.get("source")))
-            text = source or command(document, inside.get("command"), inside.get("args"), fill=fill)
-            for one in held(text, environment(document, inside.get("env"), fill)):
+            variables = {**_from_maps(document, inside), **environment(document, inside.get("env"), fill)}
+            variables |= _keys_of_maps(document, inside)
+            with_env = partial(_with_variables, variables, fill)
+            text = source or command(document, inside.get("command"), inside.get("args"), fill=with_env)
+            for one in held(text, variables):
                 yield replace(one, files=files)
+
+
+def _from_maps(document: YamlDocument, container: Mapping[str, Node]) -> dict[str, Variable]:
+    """Return the variables that a container has of whole ConfigMaps (`envFrom`)."""
+    found: dict[str, Variable] = {}
+    for each in items(document, container.get("envFrom")) if document.maps else ():
+        own = entries(document, each)
+        name = said(document, entries(document, own.get("configMapRef")).get("name")) or ""
+        before = said(document, own.get("prefix")) or ""
+        found |= {f"{before}{key}": variable(text) for key, text in document.maps.get(name, {}).items()}
+    return {name: each for name, each in found.items() if name.isidentifier()}
+
+
+def _keys_of_maps(document: YamlDocument, container: Mapping[str, Node]) -> dict[str, Variable]:
+    """Return the variables that a container has of single keys of ConfigMaps (`valueFrom`)."""
+    found: dict[str, Variable] = {}
+    for each in items(document, container.get("env")) if document.maps else ():
+        own = entries(document, each)
+        key = entries(document, entries(document, own.get("valueFrom")).get("configMapKeyRef"))
+        text = document.maps.get(said(document, key.get("name")) or "", {}).get(said(document, key.get("key")) or "")
+        found |= {said(document, own.get("name")) or "": variable(text)} if text else {}
+    return found
+
+
+_REFERENCE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
+
+
+def _with_variables(variables: Mapping[str, Variable], fill: Fill, text: Text) -> Text:
+    """Fill in `$(NAME)`, for which Kubernetes puts a variable of the container before it starts the command."""
+    found: list[Piece] = []
+    for piece in fill(text):
+        at = 0
+        for named in _REFERENCE.finditer(piece.text):
+            variable = variables.get(named[1])
+            if variable is not None:
+                found += [
+                    piece.cut(at, named.start()),
+                    *(variable.text or (replace(piece.cut(*named.span()), text=HOLE),)),
+                ]
+                at = named.end()
+        found.append(piece.cut(at, len(piece.text)))
+    return tuple(each for each in found if each.text) or text
 
 
 def _containers(document: YamlDocument, root: Node) -> Iterator[tuple[Mapping[str, Node], Mapping[str, Node]]]:
@@ -126,7 +172,7 @@ def mounted_files(document: YamlDocument, roots: Sequence[Node]) -> frozenset[st
 Parameters = Mapping[str, Text]
 """Values by the names that placeholders of Argo have for them (argo-workflows.readthedocs.io, variables)."""
 
-_PARAMETER = re.compile(r"\{\{\s*((?:workflow|inputs)\.parameters\.[\w-]+)\s*\}\}")
+_PARAMETER = re.compile(r"\{\{\s*((?:workflow|inputs)\.parameters\.[\w-]+|item(?:\.[\w-]+)?)\s*\}\}")
 
 
 def _with_parameters(given: Parameters, text: Text) -> Text:
@@ -171,9 +217,26 @@ def _given_to(
     for each in mappings(document, root):
         step = entries(document, each)
         if name and said(document, step.get("template")) == name:
-            given = {**own, **_parameters(document, step.get("arguments"), "inputs", fill)}
-            found += [given] if given not in found else []
+            for item in _items_of(document, step):
+                with_item = partial(_with_parameters, {**workflow, **item})
+                given = {**own, **_parameters(document, step.get("arguments"), "inputs", with_item)}
+                found += [given] if given not in found else []
     return found or (own,)
+
+
+_MOST_ITEMS = 8
+
+
+def _items_of(document: YamlDocument, step: Mapping[str, Node]) -> list[Parameters]:
+    """Return the values that a step is started with, for each of its `withItems`."""
+    found: list[Parameters] = []
+    for each in items(document, step.get("withItems")):
+        own = entries(document, each)
+        texts = {f"item.{name}": text_of(document, value) for name, value in own.items()} or {
+            "item": text_of(document, each)
+        }
+        found.append({name: text for name, text in texts.items() if text})
+    return found if 0 < len(found) <= _MOST_ITEMS else [{}]
 
 
 _CONTAINERS = ("containers", "initContainers", "container", "script")

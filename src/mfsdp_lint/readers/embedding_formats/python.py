@@ -5,6 +5,7 @@ A word keeps the place of its expression; where that is not seen, the place of t
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -18,11 +19,11 @@ from mfsdp_lint.core.values import CWD
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
-from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
-from mfsdp_lint.readers.python.library.subprocesses import literals
+from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.paths import (
@@ -34,23 +35,29 @@ from mfsdp_lint.readers.python.state.paths import (
     Said,
     with_room,
 )
-from mfsdp_lint.readers.python.values.code import Module
+from mfsdp_lint.readers.python.values.code import Call, Module
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
-from mfsdp_lint.readers.shell.script import Piece, Text
+from mfsdp_lint.readers.shell.script import Piece, Text, plain
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
+
+MENTIONS_LAUNCHER = re.compile(r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|python[\d.]*)\b|sys\.executable")
+
+_DATA = (".yaml", ".yml", ".json", ".toml")
 
 _SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
 
-def commands(path: str, programs: Programs) -> Sequence[Held | HeldCommand]:
-    """Return the commands that a script starts, on every path; none where the file is no script."""
+def commands(path: str, programs: Programs, given: Given | None = None) -> Sequence[Held | HeldCommand]:
+    """Return the commands that a script starts, on every path; none where the file is no script. It is started with
+    the words and variables that are `given`, or without any.
+    """
     asked = programs.asked
     finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
     finder.spell(asked.every)
     finder.ask_for([path])
     interp = _Watching(finder, asked.knowledge(), outside=asked.environment)
-    interp.patience = LONG_PATIENCE
+    interp.patience, interp.given = LONG_PATIENCE, given
     with without_collection():
         return _commands(interp, path, programs)
 
@@ -61,6 +68,10 @@ class _Watching(Interpreter):
     def starting(self, command: Command) -> None:
         self.put(self.path.launches, self.tick(), command)
 
+    def out_of_sight(self, name: str, call: object) -> None:
+        if isinstance(call, Call):
+            start_out_of_sight(self, name, call)
+
 
 @with_room
 def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held | HeldCommand]:
@@ -69,6 +80,20 @@ def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held |
         return []
     # What a file only makes, others may start: Airflow imports it.
     entry = entries.script(interp, module) or entries.Entry(module.name.rpartition(".")[2], module, "script", 1)
+    found = _started_by(interp, entry, path, programs)
+    if not found:
+        # A framework calls functions that the file itself does not (`modal run`, `invoke`).
+        text = interp.finder.sources.text_or_none(path) or ""
+        for each in entries.functions(interp, module):
+            if each.function is not None and MENTIONS_LAUNCHER.search(
+                ast.get_source_segment(text, each.function.node) or ""
+            ):
+                found += _started_by(interp, replace(each, wrapper=None), path, programs)
+    return found
+
+
+def _started_by(interp: Interpreter, entry: entries.Entry, path: str, programs: Programs) -> list[Held | HeldCommand]:
+    """Return the commands that a script, or a function of it, starts on every path."""
     found: list[Held | HeldCommand] = []
     pending: list[tuple[bool, ...]] = [()]
     for _ in range(running.RUN_LIMIT):
@@ -78,7 +103,10 @@ def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held |
         interp.begin(prefix)
         # Programs that were started before it ended are started.
         with suppress(Raised, RecursionError, OutOfSteps, CannotJoin):
-            running.run_script(interp, entry, {})
+            if entry.function is None:
+                running.run_script(interp, entry, {})
+            else:
+                running.call_function(interp, entry, *running.arguments_of(interp, entry))
         pending += running.other_sides(interp, prefix)
         files: dict[str, Text] = {}
         for command in interp.path.launches.commands:
@@ -116,8 +144,56 @@ class _PlacedCommand:
         words = tuple(map(self._filled_in, command.words))
         if not words or words[0][0].text == HOLE:
             return None
+        words = tuple(self._by_name(words))
         body = None if command.input is None else self._filled_in(command.input)
         return HeldCommand(words, self.place.span, variables, folder, command.when, body)
+
+    def _by_name(self, words: Sequence[Text]) -> Iterator[Text]:
+        """Yield the words of a command. A flag that the script makes of a name is placed, with its value, where the
+        name stands, if that is a single place in the script and in the files that it may read (`ckpt_format: x`).
+        """
+        value: Piece | None = None
+        for number, word in enumerate(words):
+            said = plain(word)
+            name, equals, own = said.removeprefix("--").partition("=")
+            is_made = len(word) == 1 and word[0].end - word[0].start != len(said)
+            if value is not None and is_made and plain(word) == value.text:
+                yield (value,)
+                value = None
+                continue
+            value = None
+            found = self._named(name) if is_made and said.startswith("--") and name else None
+            behind = own if equals else plain(words[number + 1]) if number + 1 < len(words) else ""
+            if found is None:
+                yield word
+                continue
+            lines, path, match = found
+            text = match["value"].strip("\"'")
+            at = match.start("value") + match["value"].index(text) if text else 0
+            piece = Piece(text, path, lines, at, at + len(text))
+            if equals and text == own:
+                yield (_at(f"--{name}=", Piece("", path, lines, *match.span("name"))), piece)
+            else:
+                value = piece if text == behind else None
+                yield (_at(said, Piece("", path, lines, *match.span("name"))),)
+
+    def _named(self, name: str) -> tuple[Lines, str, re.Match[str]] | None:
+        spelled = re.sub(r"[-_]", "[-_]", re.escape(name).replace("\\-", "-"))
+        pattern = re.compile(
+            rf"(?<![\w-])[\"']?(?:--)?(?P<name>{spelled})[\"']?\s*(?::|=(?!=))\s*(?P<value>\"[^\"]*\"|'[^']*'|[^\s,)}}\]#]+)"
+        )
+        sources = self.interp.finder.sources
+        own = (call[0].path for call in self.command.calls)
+        data = (each for each in sorted(self.interp.dependencies.data) if each.endswith(_DATA) and sources.exists(each))
+        found = [
+            (path, match)
+            for path in dict.fromkeys((*own, *map(os.path.relpath, data)))
+            for match in pattern.finditer(sources.text_or_none(path) or "")
+        ]
+        if len(found) != 1:
+            return None
+        path, match = found[0]
+        return Lines(match.string), path, match
 
     def note(self, files: dict[str, Text]) -> None:
         """Note the file that is written."""
@@ -192,13 +268,17 @@ class _PlacedCommand:
 
     def _within(self, text: str, place: Piece, said: Said | None) -> Iterator[Piece]:
         """Yield a text at its own place in a literal, or each word of it that a literal has as it is."""
-        at = place.lines.text.find(text, place.start, place.end) if text else -1
+        whole = re.compile(rf"(?<![\w.-]){re.escape(text)}(?![\w.-])") if re.match(r"[\w.-]", text) else None
+        match = whole.search(place.lines.text, place.start, place.end) if whole else None
+        at = (
+            match.start() if match else -1 if whole or not text else place.lines.text.find(text, place.start, place.end)
+        )
         if at >= 0 or said is None or said.text is None or not text:
             yield _at(text, place) if at < 0 else Piece(text, place.path, place.lines, at, at + len(text))
             return
         places = [self._piece("", each.frame.module, each.node) for each in literals(said.text)]
-        whole = re.search(r"\s", text.strip()) is None
-        for part in [text] if whole else re.findall(r"\s+|\S+", text):
+        is_one = re.search(r"\s", text.strip()) is None
+        for part in [text] if is_one else re.findall(r"\s+|\S+", text):
             word = re.compile(rf"(?<![\w.-]){re.escape(part)}(?![\w.-])")
             found = ((each, word.search(each.lines.text, each.start, each.end)) for each in places if part.strip())
             number, (there, match) = next(

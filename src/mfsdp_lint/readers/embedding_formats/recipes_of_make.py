@@ -306,6 +306,9 @@ def _default(
     parameter: re.Match[str], known: Mapping[str, Text | None], path: str, lines: Lines, offset: int
 ) -> Text | None:
     """Return the default of a recipe's parameter, which whoever starts it may replace."""
+    if parameter["default"] is None and "*" in parameter["mark"]:
+        # Nobody is known to give any.
+        return (replace(_piece("", path, lines, offset + parameter.start("name")), option="$1"),)
     if parameter["default"] is None:
         return None
     piece = _piece(parameter["default"], path, lines, offset + parameter.start("default"))

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.builtins import names_assigned
+from mfsdp_lint.readers.shell.builtins import calculate, names_assigned
 from mfsdp_lint.readers.shell.expand import Expander
-from mfsdp_lint.readers.shell.script import Script, Text, between, known, option, plain, shown
+from mfsdp_lint.readers.shell.script import Script, Text, known, option, placed, plain, shown
 from mfsdp_lint.readers.shell.state import Ended, State, Variable
+from mfsdp_lint.readers.shell.text_programs import posix_pattern
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.run import Runner
@@ -84,6 +86,8 @@ def truth_of_words(words: list[Text]) -> Truth:
     if len(words) == 3 and texts[1] in ("=", "==", "!="):
         found = _equal(words[0], words[2], pattern=False)
         return _not(found) if texts[1] == "!=" else found
+    if len(words) == 3 and texts[1] in _NUMBERS:
+        return _numbers(texts[1], words[0], words[2])
     return NOT_KNOWN
 
 
@@ -138,6 +142,8 @@ def _binary(expander: Expander, node: Node, depth: int) -> Truth:
         return _both(first, second) if operator in ("&&", "-a") else _not(_both(_not(first), _not(second)))
     if operator in _NUMBERS:
         return _numbers(operator, expander.text(left), expander.text(right))
+    if operator == "=~":
+        return _matches(expander, left, right)
     if operator in ("=", "==", "!="):
         pattern = node.parent is not None and script.source(node.parent).startswith("[[")
         found = _equal(expander.text(left), expander.text(right), pattern=pattern)
@@ -150,6 +156,23 @@ def _binary(expander: Expander, node: Node, depth: int) -> Truth:
             return replace(found, means=(name[1], meant))
         return found
     return NOT_KNOWN
+
+
+def _matches(expander: Expander, left: Node, right: Node) -> Truth:
+    """Evaluate `TEXT =~ REGEX`, which notes what the groups have matched."""
+    text, said = expander.text(left), known(expander.text(right))
+    pattern = None if said is None else posix_pattern(said)
+    if known(text) is None or pattern is None:
+        expander.state.lose(["BASH_REMATCH"])
+        return NOT_KNOWN
+    found = pattern.search(plain(text))
+    groups = () if found is None else (found[0], *(each or "" for each in found.groups()))
+    made = [
+        placed(each, [text], partial(expander.script.made, left)) or (expander.script.made(left, ""),)
+        for each in groups
+    ]
+    expander.state.set("BASH_REMATCH", Variable(tuple(made), array=True))
+    return Truth(found is not None, option(text))
 
 
 def _both(first: Truth, second: Truth) -> Truth:
@@ -183,7 +206,7 @@ def _equal(left: Text, right: Text, *, pattern: bool) -> Truth:
 
 _MOST_TURNS = 16
 
-_ABOUT_ARGUMENTS = re.compile(r"\$(?:\{?#\}?|\{?1\b|\{1:)|\bgetopts\b")
+_ABOUT_ARGUMENTS = re.compile(r"\$(?:#|\{#\}|\{?1\b)|\bgetopts\b")
 """A condition that asks for arguments, of which a script that is just started has none."""
 
 
@@ -330,11 +353,18 @@ def _case_items(runner: Runner, script: Script, node: Node, text: str | None, st
     said = shown(script, word)
     name = re.fullmatch(r'"?\$\{?(\w+)\}?"?', said)
     ended: list[Ended] = []
+    falling: list[State] = []
     open_side: State | None = state
     for item in (child for child in node.named_children if child.type == "case_item"):
         patterns = [expander.text(each) for each in item.children_by_field_name("value")]
         texts = [known(pattern) for pattern in patterns]
         matches = [None if text is None or each is None else fnmatchcase(text, each) for each in texts]
+        body = [child for child in item.named_children if child not in item.children_by_field_name("value")]
+        goes_on = any(child.type == ";&" for child in item.children)
+        if falling:
+            after = [each for way in falling for each in runner.sequence(script, body, way)]
+            falling = [each.state for each in after if goes_on and not each.state.leaving]
+            ended += [each for each in after if not goes_on or each.state.leaving]
         if open_side is None or (matches and all(each is False for each in matches)):
             continue
         surely = True in matches or "*" in texts
@@ -343,12 +373,12 @@ def _case_items(runner: Runner, script: Script, node: Node, text: str | None, st
             side.when += (f"{said} is {' or '.join(each or '…' for each in texts)}",)
         if name and text is None and len(patterns) == 1 and re.fullmatch(r"[\w.+-]+", texts[0] or ""):
             side.set(name[1], Variable((patterns[0],), exported=None))
-        body = [child for child in item.named_children if child not in item.children_by_field_name("value")]
-        ended += runner.sequence(script, body, side)
+        after = runner.sequence(script, body, side)
+        falling += [each.state for each in after if goes_on and not each.state.leaving]
+        ended += [each for each in after if not goes_on or each.state.leaving]
         if surely:
             open_side = None
-    if open_side is not None:
-        ended.append(Ended(open_side, True))
+    ended += [Ended(each, True) for each in (*falling, *((open_side,) if open_side is not None else ()))]
     return runner.fewer(ended)
 
 
@@ -356,7 +386,8 @@ def for_statement(runner: Runner, script: Script, node: Node, state: State) -> l
     name = script.source(node.named_children[0])
     body = node.named_children[-1]
     values = runner.expander(script, state).words(node.named_children[1:-1])
-    if len(values) > _MOST_TURNS or any(known(each) is None for each in values) or node.type != "for_statement":
+    is_open = any(HOLE in piece.text and piece.splits for value in values for piece in value)
+    if len(values) > _MOST_TURNS or is_open or node.type != "for_statement":
         return _some_turns(runner, script, body, [*names_assigned(script, body), name], state)
     return _turns(runner, script, body, [{name: value} for value in values], state)
 
@@ -376,7 +407,7 @@ def _turns(
                 continue
             for each, value in turn.items():
                 way.state.set(each, _turn(way.state.variables.get(each), value))
-            way.state.when = (*outside, f"{name}={known(turn[name])}") if len(turns) > 1 and name else way.state.when
+            way.state.when = (*outside, f"{name}={plain(turn[name])}") if len(turns) > 1 and name else way.state.when
             ended = runner.sequence(script, body.children, way.state)
             for each_end in ended:
                 each_end.state.arrive("continue")
@@ -388,81 +419,78 @@ def _turns(
     return ways
 
 
-def _lines_read(
-    runner: Runner, script: Script, node: Node, state: State, text: Text
-) -> list[Mapping[str, Text]] | None:
-    """Return the variables of `while IFS=, read -r A B` for each line of a text; None where they are not known."""
-    condition = node.child_by_field_name("condition")
-    read = condition if condition is None or condition.type == "command" else condition.named_children[0]
-    named = read.child_by_field_name("name") if read is not None else None
-    if read is None or named is None or script.source(named) != "read" or HOLE in plain(text):
-        return None
-    separators = " \t"
-    for child in read.named_children:
-        if child.type == "variable_assignment":
-            name, value = script.source(child.children[0]), child.child_by_field_name("value")
-            if name != "IFS":
-                return None
-            separators = plain(runner.expander(script, state).text(value)) if value is not None else ""
-    words = [script.source(child) for child in read.children_by_field_name("argument")]
-    names = [each for each in words if not each.startswith("-")]
-    lines = plain(text).splitlines()
-    raw = "-r" in words or "\\" not in plain(text)
-    if set(words) - {"-r"} - set(names) or not names or not raw or len(lines) > _MOST_TURNS:
-        return None
-    if not all(each.isidentifier() for each in names):
-        return None
-    found: list[Mapping[str, Text]] = []
-    at = 0
-    for line in lines:
-        found.append(_fields(text, at, line, names, separators))
-        at += len(line) + 1
-    return found
-
-
-def _fields(text: Text, at: int, line: str, names: Sequence[str], separators: str) -> Mapping[str, Text]:
-    """Split a line of a text as `read` does: the last variable has the rest, and blanks around are nobody's."""
-    blanks = "".join(each for each in separators if each in " \t")
-    marks = re.escape("".join(each for each in separators if each not in " \t"))
-    around = rf"[{blanks}]*" if blanks else ""
-    kinds = [rf"{around}[{marks}]{around}"] * bool(marks) + [rf"[{blanks}]+"] * bool(blanks)
-    between_fields = re.compile("|".join(kinds) or "(?!)")
-    start, end = len(line) - len(line.lstrip(blanks)), len(line.rstrip(blanks))
-    found: dict[str, Text] = {}
-    for number, name in enumerate(names):
-        split = between_fields.search(line, start, end) if number + 1 < len(names) else None
-        stop = end if split is None else split.start()
-        stop = max(stop, start)
-        found[name] = (
-            between(text, at + start, at + stop) if start < stop else (replace(text[0], text="", end=text[0].start),)
-        )
-        start = end if split is None else split.end()
-    return found
-
-
-def while_statement(runner: Runner, script: Script, node: Node, state: State, text: Text | None = None) -> list[Ended]:
-    """Follow a loop; one that reads a text whose lines are known takes a turn for each of them."""
+def while_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
+    """Follow a loop: turn by turn where its condition is known each time (`while read` with a known text)."""
     body = node.named_children[-1]
-    reads = None if text is None else _lines_read(runner, script, node, state, text)
-    if reads is not None:
-        return _turns(runner, script, body, reads, state)
     condition = script.text[script.bounds(node)[0] : script.bounds(body)[0]]
+    if state.arguments is None and _ABOUT_ARGUMENTS.search(condition):
+        return [Ended(state, True)]
+    if (followed := _each_turn(runner, script, node, state)) is not None:
+        return followed
     if node.type == "while_statement":
         # `until torchrun …`, `while ! torchrun …`: the condition may be the command that the loop is about.
         tried = state.fork()
         tried.lose(names_assigned(script, body))
-        runner.sequence(script, [each for each in node.children if each.end_byte <= body.start_byte], tried)
-    if state.arguments is None and _ABOUT_ARGUMENTS.search(condition):
-        return [Ended(state, True)]
+        runner.sequence(script, _before(node, body), tried)
     return _some_turns(runner, script, body, names_assigned(script, node), state)
+
+
+def _before(node: Node, body: Node) -> list[Node]:
+    return [each for each in node.children if each.end_byte <= body.start_byte]
+
+
+def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list[Ended] | None:
+    """Follow a loop of which every turn is known; None for any other, without a trace of it."""
+    body = node.named_children[-1]
+    launches, kept = list(runner.launches), {place: set(ways) for place, ways in runner.kept.items()}
+    parts = (
+        script.text[script.bounds(node)[0] : script.bounds(body)[0]].partition("((")[2].rpartition("))")[0].split(";")
+    )
+    counts = node.type == "c_style_for_statement"
+    wants = not script.source(node).startswith("until")
+    here = state.fork()
+
+    def holds(state: State) -> Iterator[Ended]:
+        if counts:
+            number = runner.expander(script, state).number(parts[1])[0] if len(parts) == 3 else None
+            yield Ended(state, None if number is None else number != 0)
+        else:
+            yield from runner.sequence(script, _before(node, body), state)
+
+    if counts and len(parts) == 3:
+        calculate(runner.expander(script, here), node, parts[0])
+    for _ in range(_MOST_TURNS + 1):
+        tested = list(holds(here))
+        if len(tested) != 1 or tested[0].status is None or tested[0].state.leaving:
+            break
+        here = tested[0].state
+        if tested[0].status is not wants:
+            return [Ended(here, True)]
+        ended = runner.sequence(script, body.children, here)
+        for each in ended:
+            each.state.arrive("continue")
+        if len(ended) != 1:
+            break
+        here = ended[0].state
+        if here.leaving:
+            here.arrive("break")
+            return [Ended(here, True)]
+        if counts:
+            calculate(runner.expander(script, here), node, parts[2])
+    runner.launches[:] = launches
+    runner.kept.clear()
+    runner.kept.update(kept)
+    return None
 
 
 def _some_turns(runner: Runner, script: Script, body: Node, names: Sequence[str], state: State) -> list[Ended]:
     """Follow a loop whose number of turns is not known."""
     state.lose(names)
+    state.input = None
     ways = runner.sequence(script, body.children, state)
     for way in ways:
         way.state.lose(names)
+        way.state.output = None if way.state.output is None else [None]
         way.state.arrive("continue")
         way.state.arrive("break")
     return runner.fewer(ways)

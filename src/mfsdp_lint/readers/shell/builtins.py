@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -23,12 +25,14 @@ from mfsdp_lint.readers.shell.script import (
     behind,
     between,
     known,
-    left_out_lines,
-    lines_without,
     located,
+    output_of,
+    placed,
     plain,
 )
+from mfsdp_lint.readers.shell.script import words as words_of
 from mfsdp_lint.readers.shell.state import LOST, Ended, State, Variable
+from mfsdp_lint.readers.shell.text_programs import TEXT_PROGRAMS, printed_by
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.run import Runner
@@ -64,7 +68,8 @@ def assign(expander: Expander, node: Node, *, exported: bool = False, local: boo
         if old is not None and old.keys is not None:
             state.set(name, _with_entries(old if adds else replace(old, words=(), keys=()), elements))
             return
-        so_far = (old or LOST).elements if adds else ()
+        # (An array is never from the environment.)
+        so_far = (() if old is None and not state.lost else (old or LOST).elements) if adds else ()
         words = None if so_far is None else (*so_far, *elements)
         state.set(name, Variable(words, array=True, exported=export))
         return
@@ -82,6 +87,30 @@ def assign(expander: Expander, node: Node, *, exported: bool = False, local: boo
     rest = () if old is None or not old.array or old.words is None else old.words[1:]
     is_array = old is not None and old.array and old.words is not None
     state.set(name, Variable((text, *rest), array=is_array, exported=export, written=written))
+
+
+_CALCULATED = re.compile(
+    r"(?P<step>\+\+|--)?\s*(?P<name>[A-Za-z_]\w*)\s*(?:(?P<sign>[-+*/%]?)=(?!=)(?P<value>[^=].*)|(?P<back>\+\+|--))?",
+    re.DOTALL,
+)
+
+
+def calculate(expander: Expander, node: Node, source: str) -> bool:
+    """Follow what an arithmetic expression writes (`i++`, `n += 2`); tell whether it only writes."""
+    for part in source.split(","):
+        found = _CALCULATED.fullmatch(part.strip())
+        if found is None or not (found["step"] or found["back"] or found["value"]):
+            return False
+        name = found["name"]
+        said = found["value"] or "1"
+        sign = found["sign"] if found["value"] else (found["step"] or found["back"])[0]
+        value, option = expander.number(f"({name}) {sign} ({said})" if sign else said)
+        if value is None:
+            expander.state.lose([name])
+        else:
+            made = expander.script.made(node, str(value), option=option)
+            expander.state.set(name, Variable(((made,),), exported=expander.state.exports(name)))
+    return True
 
 
 _ENTRY = re.compile(r"\[([^\]]*)\]=")
@@ -148,6 +177,8 @@ def declare(expander: Expander, node: Node) -> None:
             if "A" in flags:
                 state.set(name, Variable((), array=True, exported=exports, keys=()))
             assign(expander, child, exported=exports and not taken_back, local=local and "A" not in flags)
+            if {*"lui"} & {*flags} and word != "export":
+                _converted(expander, name, flags)
         elif child.type == "variable_name":
             if (old := state.variables.get(name)) is not None and (exports or taken_back):
                 state.variables[name] = replace(old, exported=exports and not taken_back)
@@ -157,6 +188,22 @@ def declare(expander: Expander, node: Node) -> None:
                 state.set(name, Variable(((script.made(child, ""),),)))
         elif child.type in ("expansion", "simple_expansion", "concatenation", "string", "command_substitution"):
             _declare_words(expander, child, exports=exports)
+
+
+def _converted(expander: Expander, name: str, flags: str) -> None:
+    """Follow `declare -l`, `-u` and `-i`: what is written is changed."""
+    state, variable = expander.state, expander.state.variables.get(name)
+    text = None if variable is None or variable.array else variable.text
+    if variable is None or text is None or HOLE in plain(text):
+        return
+    said = plain(text).lower() if "l" in flags else plain(text).upper()
+    if "i" in flags:
+        number, _ = expander.number(plain(text) or "0")
+        said = str(number)
+        if number is None:
+            state.lose([name])
+            return
+    state.set(name, replace(variable, words=(placed(said, [text], lambda part: replace(text[0], text=part)),)))
 
 
 def _alias(expander: Expander, name: str, node: Node) -> None:
@@ -195,50 +242,22 @@ def _declare_words(expander: Expander, node: Node, *, exports: bool) -> None:
 
 def unset(script: Script, node: Node, state: State) -> None:
     """Follow `unset NAME …`."""
-    for child in node.named_children:
-        name = script.source(child)
-        if name.isidentifier() and child.type in ("variable_name", "word"):
+    # (The grammar takes `NAME[1]` without quotes for two words.)
+    for word in script.source(node).split()[1:]:
+        name = word.strip("'\"")
+        element, old = re.fullmatch(r"(\w+)\[(\d+)\]", name), state.variables.get(name.partition("[")[0])
+        if element and old is not None and old.words is not None:
+            # The other elements keep their places.
+            keys = old.keys or tuple(map(str, range(len(old.words))))
+            left = [each for each in zip(keys, old.words, strict=True) if each[0] != element[2]]
+            words, keys = tuple(word for _, word in left), tuple(key for key, _ in left)
+            is_dense = old.keys is None and keys == tuple(map(str, range(len(keys))))
+            state.set(element[1], replace(old, words=words, keys=None if is_dense else keys))
+        elif name.isidentifier():
             state.set(name, Variable(None, unset=True, written=script.made(node, "")))
             state.functions.pop(name, None)
-        elif child.type not in ("word",):
-            state.lose([name.partition("[")[0]] if "[" in name else list(state.variables))
-
-
-_BLANKS = " \t\n"
-
-
-def read_words(expander: Expander, node: Node, words: Sequence[Text]) -> bool:
-    """Follow `read`; return True where its words are known and the variables are set."""
-    script, state = expander.script, expander.state
-    given = next((child for child in node.children if child.type == "herestring_redirect"), None)
-    line = None if given is None else known(expander.text(given.named_children[-1]))
-    separators = state.variables.get("IFS")
-    parts_at = _BLANKS if separators is None else known(separators.text or ()) if separators.text else None
-    options = [known(word) or "?" for word in words[1:] if (known(word) or "?").startswith(("-", "?"))]
-    names = [known(word) or "" for word in words[1:] if not (known(word) or "-").startswith("-")]
-    into_array = any("a" in each for each in options)
-    if line is None or parts_at is None or "\\" in line or not set("".join(options)) <= set("-ra"):
-        return False
-    if not names or not all(name.isidentifier() for name in names) or (into_array and len(names) > 1):
-        return False
-    texts = list(_split(line.partition("\n")[0], parts_at, 0 if into_array else len(names)))
-    made: list[Text] = [(script.made(node, text),) for text in texts]
-    for number, name in enumerate(names):
-        value = tuple(made) if into_array else (made[number] if number < len(made) else (script.made(node, ""),),)
-        state.set(name, Variable(value, array=into_array, exported=state.exports(name)))
-    return True
-
-
-def _split(line: str, separators: str, most: int) -> Iterator[str]:
-    """Split a line into at most `most` words (0: any number), of which the last has the rest."""
-    if not separators.strip(_BLANKS):
-        yield from line.split(None, most - 1 if most else -1)
-        return
-    mark = separators.strip(_BLANKS)
-    if len(mark) > 1:
-        line = "".join(mark[0] if each in mark else each for each in line)
-    parts = line.split(mark[0], most - 1 if most else -1)
-    yield from parts[:-1] if not most and parts and not parts[-1] else parts
+        elif not name.startswith("-"):
+            state.lose([name.partition("[")[0]] if "[" in name and "$" not in name else list(state.variables))
 
 
 Builtin = Callable[["Runner", Script, Node, list[Text], State], Iterable[Ended]]
@@ -304,88 +323,324 @@ def _cd(runner: Runner, script: Script, node: Node, words: list[Text], state: St
     return _ended(state)
 
 
+def _print(state: State, text: Text | None) -> None:
+    if state.output is not None:
+        state.output.append(text)
+
+
 def _prints_path(path_of: Callable[[list[Text], State], str | None]) -> Builtin:
     """Make a command that prints a path: as a text it differs where the script runs."""
 
     def prints(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
         path = path_of(words, state)
-        if state.output is not None:
-            state.output.append(None if path is None else (replace(script.made(node, HOLE), stands=path),))
+        line = (replace(script.made(node, HOLE), stands=path or ""), script.made(node, "\n"))
+        _print(state, None if path is None else line)
         return _ended(state)
 
     return prints
 
 
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "0": "\0", '"': '"', "'": "'", "a": "\a"}
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), text, flags=re.DOTALL)
+
+
 def _echo(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
-    if state.output is not None:
-        said = words[1:]
-        while said and known(said[0]) in ("-n", "-e", "-ne", "-en"):
-            said = said[1:]
-        state.output.append(_with_blanks(script, node, said))
+    said, options = words[1:], ""
+    while said and re.fullmatch(r"-[neE]+", plain(said[0])):
+        options += plain(said.pop(0))
+    text = _with_blanks(script, node, said)
+    if "e" in options and "\\" in plain(text):
+        text = placed(_unescaped(plain(text)), [text], partial(script.made, node))
+    _print(state, text if "n" in options else (*text, script.made(node, "\n")))
     return _ended(state)
+
+
+_BLANKS = " \t\n"
 
 
 def _read(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
-    if known(words[0]) == "read" and read_words(runner.expander(script, state), node, words):
-        return _ended(state)
-    state.lose(name for word in words[1:] if (name := known(word)) and name.isidentifier())
-    return _ended(state, None)
+    """Follow `read`: the variables get the fields of the next line of the text to read, if that is known."""
+    options, names = _split_options(words[1:], "adpntuN")
+    into_array = options.get("a", "")
+    names = [into_array] if into_array else names or ["REPLY"]
+    mark = options.get("d", "\n") or "\0"
+    separators = state.variables.get("IFS")
+    parts_at = (
+        _BLANKS if separators is None else known(separators.text or ()) if separators.elements is not None else None
+    )
+    given, text = state.input, plain(state.input or ())
+    line, found, _ = text.partition(mark)
+    several = into_array or len(names) > 1
+    if (
+        given is None
+        or parts_at is None
+        or {"n", "t", "u", "N"} & options.keys()
+        or ("\\" in line and "r" not in options)
+        or (several and HOLE in line)
+        or not all(name.isidentifier() for name in names)
+    ):
+        state.lose(name for name in names if name.isidentifier())
+        return _ended(state, None)
+    fields = _fields(given, line, 0 if into_array else len(names), parts_at)
+    empty = (script.made(node, ""),)
+    for number, name in enumerate(names):
+        value = tuple(fields) if into_array else (fields[number] if number < len(fields) else empty,)
+        state.set(name, Variable(value, array=bool(into_array), exported=state.exports(name)))
+    state.input = behind(given, len(line) + len(found)) if len(text) > len(line) + len(found) else ()
+    return _ended(state, bool(found))
+
+
+def _split_options(words: Sequence[Text], valued: str) -> tuple[dict[str, str], list[str]]:
+    """Split the words behind a builtin into its options (of one letter) and the others."""
+    options: dict[str, str] = {}
+    rest = [plain(word) for word in words]
+    while rest and rest[0].startswith("-") and len(rest[0]) > 1:
+        letters = rest.pop(0)[1:]
+        while letters:
+            letter, letters = letters[0], letters[1:]
+            options[letter] = (letters or (rest.pop(0) if rest else "")) if letter in valued else ""
+            letters = "" if letter in valued else letters
+    return options, rest
+
+
+def _fields(text: Text, line: str, count: int, separators: str) -> list[Text]:
+    """Split the first line of a text into `count` fields as `read` does (0: all); the last one has the rest."""
+    blanks = "".join(each for each in separators if each in _BLANKS)
+    marks = re.escape("".join(each for each in separators if each not in _BLANKS))
+    space = f"[{re.escape(blanks)}]" if blanks else "(?!)"
+    between_fields = re.compile(f"{space}*[{marks}]{space}*|{space}+" if marks else f"{space}+")
+    start, end = len(line) - len(line.lstrip(blanks)), len(line.rstrip(blanks))
+    found: list[Text] = []
+    while start < end:
+        split = between_fields.search(line, start, end) if len(found) + 1 != count else None
+        stop = end if split is None else split.start()
+        empty = (replace(text[0], text="", end=text[0].start),)
+        found.append(between(text, start, stop) if start < stop else empty)
+        start = end if split is None else split.end()
+    return found
 
 
 def _printf(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
-    if len(words) > 2 and known(words[1]) == "-v":
-        state.lose([known(words[2]) or ""])
-    elif state.output is not None:
-        state.output.append(_formatted(script, node, words[1:]))
+    rest = words[1:]
+    target = plain(rest[1]) if len(rest) > 1 and known(rest[0]) == "-v" else None
+    rest = rest[2:] if target is not None else rest
+    rest = rest[1:] if rest and known(rest[0]) == "--" else rest
+    text = _formatted(rest[0], rest[1:], partial(script.made, node)) if rest else None
+    if target is None:
+        _print(state, text)
+    elif target.isidentifier() and text is not None:
+        state.set(target, Variable((text or (script.made(node, ""),),), exported=state.exports(target)))
+    else:
+        state.lose([target.partition("[")[0]])
     return _ended(state)
 
 
-_PRINTED = re.compile(r"((?:[^%\\]|\\n)*)%s((?:[^%\\]|\\n)*)")
+_FORMAT = re.compile(r"%(?P<flags>[-0 +]*)(?P<width>\d*)(?:\.\d+)?(?P<kind>[sdiqb%])|(?P<other>%)|(?P<text>[^%]+)")
 
 
-def _formatted(script: Script, node: Node, words: Sequence[Text]) -> Text | None:
-    """Return what `printf '%s ' A B` prints: its format once for each word. Other formats are not followed."""
-    found = _PRINTED.fullmatch(known(words[0]) or "") if words and len(words) > 1 else None
-    if found is None:
+def _formatted(said: Text, words: Sequence[Text], made: Callable[[str], Piece]) -> Text | None:
+    """Return what `printf` prints: its format, as often as there are words for it. None for a format not known here."""
+    if (form := known(said)) is None:
         return None
-    front, back = (script.made(node, part.replace("\\n", "\n")) for part in found.groups())
-    # The last newline is the one that the outputs of several commands are joined with.
-    parts = [(front, *word, back) for word in words[1:-1]]
-    last = back.cut(0, len(back.text) - 1) if back.text.endswith("\n") else back
-    return tuple(piece for part in (*parts, (front, *words[-1], last)) for piece in part if piece.text)
+    parts = list(_FORMAT.finditer(form))
+    takes = sum(each["kind"] not in (None, "%") for each in parts)
+    found: list[Piece] = []
+    rest = list(words)
+    while True:
+        for part in parts:
+            if part["other"] is not None:
+                return None
+            if part["text"] is not None or part["kind"] == "%":
+                text = "%" if part["text"] is None else _unescaped(part["text"])
+                found += placed(text, [said], made)
+                continue
+            word = rest.pop(0) if rest else (made(""),)
+            if part["kind"] == "q" and known(word) is not None:
+                word = placed(shlex.quote(plain(word)), [word], made)
+            elif part["kind"] == "b":
+                word = placed(_unescaped(plain(word)), [word], made)
+            blanks = int(part["width"] or 0) - len(plain(word))
+            if blanks > 0 and ("0" in part["flags"] or HOLE in plain(word)):
+                return None if HOLE in plain(word) else (*found, made(plain(word).zfill(int(part["width"]))))
+            padding = (made(" " * blanks),) if blanks > 0 else ()
+            found += (*word, *padding) if "-" in part["flags"] else (*padding, *word)
+        if not rest or not takes:
+            return tuple(piece for piece in found if piece.text)
+
+
+def _text_program(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    """Follow a program that only makes a text of a text: it prints that, and has succeeded if there is some."""
+    name = posixpath.basename(plain(words[0]))
+    arguments = [known(word) for word in words[1:]]
+    sources: list[Text] = [] if state.input is None else [state.input]
+
+    def read(path: str) -> str | None:
+        word = next(word for word in words if plain(word) == path)
+        text = runner.file(word, state)
+        sources.append(text or ())
+        return None if text is None else plain(text)
+
+    given = None if state.input is None else plain(state.input)
+    said = [each for each in arguments if each is not None]
+    printed = printed_by(name, said, given, read) if len(said) == len(arguments) else None
+    if printed is not None and name in _LOOKS_INTO and any(HOLE in plain(text) for text in sources):
+        printed = None
+    if printed is not None and len(printed) > _MOST_PRINTED:
+        printed = None
+    made = partial(script.made, node)
+    _print(
+        state,
+        None if printed is None else placed(printed, [*sources, *words[1:]], made) if state.output is not None else (),
+    )
+    return _ended(state, True if "grep" not in name else None if printed is None else bool(printed))
+
+
+_LOOKS_INTO = ("awk", "gawk", "mawk", "cut", "expr", "bc", "sort", "uniq", "wc", "jq", "yq", "rev", "basename")
+"""Programs whose output depends on a text of which a part is not known."""
+
+_MOST_PRINTED = 100_000
 
 
 def _cat(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
-    """Follow `cat FILE …`: the output is that of the files, if all of them are known."""
-    if state.output is not None:
-        texts = [runner.file(word, state) for word in words[1:]]
-        whole = tuple(piece for text in texts if text is not None for piece in text)
-        state.output.append(whole if texts and None not in texts else None)
+    """Follow `cat FILE …`: the output is that of the files, or of what it is given to read."""
+    files = [word for word in words[1:] if not re.fullmatch(r"-\w+", plain(word))]
+    _print(state, output_of([runner.file(word, state) for word in files] if files else [state.input]))
     return _ended(state)
 
 
-def _grep(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
-    """Follow `grep -v PATTERN FILE`: the output is that of the file without these lines."""
-    if state.output is not None:
-        lines = left_out_lines(script.source(node))
-        text = runner.file(words[-1], state) if lines is not None and lines[1] else None
-        state.output.append(None if text is None or lines is None else lines_without(lines[0], text))
+def _tee(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    for word in words[1:]:
+        if not plain(word).startswith("-"):
+            state.write(plain(word), state.input, adds=any(known(each) == "-a" for each in words))
+    _print(state, state.input)
     return _ended(state)
 
 
-def read_lines(words: Sequence[Text], text: Text, state: State) -> None:
+def _envsubst(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    names = [name for word in words[1:] for name in _NAMES.findall(plain(word))]
+    _print(state, None if state.input is None else filled_in(state.input, state, names))
+    return _ended(state)
+
+
+_NAMES = re.compile(r"\$\{?(\w+)")
+
+
+def _read_lines(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     """Follow `mapfile -t NAME` with a text to read: the array has its lines."""
-    options = [known(word) or "" for word in words[1:-1]]
-    name = known(words[-1]) or ""
-    if not name.isidentifier() or options != ["-t"] or HOLE in plain(text):
+    options, names = _split_options(words[1:], "dnOsuCc")
+    name = names[0] if names else "MAPFILE"
+    mark = options.get("d", "\n") or "\0"
+    if state.input is None or "t" not in options or not options.keys() <= {"t", "d"} or HOLE in plain(state.input):
         state.lose([name] if name.isidentifier() else [])
-        return
+        return _ended(state)
     lines: list[Text] = []
-    at = 0
-    for line in plain(text).split("\n")[: -1 if plain(text).endswith("\n") else None]:
-        lines.append(between(text, at, at + len(line)) if line else (replace(text[0], text="", end=text[0].start),))
+    at, text = 0, plain(state.input).removesuffix(mark)
+    for line in text.split(mark) if state.input else ():
+        first = state.input[0]
+        lines.append(between(state.input, at, at + len(line)) if line else (replace(first, text="", end=first.start),))
         at += len(line) + 1
     state.set(name, Variable(tuple(lines), array=True))
+    return _ended(state)
+
+
+def _xargs(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    """Follow `xargs COMMAND`: the words that it reads stand behind those of the command, or where its mark is."""
+    rest = list(words[1:])
+    options: dict[str, Text | None] = {}
+    while rest and plain(rest[0]).startswith("-"):
+        word = rest.pop(0)
+        letter = plain(word)[1:2]
+        if letter in "nILPdas" and letter:
+            options[letter] = behind(word, 2) if len(plain(word)) > 2 else rest.pop(0) if rest else None
+        else:
+            options[plain(word)] = None
+    if not rest or (known(rest[0]) == "echo" and not {"I", "n"} & options.keys()):
+        return _text_program(runner, script, node, [words[0]], state)
+    file = options.get("a")
+    given = runner.file(file, state) if file else state.input
+    if given is None or re.search(r"['\"\\]", plain(given)):
+        _print(state, None)
+        return _ended(state, None)
+    if "-0" in options or "d" in options:
+        marks = {"-0": "\0"}.get("-0" if "-0" in options else "", plain(options.get("d") or ()))
+        found = _fields(given, plain(given), 0, _unescaped(marks))
+    elif "I" in options:
+        found = [line for line in _fields(given, plain(given), 0, "\n") if plain(line)]
+    else:
+        found = list(words_of([piece.splitting() for piece in given]))
+    each = len(found) or 1
+    if options.get("n"):
+        each = int(plain(options["n"] or ())) if plain(options["n"] or ()).isdigit() else each
+    ways = [Ended(state)]
+    for at in range(0, len(found), 1 if "I" in options else each)[:_MOST_COMMANDS]:
+        here, mark = found[at : at + each], plain(options.get("I") or ())
+        command = [_with_mark(word, mark, found[at]) for word in rest] if mark else [*rest, *here]
+        ways = [end for way in ways for end in runner.invoke(script, node, command, way.state)]
+    return ways
+
+
+_MOST_COMMANDS = 16
+
+
+def _with_mark(word: Text, mark: str, value: Text) -> Text:
+    """Return a word with a text in place of each mark in it."""
+    said, found, at = plain(word), [], 0
+    while (here := said.find(mark, at)) >= 0:
+        found += [*between(word, at, here)] * (here > at) + list(value)
+        at = here + len(mark)
+    return (*found, *(behind(word, at) if at < len(said) else ()))
+
+
+def _getopts(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    """Follow `getopts OPTSTRING NAME`: the next option of the arguments, where these are known."""
+    arguments = words[3:] or state.arguments
+    asked, name = (known(word) for word in words[1:3]) if len(words) > 2 else (None, None)
+    place = known((state.variables.get("OPTIND") or LOST).text or (script.made(node, "1"),)) or ""
+    at, _, within = place.partition(".")
+    if arguments is None or not asked or not name or not at.isdigit():
+        state.lose(each for each in (name, "OPTARG", "OPTIND") if each)
+        return _ended(state, None)
+
+    def note(variable: str, text: Text) -> None:
+        state.set(variable, Variable((text or (script.made(node, ""),),)))
+
+    number, letter_at = int(at), int(within or 1)
+    word = arguments[number - 1] if number <= len(arguments) else ()
+    said = plain(word)
+    if len(said) < 2 or not said.startswith("-") or said == "--":
+        note("OPTIND", (script.made(node, str(number + (said == "--"))),))
+        note(name, (script.made(node, "?"),))
+        return _ended(state, False)
+    if HOLE in said[: letter_at + 1]:
+        state.lose((name, "OPTARG", "OPTIND"))
+        return _ended(state, None)
+    letter = said[letter_at]
+    is_last = letter_at + 1 == len(said)
+    takes = f"{letter}:" in asked
+    if takes:
+        own = behind(word, letter_at + 1) if not is_last else None
+        note("OPTARG", own or (arguments[number] if number < len(arguments) else ()))
+        number += 1 if own else 2
+    note(name, between(word, letter_at, letter_at + 1) if letter in asked.lstrip(":") else (script.made(node, "?"),))
+    # The place within a word of several options is kept behind a dot.
+    following = str(number) if takes else str(number + 1) if is_last else f"{number}.{letter_at + 1}"
+    note("OPTIND", (script.made(node, following),))
+    return _ended(state, True)
+
+
+def _let(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    for word in words[1:]:
+        calculate(runner.expander(script, state), node, plain(word))
+    return _ended(state, None)
+
+
+def _trap(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    if len(words) > 2 and plain(words[1]).strip() not in ("", "-"):
+        state.traps = (*state.traps, words[1])
+    return _ended(state)
 
 
 def _shift(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
@@ -449,15 +704,20 @@ BUILTINS: dict[str, Builtin] = {
     "realpath": _prints_path(lambda words, state: located(words[-1])),
     "readlink": _prints_path(lambda words, state: located(words[-1])),
     "echo": _echo,
+    **dict.fromkeys(TEXT_PROGRAMS, _text_program),
     "cat": _cat,
-    "grep": _grep,
-    "egrep": _grep,
+    "tee": _tee,
+    "envsubst": _envsubst,
+    "xargs": _xargs,
     "read": _read,
-    "mapfile": _read,
-    "readarray": _read,
+    "mapfile": _read_lines,
+    "readarray": _read_lines,
     "printf": _printf,
+    "let": _let,
+    "getopts": _getopts,
     "shift": _shift,
     "set": _set,
+    "trap": _trap,
     "command": _through,
     "builtin": _through,
     "exec": _exec,
@@ -468,15 +728,7 @@ BUILTINS: dict[str, Builtin] = {
 _NOTHING = re.compile(r"(?!)()")
 
 
-def heredoc(expander: Expander, node: Node) -> Text | None:
-    """Return the text that a redirected command reads from the script; None where it reads none."""
-    for child in node.named_children:
-        if child.type == "heredoc_redirect":
-            return _body(expander, child)
-    return None
-
-
-def _body(expander: Expander, node: Node) -> Text:
+def heredoc(expander: Expander, node: Node) -> Text:
     body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
     start = next((child for child in node.named_children if child.type == "heredoc_start"), None)
     if body is None or start is None:
@@ -516,17 +768,19 @@ def filled_in(text: Text, state: State, names: Sequence[str] = ()) -> Text:
     return tuple(piece for piece in found if piece.text)
 
 
-def written_to(expander: Expander, node: Node) -> str | None:
-    """Return the file that the output of a redirected command replaces; None where there is none, or its name is not
-    known.
+def written_to(expander: Expander, node: Node) -> tuple[str, bool] | None:
+    """Return the file that the output of a redirected command goes to, and whether it is added there; None where there
+    is none, or its name is not known.
 
     A name with holes is a name all the same: the same holes are the same file.
     """
     for child in node.named_children:
         redirects = (child, *child.named_children) if child.type == "heredoc_redirect" else (child,)
         for each in redirects:
-            if each.type == "file_redirect" and any(mark.type in (">", ">|") for mark in each.children):
+            marks = [mark.type for mark in each.children if mark.type in (">", ">|", ">>")]
+            is_output = not any(mark.type == "file_descriptor" and mark.text != b"1" for mark in each.children)
+            if each.type == "file_redirect" and marks and is_output and each.named_children:
                 text = expander.text(each.named_children[-1])
                 if known(text) != "/dev/null":
-                    return plain(text)
+                    return plain(text), marks[0] == ">>"
     return None

@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import BREAK, Piece, Script, Text, known, option, plain, words
+from mfsdp_lint.readers.shell.script import BREAK, Piece, Script, Text, known, option, placed, plain, words
 from mfsdp_lint.readers.shell.state import State, Variable
 
 if TYPE_CHECKING:
@@ -37,13 +38,19 @@ _COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
 }
 
 
+_TERNARY = re.compile(r"([^?:]+)\?([^?:]+):([^?:]+)")
+
+
 def number_of(source: str, value: Callable[[str], str | None]) -> int | None:
     """Return an arithmetic expression's value, None if it is not known; `value` gives a variable's text."""
     text = re.sub(r"\$\{?(\w+)\}?", r"\1", source.strip())
-    if len(text) > _LONGEST or re.search(r"[^\w\s+\-*/%()<>=!]|\*\*|<<|>>|(?<![<>=!])=(?!=)|//|\b0\d", text):
+    if len(text) > _LONGEST or re.search(
+        r"[^\w\s+\-*/%()<>=!&|?:]|\*\*|<<|>>|(?<![<>=!])=(?!=)|//|\b0\d|(?<!&)&(?!&)|(?<!\|)\|(?!\|)", text
+    ):
         return None
+    text = _TERNARY.sub(r"(\2) if (\1) else (\3)", text).replace("&&", " and ").replace("||", " or ")
     try:
-        return _number(ast.parse(text, mode="eval").body, value)
+        return _number(ast.parse(re.sub(r"!(?!=)", " not ", text).strip(), mode="eval").body, value)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -58,6 +65,18 @@ def _number(node: ast.expr, value: Callable[[str], str | None]) -> int | None:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             found = _number(operand, value)
             return None if found is None else -found
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            found = _number(operand, value)
+            return None if found is None else int(not found)
+        case ast.IfExp(test=test, body=body, orelse=other):
+            found = _number(test, value)
+            return None if found is None else _number(body if found else other, value)
+        case ast.BoolOp(op=op, values=operands):
+            for operand in operands:
+                found = _number(operand, value)
+                if found is None or bool(found) is isinstance(op, ast.Or):
+                    return None if found is None else int(bool(found))
+            return int(isinstance(op, ast.And))
         case ast.BinOp(left=left, op=op, right=right):
             return _binary(op, _number(left, value), _number(right, value))
         case ast.Compare(left=left, ops=[op], comparators=[right]):
@@ -118,24 +137,46 @@ def _alternatives(inner: str) -> list[str] | None:
     return [str(number) for number in range(first, last + step, step)]
 
 
+_CASES: dict[str, Callable[[str], str]] = {
+    ",,": str.lower,
+    "^^": str.upper,
+    ",": lambda text: text[:1].lower() + text[1:],
+    "^": lambda text: text[:1].upper() + text[1:],
+    "@L": str.lower,
+    "@U": str.upper,
+    "@u": lambda text: text[:1].upper() + text[1:],
+    "@Q": shlex.quote,
+    "@E": lambda text: text,
+}
+
+
 def changed_text(text: str, change: str) -> str | None:
     """Edit a text as `%.*`, `##*/`, `/a/b`, `,,` or `^^` does; return None for every other change."""
-    if change in (",,", "^^"):
-        return text.lower() if change == ",," else text.upper()
-    if (found := re.fullmatch(r":(\d+)(?::(\d+))?", change)) is not None:
-        start = int(found[1])
-        return text[start:] if found[2] is None else text[start : start + int(found[2])]
+    if change in _CASES:
+        return _CASES[change](text)
+    if (found := re.fullmatch(r":\s*(-?\d+)(?::\s*(-?\d+))?", change)) is not None:
+        start = int(found[1]) if int(found[1]) >= 0 else max(len(text) + int(found[1]), 0)
+        length = None if found[2] is None else int(found[2])
+        return text[start:] if length is None else text[start:length] if length < 0 else text[start : start + length]
     if change[0] == "/":
-        parts = change.lstrip("/").split("/")
-        if len(parts) > 2 or any(each in parts[0] for each in "*?[\\\"'"):
-            return None
-        new = parts[1].strip("\"'") if len(parts) == 2 else ""
-        return text.replace(parts[0], new, -1 if change.startswith("//") else 1) if parts[0] else None
+        every, at_start, at_end = (change.startswith(each) for each in ("//", "/#", "/%"))
+        old, _, new = change[1 + (every or at_start or at_end) :].partition("/")
+        if any(each in old + new for each in "\\\"'"):
+            old, new = (each.replace('"', "").replace("'", "").replace("\\", "") for each in (old, new))
+        if not old:
+            return new + text if at_start else text + new if at_end else text
+        pattern = re.compile(("^" if at_start else "") + _of_glob(old) + ("$" if at_end else ""), re.DOTALL)
+        return pattern.sub(lambda _: new, text, count=0 if every else 1)
     if change[0] in "%#":
-        pattern = change.lstrip(change[0])
-        longest = len(change) - len(pattern) == 2
-        return None if any(each in pattern for each in "\\\"'") else _without(text, pattern, change[0], longest=longest)
+        glob = change.lstrip(change[0])
+        longest = len(change) - len(glob) == 2
+        return None if any(each in glob for each in "\\\"'") else _without(text, glob, change[0], longest=longest)
     return None
+
+
+def _of_glob(glob: str) -> str:
+    """Return a pattern of the shell as a regular expression."""
+    return translate(glob).removeprefix("(?s:").removesuffix(r")\Z")
 
 
 def _without(text: str, pattern: str, side: str, *, longest: bool) -> str:
@@ -151,6 +192,9 @@ _EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithme
 _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
 _NUMBER = re.compile(r"\$\(\((.*)\)\)", re.DOTALL)
+_INNER = re.compile(
+    r"(?P<count>\$#|\$\{#\})|\$\{#(?P<length>\w+)\[[@*]\]\}|\$?\{?(?P<name>[A-Za-z_]\w*)\[(?P<index>[^][]+)\]\}?"
+)
 _LIST = re.compile(r"\$(?:@|\{(?:@|!?\w+\[@\])\})")
 """An expansion that is several words within quotes as well."""
 
@@ -175,8 +219,14 @@ class Expander:
         found: list[Text] = []
         for node in nodes:
             braced = self._braced(node)
-            found += words(self._at_home(node, self.pieces(node))) if braced is None else braced
+            found += words(self._at_home(node, self.pieces(node)), self._separators()) if braced is None else braced
         return found
+
+    def _separators(self) -> str:
+        """Return the characters that part words in what an expansion without quotes gives."""
+        variable = self.state.variables.get("IFS")
+        said = None if variable is None or variable.unset else known(variable.text or ())
+        return " \t\n" if said is None else said
 
     def text(self, node: Node) -> Text:
         """Expand a node that is not split, as behind `=`."""
@@ -237,11 +287,20 @@ class Expander:
                     yield self.hole(node)
                 else:
                     yield from (piece.splitting() for piece in found)
+            case "process_substitution" if self.script.source(node).lstrip().startswith("<"):
+                yield self._file_of(node)
             case "arithmetic_expansion":
                 value, said = self.number(self.script.source(node).lstrip()[3:-2])
                 yield self.hole(node) if value is None else self.script.made(node, str(value), option=said)
             case _:
                 yield self.hole(node) if node.named_children else self.script.made(node, self.script.source(node))
+
+    def _file_of(self, node: Node) -> Piece:
+        """Expand `<(COMMAND)` to the name of a file that has what the command prints."""
+        name = f"/dev/fd/{node.start_byte}"
+        text = self.runner.substitute(self.script, node, self.state)
+        self.state.files[name] = None if text is None else (*text, self.script.made(node, "\n"))
+        return self.script.made(node, name)
 
     def _quoted(self, node: Node) -> Iterator[Piece | None]:
         start, end = self.script.bounds(node)
@@ -295,7 +354,7 @@ class Expander:
         quoted = node.parent is not None and node.parent.type in ("string", "heredoc_body")
         for number, text in enumerate(texts):
             if number:
-                yield self.script.made(node, " ") if quoted and star else BREAK
+                yield self.script.made(node, self._separators()[:1]) if quoted and star else BREAK
             yield from (piece.splitting(not quoted) for piece in text)
 
     def _value(self, node: Node, name: str) -> Iterator[Piece]:
@@ -354,6 +413,7 @@ class Expander:
             yield self.hole(node)
             return
         mark, name, index, rest = found["mark"], found["name"], found["index"], found["rest"]
+        is_list = index in ("@", "*") or name in ("@", "*")
         if mark == "#":
             yield self._length(node, name, index)
         elif mark == "!":
@@ -365,8 +425,47 @@ class Expander:
             yield from self._element(node, name, index)
         elif rest[0] in ":-=+?" and rest.lstrip(":")[:1] in ("-", "=", "+", "?"):
             yield from self._default(node, name, index, rest)
+        elif is_list:
+            yield from self._changed_list(node, name, "*" in (name, index), self._with_values(rest))
         else:
-            yield from self._changed(node, name, index, rest)
+            text = tuple(piece for piece in self._element(node, name, index) if piece is not None)
+            yield from self._changed(node, text, self._with_values(rest))
+
+    def _with_values(self, change: str) -> str | None:
+        """Fill in the variables of a change, and what is calculated in it; None where one is not known."""
+        if change[0] == ":" and re.search(r"[A-Za-z_]", change):
+            numbers = [
+                self.number(re.sub(r"^\$\(\((.*)\)\)$", r"\1", each.strip()))[0] for each in change[1:].split(":")
+            ]
+            return None if None in numbers else ":" + ":".join(map(str, numbers))
+        unknown = False
+
+        def value(found: re.Match[str]) -> str:
+            nonlocal unknown
+            text = self._look_up(found[1] or found[2])
+            unknown = unknown or text is None or known(text) is None
+            return plain(text or ())
+
+        filled = re.sub(r"\$(?:\{(\w+)\}|(\w+))", value, change)
+        return None if unknown or "$" in filled or "`" in filled else filled
+
+    def _changed_list(self, node: Node, name: str, star: bool, change: str | None) -> Iterator[Piece | None]:
+        """Expand `${A[@]:1}`, `${A[@]/#/--}`, `${@:2}`."""
+        elements = (self.state.arguments or ()) if name in ("@", "*") else self.state.elements(name)
+        if (
+            change is None
+            or elements is None
+            or (sliced := re.fullmatch(r":(-?\d+)(?::(\d+))?|[^:].*", change)) is None
+        ):
+            yield self.hole(node)
+            return
+        if change[0] == ":":
+            whole = [(self.script.made(node, "bash"),), *elements] if name in ("@", "*") else list(elements)
+            start = int(sliced[1])
+            kept = whole[start:][: None if sliced[2] is None else int(sliced[2])]
+        else:
+            kept = [tuple(self._changed(node, each, change)) for each in elements]
+        yield from self._listed(node, kept, star=star)
 
     def _length(self, node: Node, name: str, index: str | None) -> Piece:
         if name in ("@", "*"):
@@ -402,7 +501,7 @@ class Expander:
         place = None if elements is None or index in ("@", "*") else self.number(index)[0]
         if elements is not None and index in ("@", "*"):
             yield from self._listed(node, elements, star=index == "*")
-        elif elements is not None and place is not None and place >= 0:
+        elif elements is not None and place is not None and place >= -len(elements):
             found = elements[place] if place < len(elements) else ()
             yield from (piece.splitting() for piece in found)
         else:
@@ -494,18 +593,19 @@ class Expander:
             at = ends
         yield from (piece.splitting() for piece in self._literal(at, end, _ESCAPED))
 
-    def _changed(self, node: Node, name: str, index: str | None, rest: str) -> Iterator[Piece | None]:
+    def _changed(self, node: Node, text: Text, change: str | None) -> Iterator[Piece]:
         """Expand `${X%.*}`, `${X//a/b}`, `${X,,}`: the result is known where the text and the pattern are known."""
-        text = self._look_up(name) if index is None else None
-        found = None if text is None or HOLE in plain(text) or "$" in rest else changed_text(plain(text), rest)
-        if found is None or text is None:
+        found = None if change is None or HOLE in plain(text) else changed_text(plain(text), change)
+        if found is None:
             yield self.hole(node)
         else:
-            yield self.script.made(node, found, option=option(text)).splitting()
+            pieces = placed(found, [text], lambda part: self.script.made(node, part)) or (self.script.made(node, ""),)
+            yield from (replace(piece, splits=True, option=piece.option or option(text)) for piece in pieces)
 
     def number(self, source: str) -> tuple[int | None, str]:
         """Return an arithmetic expression's value, None if it is not known, and the environment variable behind it."""
         said: list[str] = []
+        source = _INNER.sub(self._inner_number, source)
 
         def value(name: str) -> str | None:
             text = self._look_up(name) or ()
@@ -513,6 +613,19 @@ class Expander:
             return known(text) or None
 
         return number_of(source, value), next(filter(None, said), "")
+
+    def _inner_number(self, found: re.Match[str]) -> str:
+        """Return the number behind `$#`, `${#A[@]}` or `${A[i]}` within arithmetic, or the same text if not known."""
+        if found["count"]:
+            return found[0] if self.state.arguments is None else str(len(self.state.arguments))
+        variable = self.state.variables.get(found["length"] or found["name"])
+        if variable is None or variable.words is None or variable.keys is not None:
+            return found[0]
+        if found["length"]:
+            return str(len(variable.words))
+        place, _ = self.number(found["index"])
+        inside = place is not None and -len(variable.words) <= place < len(variable.words)
+        return (known(variable.words[place]) if inside and place is not None else None) or found[0]
 
     def _bounds(self, node: Node) -> tuple[int, int]:
         """Return the start and end of an expansion; within quotes its node begins with the blanks in front of it."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from mfsdp_lint.core.recipe import Origin, Setting, Span
@@ -21,6 +21,7 @@ from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import commands
 from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.readers.command_lines import COMMAND_LINE, PYTHON, RANK_LAUNCHERS, is_launcher
 from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
 from mfsdp_lint.readers.shell.script import (
     Text,
@@ -38,8 +39,6 @@ from mfsdp_lint.readers.shell.script import (
 from mfsdp_lint.readers.shell.state import State, Variable
 
 _SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
-_PYTHON = re.compile(r"(?:python|pypy|ipython)[\d.]*(?:-\w+)?")
-
 _WRAPPERS = re.compile(
     r"""
     env|sudo|time|nohup|exec|command|stdbuf|nice|ionice|timeout|setsid|uv|poetry|pipenv|conda|
@@ -52,6 +51,11 @@ _WRAPPERS = re.compile(
 )
 """Programs that start others."""
 
+STARTS_NOTHING = re.compile(
+    r"awk|cat|chmod|cp|diff|find|git|grep|head|ls|mkdir|mv|pgrep|pip3?|pkill|rm|rsync|scp|sed|tail|tee|test|touch|wc|which"
+)
+"""Programs that are given a file's name, or a text."""
+
 _TAKES_SCRIPT = ("ssh", "pdsh", "clush", "tmux", "screen", "parallel", "watch", "su", "script", "flock")
 """Programs that hand a word of theirs to a shell."""
 
@@ -62,7 +66,6 @@ _CONTAINERS = ("docker", "podman", "nerdctl", "kubectl", "ssh", "pdsh")
 """Programs that start others in another environment."""
 
 _LAUNCHER_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
-_RANK_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "ft_launcher")
 
 _RUNTIME = ("--runtime-env-json", "--runtime_env_json")
 _VARIABLES_OF_RAY = re.compile(r'"env_vars"\s*:\s*\{([^}]*)\}')
@@ -127,28 +130,43 @@ class ShellLaunch:
     requires: tuple[str, ...] = ()
 
 
-def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgram | InnerScript | None:
+def started_by(
+    words: Sequence[Text], body: Text | None = None, is_script: Callable[[Text], bool] = lambda word: False
+) -> LaunchedProgram | InnerScript | None:
     """Find the program or inner script that a command starts in the end; None for any other command. `body` is the
-    text that it is given to read.
+    text that it is given to read, `is_script` tells whether a word names a file that is a script.
+
+    A program that is not known here starts the one behind it if that is a launcher or Python; the environment that it
+    gives it is not known.
     """
     environment: Environment = {}
     fresh = ranked = False
     nodes = per_node = None
     at = 0
-    if not may_start(_base(words[0])):
-        return None
+    if not may_start(_base(words[0])) and not is_script(words[0]):
+        if STARTS_NOTHING.fullmatch(_base(words[0]) or "") or plain(words[0]).startswith("-"):
+            return None
+        at = next((n for n, word in enumerate(words) if is_launcher(_base(word) or "")), len(words))
+        inner = _script_of_option(words[1:at])
+        if inner is not None or at == len(words):
+            return None if inner is None else InnerScript(inner, None, [], environment, True)
+        fresh = True
+        for number in range(1, at):
+            _read_environment(words, number, environment)
     while at < len(words):
         name = _base(words[at])
-        if name in _SHELLS:
+        behind_shell = words[at + 1] if name in _SHELLS and at + 1 < len(words) else ()
+        if name in _SHELLS and not _PYTHON_FILE.fullmatch(plain(behind_shell)):
             return _shell(words[at + 1 :], body, environment, fresh)
-        if _SCRIPT.fullmatch(plain(words[at])) and (at == 0 or not plain(words[at - 1]).startswith("-")):
+        named = at == 0 or not plain(words[at - 1]).startswith("-")
+        if named and (_SCRIPT.fullmatch(plain(words[at])) or is_script(words[at])):
             return InnerScript(None, words[at], list(words[at + 1 :]), environment, fresh)
         if name == "sbatch":
-            return _batch(words[at + 1 :], body, environment)
+            return _batch(words[at + 1 :], body, environment, is_script)
         text = plain(words[at])
         module = known(words[at]) == "-m" and at + 1 < len(words)
         if module and plain(words[at + 1]) in _LAUNCHER_MODULES:
-            ranked = ranked or plain(words[at + 1]) in _RANK_LAUNCHERS
+            ranked = ranked or plain(words[at + 1]) in RANK_LAUNCHERS
             at += 2
             continue
         if module and (known(words[at + 1]) or "").replace(".", "").replace("_", "").isalnum() and _may_run(words[:at]):
@@ -160,7 +178,7 @@ def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgr
             return LaunchedProgram(words[at], False, list(words[at + 2 :]), environment, fresh, command=command)
         if name in _TAKES_SCRIPT and (text_at := _script_among(words[at + 1 :])) is not None:
             return InnerScript(text_at, None, [], environment, fresh or name in _OWN_ENVIRONMENT)
-        ranked = ranked or name in _RANK_LAUNCHERS
+        ranked = ranked or name in RANK_LAUNCHERS
         fresh = fresh or name in _CONTAINERS
         _read_environment(words, at, environment)
         if ranked and (given := _option(words, at, ("--nnodes",))):
@@ -176,11 +194,23 @@ def _script_among(words: Sequence[Text]) -> Text | None:
     return next((word for word in words if not plain(word).startswith("-") and " " in plain(word).strip()), None)
 
 
+def _script_of_option(words: Sequence[Text]) -> Text | None:
+    """Return the command line that an option has as its value (`--command "torchrun …"`)."""
+    for number, word in enumerate(words):
+        name = re.match(r"--?[\w-]+=", plain(word))
+        if name is None and not (number and re.fullmatch(r"--?[\w-]+", plain(words[number - 1]))):
+            continue
+        text = behind(word, name.end() if name else 0)
+        if COMMAND_LINE.search(plain(text)):
+            return text
+    return None
+
+
 def may_start(name: str | None) -> bool:
     """Tell whether a command may start another one; a command whose name is not known may."""
     if name is None or name in _SHELLS or name in _first_words():
         return True
-    return any(kind.fullmatch(name) for kind in (_WRAPPERS, _PYTHON, _PYTHON_FILE, _SCRIPT))
+    return any(kind.fullmatch(name) for kind in (_WRAPPERS, PYTHON, _PYTHON_FILE, _SCRIPT))
 
 
 @cache
@@ -192,7 +222,7 @@ def _may_run(before: Sequence[Text]) -> bool:
     """Tell whether `-m` belongs to Python (or torchrun), and to no other program."""
     names = [_base(word) for word in before]
     return any(
-        name and (_PYTHON.fullmatch(name) or name in _RANK_LAUNCHERS or name in ("accelerate", "uv")) for name in names
+        name and (PYTHON.fullmatch(name) or name in RANK_LAUNCHERS or name in ("accelerate", "uv")) for name in names
     ) or any(not plain(word).strip(HOLE) for word in before)
 
 
@@ -211,6 +241,9 @@ def _option(words: Sequence[Text], at: int, names: Sequence[str]) -> Text | None
     return behind(words[at], len(name) + 1) if equals and name in names else None
 
 
+_SEVERAL_AT_ONCE = ("apptainer", "singularity")
+"""Programs whose `--env` takes variables with commas between them."""
+
 _NOTHING_INHERITED = ("-", "-i", "--ignore-environment")
 """Options of `env` that begin with an empty environment."""
 
@@ -227,13 +260,18 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
         environment.update(dict.fromkeys(table().variables))  # whatever the script, or its caller, has set
     if previous in ("-u", "--unset") and text.isidentifier():
         environment[text] = None
-    exported = _option(words, at, ("--export",))
+    several = ("--export", "--env") if any(_base(word) in _SEVERAL_AT_ONCE for word in words[:at]) else ("--export",)
+    exported = _option(words, at, several)
     if exported is not None and not text.startswith("--export "):
         _exports(exported, environment)
         return
     word = _option(words, at, ("--env",)) if text.startswith("--env=") else words[at]
     found = None if word is None else _ASSIGNMENT.match(plain(word))
-    wrapped = previous in ("-e", "--env", "-x") or text.startswith("--env=") or _only_assignments(words, at)
+    wrapped = (
+        (previous in ("-e", "--env", "-x") and previous not in several)
+        or text.startswith("--env=")
+        or _only_assignments(words, at)
+    )
     if found and wrapped and word is not None:
         environment[found[1]] = behind(word, found.end())
 
@@ -282,13 +320,16 @@ def _shell(words: Sequence[Text], body: Text | None, environment: Environment, f
 _BATCH_FILE = re.compile(r".*\.(?:sh|bash|sbatch|slurm|sub|job)")
 
 
-def _batch(words: Sequence[Text], body: Text | None, environment: Environment) -> InnerScript | None:
+def _batch(
+    words: Sequence[Text], body: Text | None, environment: Environment, is_script: Callable[[Text], bool]
+) -> InnerScript | None:
     """Read `sbatch FILE`, `sbatch --wrap TEXT`, and `sbatch <<EOF`."""
     wrapped = None
     for number, word in enumerate(words):
         _read_environment(words, number, environment)
         wrapped = _option(words, number, ("--wrap",)) or wrapped
-        if wrapped is None and _BATCH_FILE.fullmatch(plain(word)) and not plain(word).startswith("-"):
+        is_file = not plain(word).startswith("-") and (_BATCH_FILE.fullmatch(plain(word)) or is_script(word))
+        if wrapped is None and is_file:
             return InnerScript(None, word, list(words[number + 1 :]), environment)
     text = wrapped or body
     return InnerScript(text, None, [], environment) if text is not None else None

@@ -10,7 +10,7 @@ from tree_sitter import Node
 from mfsdp_lint.core.recipe import Span, Unfollowed
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.builtins import BUILTINS
-from mfsdp_lint.readers.shell.launch_command import ShellLaunch, may_start, program_of
+from mfsdp_lint.readers.shell.launch_command import STARTS_NOTHING, ShellLaunch, may_start, program_of
 from mfsdp_lint.readers.shell.run import Runner
 from mfsdp_lint.readers.shell.script import Script, plain
 
@@ -20,11 +20,6 @@ _TRAINS = re.compile(
     re.IGNORECASE,
 )
 """A program's name, an option, a variable or an override: a message or a folder may have the word as well."""
-
-_STARTS_NOTHING = re.compile(
-    r"awk|cat|chmod|cp|diff|find|git|grep|head|ls|mkdir|mv|pgrep|pip|pkill|rm|rsync|sed|tail|tee|test|touch|wc"
-)
-"""Programs that are given a file's name, or a text."""
 
 
 def overlooked(path: str, runner: Runner) -> Unfollowed | None:
@@ -57,7 +52,7 @@ def _words_of(launch: ShellLaunch | None) -> str:
 def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Runner, place: Span) -> str:
     named = node.child_by_field_name("name")
     name = posixpath.basename(script.source(named)) if named is not None else ""
-    if name in BUILTINS or _STARTS_NOTHING.fullmatch(name):
+    if name in BUILTINS or STARTS_NOTHING.fullmatch(name):
         return ""
     if launch is not None:
         if program_of(launch, runner.path, runner.sources) is not None:

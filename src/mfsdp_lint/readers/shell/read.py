@@ -127,7 +127,8 @@ def read_shell(
     Origins: the span is the flag with its value, or the assignment; the focus is the value.
     """
     sources = sources or Sources({path: text} if isinstance(text, str) else {})
-    runner = Runner(path, sources, () if programs is None else programs.asked.environment)
+    environment = () if programs is None else programs.asked.environment
+    runner = Runner(path, sources, environment, partial(_started_by_program, path, sources, programs))
     problems = []
     try:
         for each in [text] if isinstance(text, (str, Held)) else text:
@@ -264,6 +265,26 @@ def _ending(path: str, place: Span, raised: Raised) -> Unfollowed:
         nearest=raised.nearest,
         certain=isinstance(raised, Refused),
     )
+
+
+_ASKS_FOR_WORDS = re.compile(r"\bsys\.argv\b|\bargparse\b|\b(?:click|typer|fire|hydra)\b")
+
+
+def _started_by_program(
+    path: str, sources: Sources, programs: Programs | None, launch: ShellLaunch
+) -> Sequence[Held | HeldCommand]:
+    """Return the commands that a Python program of the tree starts for the words that it is given."""
+    program = None if programs is None or launch.started.command else program_of(launch, path, sources)
+    text = None if program is None or program == path else sources.text_or_none(program)
+    if programs is None or program is None or text is None or not _ASKS_FOR_WORDS.search(text):
+        return ()
+    from mfsdp_lint.readers.python_files import may_start_programs
+
+    if not may_start_programs(text):
+        return ()
+    from mfsdp_lint.readers.embedding_formats.python import commands
+
+    return commands(program, programs, given_by(launch, tuple(_environment(launch)), _ranks(launch)))
 
 
 def _trains_nothing(path: str, launch: ShellLaunch, sources: Sources) -> bool:

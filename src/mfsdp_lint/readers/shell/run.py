@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import dropwhile
+from collections.abc import Callable, Sequence
 
 from tree_sitter import Node
 
@@ -28,11 +27,10 @@ from mfsdp_lint.readers.shell.branching import (
 from mfsdp_lint.readers.shell.builtins import (
     BUILTINS,
     assign,
+    calculate,
     declare,
-    filled_in,
     heredoc,
     names_assigned,
-    read_lines,
     unset,
     written_to,
 )
@@ -51,15 +49,13 @@ from mfsdp_lint.readers.shell.script import (
     Script,
     Text,
     around,
-    filter_of_text,
-    joined_output,
     known,
     output_of,
     plain,
     shown,
+    substituted,
     words_cut_off,
 )
-from mfsdp_lint.readers.shell.script import words as words_of
 from mfsdp_lint.readers.shell.state import (
     FEW_WAYS,
     LOST,
@@ -71,6 +67,7 @@ from mfsdp_lint.readers.shell.state import (
     Variable,
     fewer_ways,
 )
+from mfsdp_lint.readers.shell.text_programs import TEXT_PROGRAMS
 
 _MOST_STEPS = 10_000
 _MANY_STEPS = 2_000
@@ -81,13 +78,12 @@ _MOST_LAUNCHES = 64
 _DEEPEST = 60
 
 _CLUSTER = ("helm", "kubectl")
-_READS = (*_CLUSTER, "bash", "sh", "zsh", "sbatch", "envsubst", "xargs", "mapfile", "readarray")
+_READS = {*_CLUSTER, *TEXT_PROGRAMS, "bash", "sh", "zsh", "sbatch", "envsubst", "xargs", "mapfile", "readarray", "read"}
 """Programs whose input is followed: scripts, manifests, words, lines, and what variables are filled into."""
 
-_TAKES_ALL = ("-r", "--no-run-if-empty", "-t", "--verbose")
-"""Options of xargs with which it starts one command with all words."""
+_READ_BY_COMMANDS_IN_THEM = ("while_statement", "for_statement", "if_statement", "compound_statement", "subshell")
 
-_NAMES = re.compile(r"\$\{?(\w+)")
+_NAMES_SHELL = re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?:ba|da|k|z)?sh\b")
 
 _SIMPLE = ("command", "variable_assignment", "variable_assignments", "declaration_command")
 
@@ -104,8 +100,15 @@ class Runner:
     itself is in both.
     """
 
-    def __init__(self, path: str, sources: Sources, environment: Sequence[Setting] = ()) -> None:
+    def __init__(
+        self,
+        path: str,
+        sources: Sources,
+        environment: Sequence[Setting] = (),
+        started_by_program: Callable[[ShellLaunch], Sequence[Held | HeldCommand]] = lambda launch: (),
+    ) -> None:
         self.path = path
+        self.started_by_program = started_by_program
         self.sources = sources
         self.environment = {each.path.partition(".")[2]: _from_outside(each) for each in environment}
         self.expansions = 0
@@ -128,12 +131,18 @@ class Runner:
         state = self.beginning(None if isinstance(text, str) else text)
         own = (replace(script.made(script.root, HOLE), stands=self.path),)
         state.variables |= {"0": Variable((own,)), "BASH_SOURCE": Variable((own,), array=True)}
-        self.script(script, state)
+        for way in self.script(script, state):
+            for command in way.state.traps:
+                after = way.state.fork()
+                after.leaving, after.traps = "", ()
+                self.text(command, after)
 
     def command(self, held: HeldCommand) -> None:
         """Follow a command that no script starts. Raises TooMuch."""
         self.at, self.place = None, held.place
-        self.start(list(held.words), self.beginning(held), held.body)
+        state = self.beginning(held)
+        state.input = held.body
+        self.start(list(held.words), state)
 
     def beginning(self, held: Held | HeldCommand | None) -> State:
         """Return the state at the beginning of a script, or of one that another file holds: that file overrides the
@@ -214,6 +223,8 @@ class Runner:
             case "test_command":
                 return decided(self, script, node, state)
             case "compound_statement" if script.source(node).startswith("(("):
+                if calculate(self.expander(script, state), node, script.source(node)[2:-2]):
+                    return [Ended(state)]
                 return decided(self, script, node, state)
             case "compound_statement" | "do_group":
                 return self.sequence(script, node.children, state)
@@ -225,7 +236,7 @@ class Runner:
                 return case_statement(self, script, node, state)
             case "for_statement":
                 return for_statement(self, script, node, state)
-            case "while_statement" | "c_style_for_statement" | "until_statement":
+            case "while_statement" | "c_style_for_statement":
                 return while_statement(self, script, node, state)
             case "function_definition":
                 name = next((script.source(child) for child in node.named_children if child.type == "word"), "")
@@ -274,6 +285,12 @@ class Runner:
             assign(self.expander(script, before), child, exported=True)
         expander = self.expander(script, state)
         words = expander.words([child for child in nodes if child.type != "variable_assignment"])
+        outer, reads = (
+            state.input,
+            next((child for child in node.children if child.type == "herestring_redirect"), None),
+        )
+        if reads is not None:
+            before.input = (*expander.text(reads.named_children[-1]), script.made(reads, "\n"))
         following = node.next_sibling
         if following is not None and following.type == "ERROR":
             words.append((expander.hole(node),))
@@ -284,6 +301,7 @@ class Runner:
         names = [script.source(child.children[0]) for child in prefix]
         for way in ended:
             way.state.take_back(names, state)
+            way.state.input = way.state.input if reads is None else outer
         return ended
 
     def invoke(self, script: Script, node: Node, words: list[Text], state: State) -> list[Ended]:
@@ -313,9 +331,9 @@ class Runner:
             each.state.arrive("return")
         return ended
 
-    def start(self, words: list[Text], state: State, body: Text | None = None) -> list[Ended]:
+    def start(self, words: list[Text], state: State) -> list[Ended]:
         """Start a program: it is followed if it is a shell with a script, else kept if it launches something."""
-        found = started_by(words, body)
+        found = started_by(words, state.input, lambda word: self._is_script(word, state))
         seen = state
         if starts_ray_cluster(words):
             state.cluster = state.environment()
@@ -325,7 +343,7 @@ class Runner:
         if known(words[0]) in _CLUSTER:
             from mfsdp_lint.readers.shell.cluster import follow_cluster_command
 
-            follow_cluster_command(self, words, state, body)
+            follow_cluster_command(self, words, state, state.input)
         if isinstance(found, InnerScript):
             self._inner(found, seen)
         elif found is not None and (place := self.at[0].span(self.at[1]) if self.at else self.place) is not None:
@@ -334,23 +352,27 @@ class Runner:
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
             behind = () if self.at is None else tuple(words_cut_off(*self.at))
             late = () if seen is state else exported_late(state, environment)
-            self._launched(
-                ShellLaunch(
-                    found, place, environment, state.when, state.given, state.folder, behind, late, state.requires
-                )
+            launch = ShellLaunch(
+                found, place, environment, state.when, state.given, state.folder, behind, late, state.requires
             )
+            if self._launched(launch):
+                for held in self.started_by_program(launch):
+                    held = replace(held, when=(*state.when, *held.when))
+                    self.command(held) if isinstance(held, HeldCommand) else self.run(held)
         return [Ended(state)]
 
-    def _launched(self, launch: ShellLaunch) -> None:
-        """Keep a launch, of those that are alike one for each way to it. Raises TooMuch."""
+    def _launched(self, launch: ShellLaunch) -> bool:
+        """Keep a launch, of those that are alike one for each way to it; tell whether it is new. Raises TooMuch."""
         said = tuple(map(plain, launch.started.arguments))
         set_to = tuple((name, each.unset, plain(each.text or ())) for name, each in launch.environment.items())
         ways = self.kept.setdefault(launch.span, set())
         if len(ways) > _MOST_LAUNCHES:
             raise TooMuch
-        if (key := (launch.when, launch.given, said, set_to)) not in ways:
-            ways.add(key)
-            self.launches.append(launch)
+        if (key := (launch.when, launch.given, said, set_to)) in ways:
+            return False
+        ways.add(key)
+        self.launches.append(launch)
+        return True
 
     def _inner(self, inner: InnerScript, state: State) -> None:
         """Follow a script that another shell is given: it sees the exported variables."""
@@ -383,15 +405,27 @@ class Runner:
             self.depth -= 5
 
     def file(self, name: Text, state: State) -> Text | None:
-        """Return the text of a script file: one that this script has written, or one of the tree."""
+        """Return the text of a file: one that this script has written, what it is given to read, or one of the tree."""
+        if plain(name) in ("/dev/stdin", "-"):
+            return state.input
         return text_of_file(name, self.path, self.sources, state)
+
+    def _is_script(self, word: Text, state: State) -> bool:
+        """Tell whether a word names a file that this script has written, or one of the tree that names a shell."""
+        said = plain(word)
+        if said in state.files:
+            return state.files[said] is not None
+        if "/" not in said or "=" in said or said.startswith("-") or " " in said:
+            return False
+        text = self.file(word, state)
+        return text is not None and bool(_NAMES_SHELL.match(plain(text)))
 
     def substitute(self, script: Script, node: Node, state: State) -> Text | None:
         """Return the output of `$(…)`; None where it is not known."""
         reads = [child for child in node.named_children if child.type == "file_redirect"]
         if len(reads) == len(node.named_children) == 1 and script.source(reads[0]).startswith("<"):  # `$(<FILE)`
             text = self.file(self.expander(script, state).text(reads[0].named_children[-1]), state)
-            return None if text is None else output_of([text])
+            return None if text is None else substituted(text)
         inside = state.fork()
         inside.output = []
         self.depth += 1
@@ -401,122 +435,79 @@ class Runner:
             self.depth -= 1
         # Started without the options that a person may give, it prints what it prints by default.
         plainly = [each for each in ended if each.state.given == state.given]
-        return joined_output(plainly[0].state.output) if len(plainly) == 1 else None
+        printed = output_of(plainly[0].state.output) if len(plainly) == 1 else None
+        return None if printed is None else substituted(printed)
 
     # Redirections, pipelines, lists
 
     def _redirected(self, script: Script, node: Node, state: State) -> list[Ended]:
-        body = node.children[0]
-        expander = self.expander(script, state)
-        text = heredoc(expander, node)
-        if text is not None and (piped := _piped_from(script, node)) is not None:
-            return self.fed(script, piped, state, text)
-        target = written_to(expander, node)
-        if text is None and (body.type == "while_statement" or _name(script, body) in _READS):
-            read = self._read(script, node, state)
-            if read is not None:
-                return self.fed(script, body, state, read, target)
-        if text is None:
-            if target is not None and body.type in ("command", "compound_statement"):
-                return self._written(script, body, target, state)
-            return self.statement(script, body, state)
-        if body.type == "while_statement":
-            return while_statement(self, script, body, state, text)
-        if body.type != "command":
-            return self.statement(script, body, state)
-        words = expander.words([each for each in body.children if each.type != "variable_assignment"])
-        name = known(words[0]) if words else None
-        self.at = script, body
-        if name == "cat" and target is not None:
-            state.files[target] = text
-        elif name == "cat" and state.output is not None:
-            state.output.append(text)
-        elif name == "read":
-            return self.statement(script, body, state)
-        elif words:
-            return self.start(words, state, text)
-        return [Ended(state, True)]
+        """Follow a statement with the text that it is given to read, and the file that its output goes to."""
+        first, outer = node.children[0], state.input
+        parts, behind = _behind_heredoc(node)
+        target = written_to(self.expander(script, state), node)
+        reads, text = self._given(script, node, state)
+        if reads:
+            state.input = text
+        if target is not None and (first.type in _WRITES or parts):
+            ended = self._written(script, [first, *parts], target, state)
+        else:
+            ended = self._piped(script, [first, *parts], state) if parts else self.statement(script, first, state)
+        for each in ended if reads else ():
+            each.state.input = outer
+        return [end for each in ended for end in self._all(script, behind, each)]
 
-    def _read(self, script: Script, node: Node, state: State) -> Text | None:
-        """Return the text of `< FILE`, `< <(…)` or `<<< WORD`; None where there is none, or it is not known."""
+    def _all(self, script: Script, nodes: Sequence[Node], way: Ended) -> list[Ended]:
+        return [way] if way.state.leaving or not nodes else self.sequence(script, nodes, way.state)
+
+    def _given(self, script: Script, node: Node, state: State) -> tuple[bool, Text | None]:
+        """Tell whether a redirection gives a statement a text to read, and return that; None where it is not known."""
         expander = self.expander(script, state)
         for child in node.named_children:
             source = child.named_children[-1] if child.named_children else None
+            if child.type == "heredoc_redirect":
+                return True, heredoc(expander, child)
             if source is not None and child.type == "herestring_redirect":
-                return expander.text(source)
+                return True, (*expander.text(source), script.made(child, "\n"))
             if source is not None and child.type == "file_redirect" and any(m.type == "<" for m in child.children):
-                if source.type == "process_substitution":
-                    return self.substitute(script, source, state)
-                return self.file(expander.text(source), state)
-        return None
+                return True, self.file(expander.text(source), state)
+        return False, None
 
-    def fed(
-        self, script: Script, node: Node, state: State, text: Text | None, target: str | None = None
-    ) -> list[Ended]:
-        """Follow a command, or a loop, that is given a text to read; `target` is the file that it writes."""
-        if node.type == "while_statement":
-            return while_statement(self, script, node, state, text)
-        words = self.expander(script, state).words([each for each in node.children if each.is_named])
-        self.at = script, node
-        if text is None or not words:
-            return self.statement(script, node, state)
-        if known(words[0]) == "envsubst":
-            filled = filled_in(text, state, [name for word in words[1:] for name in _NAMES.findall(plain(word))])
-            if target is not None:
-                state.files[target] = filled
-            elif state.output is not None:
-                state.output.append(filled)
-            return [Ended(state, True)]
-        if known(words[0]) in ("mapfile", "readarray"):
-            read_lines(words, text, state)
-            return [Ended(state, True)]
-        if known(words[0]) == "xargs":
-            rest = list(dropwhile(lambda word: known(word) in _TAKES_ALL, words[1:]))
-            if not rest or plain(rest[0]).startswith("-") or re.search(r"['\"\\\\]", plain(text)):
-                return [Ended(state)]
-            return self.invoke(script, node, [*rest, *words_of([piece.splitting() for piece in text])], state)
-        return self.start(words, state, text)
-
-    def _written(self, script: Script, body: Node, target: str, state: State) -> list[Ended]:
-        """Follow a command whose output goes into a file: the output of `echo` is known."""
-        inside = state.fork()
-        inside.output = []
-        ended = self.statement(script, body, inside)
-        outputs = ended[0].state.output if len(ended) == 1 else None
-        if not outputs or None in outputs:
-            above = state.output
-            for each in ended:
-                each.state.output = above
-                each.state.files.pop(target, None)
-            return ended
-        state.files[target] = tuple(piece for text in outputs if text is not None for piece in text)
-        return [Ended(state, True)]
+    def _written(self, script: Script, parts: list[Node], target: tuple[str, bool], state: State) -> list[Ended]:
+        """Follow commands whose output goes into a file."""
+        name, adds = target
+        above = state.output
+        state.output = []
+        ended = self._piped(script, parts, state) if len(parts) > 1 else self.statement(script, parts[0], state)
+        for each in ended:
+            each.state.write(name, output_of(each.state.output) if len(ended) == 1 else None, adds=adds)
+            each.state.output = None if above is None else list(above)
+        return ended
 
     def _pipeline(self, script: Script, node: Node, state: State) -> list[Ended]:
-        """Follow a pipeline: each part is a shell of its own.
+        return self._piped(script, node.named_children, state)
 
-        The output of the last one is not known, unless all but the first only put other blanks between words.
-        """
-        first, *others = node.named_children
-        reads = len(others) == 1 and (_name(script, others[0]) in _READS or others[0].type == "while_statement")
-        filters = [filter_of_text(script.source(child)) for child in others]
-        printed: Text | None = None
-        for child in node.named_children:
+    def _piped(self, script: Script, parts: Sequence[Node], state: State) -> list[Ended]:
+        """Follow commands of which each reads what the one before it prints; each is a shell of its own."""
+        given = state.input
+        for child, reader in zip(parts, (*parts[1:], None), strict=True):
             part = state.fork()
-            filtered = state.output is not None and None not in filters
-            part.output = [] if child is first and (filtered or reads) else None
-            if reads and child is not first and printed is not None:
-                part.output = None if state.output is None else []
-                ended = self.fed(script, child, part, printed)
-            else:
-                ended = self.statement(script, child, part)
-            if part.output is not None and len(ended) == 1:
-                printed = joined_output(ended[0].state.output)
-        for change in filters if printed is not None else ():
-            printed = None if change is None or printed is None else change(printed)
+            part.input = given
+            followed = state.output is not None if reader is None else self._reads(script, reader)
+            part.output = [] if followed else None
+            ended = self.statement(script, child, part)
+            given = output_of(ended[0].state.output) if followed and len(ended) == 1 else None
+            state.files = dict(ended[0].state.files) if len(ended) == 1 else state.files
         if state.output is not None:
-            state.output.append(printed)
+            state.output.append(given)
         return [Ended(state)]
+
+    def _reads(self, script: Script, node: Node) -> bool:
+        """Tell whether a statement may read a text in a way that is followed."""
+        while node.type == "redirected_statement":
+            node = node.children[0]
+        if node.type in ("pipeline", "list"):
+            return self._reads(script, node.named_children[0])
+        return node.type in _READ_BY_COMMANDS_IN_THEM or _name(script, node) in _READS
 
     def _list(self, script: Script, node: Node, state: State) -> list[Ended]:
         """Follow `a && b`, `a || b`: a program is taken to succeed."""
@@ -542,18 +533,23 @@ def _name(script: Script, node: Node) -> str:
     return "" if named is None else script.source(named)
 
 
-def _piped_from(script: Script, node: Node) -> Node | None:
-    """Return the command that `cat <<EOF | COMMAND` gives the text to."""
-    redirect = next((child for child in node.named_children if child.type == "heredoc_redirect"), None)
-    pipeline = (
-        next((child for child in redirect.named_children if child.type == "pipeline"), None) if redirect else None
-    )
-    inner = pipeline.named_children if pipeline is not None else []
-    return (
-        inner[0]
-        if len(inner) == 1 and _name(script, inner[0]) in _READS and _name(script, node.children[0]) == "cat"
-        else None
-    )
+_WRITES = ("command", "compound_statement", "pipeline")
+
+
+def _behind_heredoc(node: Node) -> tuple[list[Node], list[Node]]:
+    """Return the commands that `cat <<EOF | COMMAND` gives its text to, and those behind `cat <<EOF && COMMAND`: the
+    grammar has both within the redirection.
+    """
+    parts: list[Node] = []
+    behind: list[Node] = []
+    for redirect in node.named_children:
+        if redirect.type == "heredoc_redirect":
+            for child in redirect.named_children:
+                if child.type == "pipeline":
+                    parts += child.named_children
+                elif not child.type.startswith("heredoc") and not child.type.endswith("redirect"):
+                    behind.append(child)
+    return parts, [each for each in behind if each.type not in ("word", "string", "raw_string", "file_descriptor")]
 
 
 def _from_outside(setting: Setting) -> Variable:

@@ -11,7 +11,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import accumulate
 
 from tree_sitter import Language, Node, Parser
@@ -82,6 +82,12 @@ def of_file(path: str, text: str) -> Text:
     return (*pieces, Piece(text[start:], path, lines, start, len(text)))
 
 
+@cache
+def _runs_between(separators: str) -> re.Pattern[str]:
+    signs = re.escape(separators)
+    return re.compile(f"[{signs}]+|[^{signs}]+" if signs else r"[\s\S]+")
+
+
 BREAK = None
 """Between two pieces: here one word ends and the next begins, whatever the pieces say."""
 
@@ -144,9 +150,10 @@ def around(text: Sequence[Piece]) -> Span:
     return first.lines.span(first.path, min(piece.start for piece in here), max(piece.end for piece in here))
 
 
-def words(pieces: Iterable[Piece | None]) -> Iterator[Text]:
-    """Yield the words of expanded pieces: blanks in unquoted parts separate them."""
+def words(pieces: Iterable[Piece | None], separators: str = " \t\n") -> Iterator[Text]:
+    """Yield the words of expanded pieces: blanks in unquoted parts, or other `separators`, part them."""
     word: list[Piece] = []
+    runs = _RUN if separators == " \t\n" else _runs_between(separators)
     for piece in pieces:
         if piece is BREAK:
             if word:
@@ -155,8 +162,8 @@ def words(pieces: Iterable[Piece | None]) -> Iterator[Text]:
         elif not piece.splits:
             word.append(piece)
         else:
-            for found in _RUN.finditer(piece.text):
-                if found[0][0] not in " \t\n":
+            for found in runs.finditer(piece.text):
+                if found[0][0] not in separators:
                     word.append(piece.cut(*found.span()))
                 elif word:
                     yield tuple(word)
@@ -185,88 +192,51 @@ def behind(word: Text, start: int) -> Text:
     return tuple(sliced(word, start, sys.maxsize)) or (word[-1].cut(len(word[-1].text), len(word[-1].text)),)
 
 
-def output_of(lines: Iterable[Text]) -> Text:
-    """Join the lines that a program has written, as a substitution does: without the newlines at the end."""
-    text: Text = ()
-    for number, line in enumerate(lines):
-        text += (replace(line[0], text="\n", end=line[0].start), *line) if number and line else line
+def output_of(parts: Sequence[Text | None] | None) -> Text | None:
+    """Join what programs have printed; None where a part of it is not known."""
+    return (
+        None if parts is None or None in parts else tuple(piece for text in parts if text is not None for piece in text)
+    )
+
+
+def substituted(text: Text) -> Text:
+    """Return an output as `$(…)` gives it: without the newlines at the end."""
     while text and (kept := text[-1].text.rstrip("\n")) != text[-1].text:
         text = (*text[:-1], text[-1].cut(0, len(kept))) if kept else text[:-1]
     return text
 
 
-def joined_output(lines: Sequence[Text | None] | None) -> Text | None:
-    """Return the output of a program as a substitution gives it; None where a part of it is not known."""
-    return output_of([line for line in lines if line is not None]) if lines and None not in lines else None
+_PART = re.compile(r"\s+|[^\s=:,'\"]+|[=:,'\"]")
 
 
-def _newlines_as_blanks(text: Text) -> Text:
-    return tuple(replace(piece, text=piece.text.replace("\n", " ")) for piece in text)
-
-
-def _squeezed(text: Text) -> Text:
-    """Leave one blank of several in a row."""
-    found: list[Piece] = []
-    blank = False
-    for piece in text:
-        for run in re.finditer(r" +|[^ ]+", piece.text):
-            is_blank = run[0].startswith(" ")
-            if not (blank and is_blank):
-                found.append(piece.cut(run.start(), run.start() + 1 if is_blank else run.end()))
-            blank = is_blank
-    return tuple(found)
-
-
-def lines_without(pattern: re.Pattern[str], text: Text) -> Text:
-    """Leave out the lines of a text in which a pattern is found, as `grep -v` does."""
+def placed(text: str, sources: Iterable[Text], otherwise: Callable[[str], Piece]) -> Text:
+    """Return a text that was made of others: each part at its place in them, else at the place of the only one."""
+    whole = tuple(piece for source in sources for piece in source)
+    said, folded = plain(whole), plain(whole).lower()
     found: list[Piece] = []
     at = 0
-    for line in plain(text).splitlines(keepends=True):
-        if not pattern.search(line.rstrip("\n")):
-            found += sliced(text, at, at + len(line))
-        at += len(line)
+    for match in _PART.finditer(text):
+        part = match[0]
+        place = -1 if part.isspace() else said.find(part, at)
+        place = place if place >= 0 or part.isspace() else said.find(part)
+        if place >= 0:
+            found += sliced(whole, place, place + len(part))
+            at = place + len(part)
+        elif (place := -1 if part.isspace() else folded.find(part.lower())) >= 0:
+            found.append(_instead(next(sliced(whole, place, place + len(part))), part))
+        elif part.isspace() or not said.strip() or len(said.split()) > 1:
+            found.append(
+                replace(found[-1], text=part, start=found[-1].end) if found and part.isspace() else otherwise(part)
+            )
+        else:
+            found.append(_instead(whole[0], part))
     return tuple(found)
 
 
-_LINES = re.compile(
-    r"""e?grep\s+(?P<options>-\w*v\w*)\s+(?P<quote>['"])(?P<pattern>[^'"]+)(?P=quote)(?:\s+(?P<file>[\w./-]+))?"""
-)
-_OWN_OF_GREP = re.compile(r"\\[+?|(){}]|\[\[|\[:(?!space:\])")
-"""Signs of kinds of expressions that grep has and Python writes otherwise."""
-
-
-def left_out_lines(command: str) -> tuple[re.Pattern[str], str] | None:
-    """Return the lines that `grep -v PATTERN [FILE]` leaves out, and the file; None for any other command."""
-    found = _LINES.fullmatch(command)
-    if (
-        found is None
-        or set(found["options"]) - set("-vE")
-        or _OWN_OF_GREP.search(found["pattern"].replace("[[:space:]]", ""))
-    ):
-        return None
-    is_extended = "E" in found["options"] or command.startswith("e")
-    pattern = found["pattern"].replace("[[:space:]]", r"\s")
-    if not is_extended:
-        pattern = re.sub(r"[+?|(){}]", r"\\\g<0>", pattern)
-    try:
-        return re.compile(pattern), found["file"] or ""
-    except re.error:
-        return None
-
-
-_FILTERS: Sequence[tuple[re.Pattern[str], Callable[[Text], Text]]] = (
-    (re.compile(r"""tr\s+(?:'\\n'|"\\n"|'\[:space:\]')\s+(?:' '|" ")"""), _newlines_as_blanks),
-    (re.compile(r"""tr\s+-s\s+(?:' '|" ")"""), _squeezed),
-    (re.compile(r"""sed\s+(?:-E\s+)?(?P<quote>['"])s/ (?: \*| ?\\?\+|\{2,\})/ /g(?P=quote)"""), _squeezed),
-)
-
-
-def filter_of_text(command: str) -> Callable[[Text], Text] | None:
-    """Return what a command makes of its input that changes blanks, or leaves out lines; None for any other command."""
-    lines = left_out_lines(command)
-    if lines is not None and not lines[1]:
-        return partial(lines_without, lines[0])
-    return next((change for shape, change in _FILTERS if shape.fullmatch(command)), None)
+def _instead(piece: Piece, text: str) -> Piece:
+    """Return another text at the place of a piece."""
+    # A piece as long as the written text would be taken for it.
+    return replace(piece, text=text, end=piece.end + (piece.end - piece.start == len(text)))
 
 
 @cache

@@ -151,6 +151,8 @@ def flag_words(texts: Sequence[Text], versions: Versions) -> Iterator[Word]:
             start = len(given[0])
             yield Word(Known(given[1]), around(text))
             yield Word(NOT_NONE, around(behind(text, start)), obstacle=obstacle_in(text))
+        elif whole.startswith("-") and HOLE in whole.partition("=")[0]:
+            yield Word(NOT_NONE, around(text), may_be_flags=True)  # any flag
         elif whole.strip(HOLE) or not any(piece.splits for piece in text) or waits:
             yield Word(NOT_NONE, around(text), elsewhere=not _follows(before, text), obstacle=obstacle_in(text))
         elif not is_left_out(text):

@@ -62,7 +62,9 @@ class State:
     are the conditions whose side this way has taken, as long as their variables stay; `when` lists all of them.
     `requires` are the variables and arguments ("$DATA", "$1") without which the script would have ended by now.
     `files` are texts that the script itself has written, `applied` the manifests that it has handed to a cluster.
-    `aliases` are the variables that others stand for (`local -n`).
+    `aliases` are the variables that others stand for (`local -n`). `output` collects what is printed, where somebody
+    reads it (None: a part that is not known); `input` is what is left of the text on the standard input, where that is
+    known; `traps` are the commands for the end of the script.
     `hidden` are, within a function, the outer variables that its local ones hide (None: there was none). `cluster`
     holds the variables as `ray start` has seen them: jobs of the cluster have these, and not those of the shell that
     submits them.
@@ -84,6 +86,8 @@ class State:
     exports_all: bool = False
     hidden: dict[str, Variable | None] | None = None
     output: list[Text | None] | None = None
+    input: Text | None = None
+    traps: tuple[Text, ...] = ()
     cluster: dict[str, Variable] | None = None
 
     def fork(self) -> State:
@@ -123,6 +127,11 @@ class State:
         for each in (name, self.aliases.get(name, name)):
             self.variables[each] = variable if fits else LOST
             self.forget(each)
+
+    def write(self, name: str, text: Text | None, *, adds: bool = False) -> None:
+        """Note the text that a file has now; None where it is not known."""
+        before = self.files.get(name, ()) if adds else ()
+        self.files[name] = None if text is None or before is None else (*before, *text)
 
     def take_back(self, names: Iterable[str], before: State) -> None:
         """Make these variables what they were before."""
@@ -178,6 +187,7 @@ class State:
             tuple(sorted(self.functions)),
             tuple(sorted(self.files)),
             None if self.output is None else tuple(self.output),
+            self.input,
         )
 
 

@@ -133,13 +133,17 @@ _UPSTREAM = Path(__file__).parents[1] / "library" / "programs"
 and imported by nobody."""
 
 
+_HANDS_ON = {"setup_experiment.py": "run_script.py"}
+"""Scripts that start another one on a cluster, with the same words."""
+
+
 @cache
 def upstream_script(name: str, version: str) -> ast.Module | None:
     """Return the script of this name in a release; None where it is not written down."""
     folders = sorted(
         (each for each in _UPSTREAM.iterdir() if is_version(each.name)), key=lambda folder: numbers(folder.name)
     )
-    known = [folder / name for folder in folders if numbers(folder.name) <= numbers(version)]
+    known = [folder / _HANDS_ON.get(name, name) for folder in folders if numbers(folder.name) <= numbers(version)]
     path = known[-1] if known and re.fullmatch(r"\w+\.py", name) else None
     return ast.parse(files.read(path)) if path is not None and path.is_file() else None
 

@@ -173,7 +173,8 @@ class Before:
         pieces = {path: self._touched(path, sources) for path in changed}
         through_and_through = self._with_users({path for path, found in pieces.items() if found is None})
         functions = frozenset[Key]().union(*filter(None, pieces.values()))
-        whole, single = {}, {}
+        whole: dict[str, list[Tried]] = {}
+        single: dict[Key, Tried] = {}
         for path, tried in self.tried.items():
             if path in through_and_through:
                 continue

@@ -368,10 +368,10 @@ def evaluate(
             try:
                 if entry.kind == "function":
                     _import(interp, entry.module)
-                    keywords, unknown = _arguments(interp, entry)
+                    keywords, unknown = arguments_of(interp, entry)
                     # Whoever calls it has to give `more` keyword arguments than it names.
                     keywords.update({name: interp.unknown(name) for name in more})
-                    root = _from_function(interp, entry, keywords, unknown)
+                    root = call_function(interp, entry, keywords, unknown)
                 elif entry.kind == "module":
                     _import(interp, entry.module)
                     root = resolve_global(interp, entry.module, entry.name)
@@ -469,7 +469,7 @@ def _recipes(
         yield Found(recipe, first.key != RESULT, first.names, first.known)
 
 
-def _from_function(interp: Interpreter, entry: Entry, keywords: dict[str, Object], given: list[Unknown]) -> Object:
+def call_function(interp: Interpreter, entry: Entry, keywords: dict[str, Object], given: list[Unknown]) -> Object:
     function = entry.function
     assert function is not None
     frame = Frame(entry.module, "", None, None, None)
@@ -536,7 +536,7 @@ def _receiver(interp: Interpreter, cls: ClassObject, function: Function, frame: 
     return made
 
 
-def _arguments(interp: Interpreter, entry: Entry) -> tuple[dict[str, Object], list[Unknown]]:
+def arguments_of(interp: Interpreter, entry: Entry) -> tuple[dict[str, Object], list[Unknown]]:
     """Return the arguments that an entry is called with, and which of them are not known."""
     assert entry.function is not None
     keywords = {name: to_object(interp, value) for name, value in (entry.arguments or {}).items()}

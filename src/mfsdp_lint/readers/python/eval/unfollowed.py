@@ -212,6 +212,7 @@ def unfollowed(
     interp.unfollowed += 1
     interp.doubts += 1
     given = call.values
+    interp.out_of_sight(name, call)
     picked = _picked(interp, given)
     launch_what_is_started(interp, call)
     obstacle = call_at(name, call.node, call.frame) if blamed else None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
+from mfsdp_lint.inputs.imports import STDLIB
+from mfsdp_lint.readers.command_lines import COMMAND_LINE, is_launcher
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.path_objects import overwrite, text_of_path
@@ -20,7 +23,15 @@ from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
 from mfsdp_lint.readers.python.state.variables import is_environment
 from mfsdp_lint.readers.python.values.code import Call, Frame, calls_to
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.objects import DictObject, Function, ListObject, Native, Object
+from mfsdp_lint.readers.python.values.objects import (
+    DictObject,
+    External,
+    Function,
+    ListObject,
+    Native,
+    Object,
+    PartlyKnown,
+)
 
 _DEEPEST = 8
 """Lists within lists, and names for them, that the words of a command are looked for in."""
@@ -83,6 +94,99 @@ def _exec(name: str) -> Model:
 
 for _name in ("os.execv", "os.execvp", "os.execve", "os.execvpe"):
     models(_name)(_exec(_name))
+
+
+_ONLY_SAYS = frozenset(
+    [
+        "print",
+        "info",
+        "debug",
+        "warning",
+        "warn",
+        "error",
+        "critical",
+        "exception",
+        "log",
+        "write",
+        "writelines",
+        "echo",
+        "secho",
+        "rule",
+        "status",
+        "success",
+        "append",
+        "add_argument",
+        "extend",
+        "split",
+        "join",
+        "format",
+        "update",
+        "dump",
+        "dumps",
+    ]
+)
+"""Names of calls that print, or keep, their arguments."""
+
+_STARTING = re.compile(r"(?:asyncio|os)\.\w*(?:subprocess|exec|spawn)\w*")
+"""Functions of the standard library that start what their arguments are."""
+
+_ENVIRONMENT = re.compile(r"(?:\w+_)?env(?:s|ironment|_vars|ironment_variables)?")
+
+
+def start_out_of_sight(interp: Interpreter, name: str, call: Call) -> None:
+    """Report the commands that a call of code that is not at hand is given: a line for a shell, a list of words, or a
+    launcher with the words behind it. The environment that they get is not known, but for the variables given here.
+    """
+    if name.rpartition(".")[2] in _ONLY_SAYS or (name.partition(".")[0] in STDLIB and not _STARTING.fullmatch(name)):
+        return
+    given = [(interp.settle(value), _argument(call, n, "")) for n, value in enumerate(call.arguments)]
+    named = {key: interp.settle(value) for key, value in call.keywords.items()}
+    environment = _given_environment(interp, named)
+    start = partial(_start, interp, call, variables=_added_to(interp, environment))
+    words = [Said(value, text) for value, text in given]
+    first = next((n for n, word in enumerate(words) if _is_launcher(word.value)), None)
+    if first is not None and len(words) > first + 1:
+        again = words[first + 1].value == words[first].value  # the name that the program goes by
+        start(words[first + again :], None)
+        return
+    given += [(value, _named(call, key)) for key, value in named.items() if not _ENVIRONMENT.fullmatch(key)]
+    program = next((Said(value, text) for value, text in given if _is_launcher(value)), None)
+    for value, text in given:
+        if _is_command(value):
+            start([], Said(value, text))
+        elif isinstance(value, (ListObject, tuple)):
+            said = _words(interp, value, text, call.frame)
+            lines = [each for each in said if _is_command(each.value)]
+            if lines and not _is_launcher(said[0].value):
+                for each in lines:
+                    start([], each)
+            elif any(_is_launcher(each.value) for each in said):
+                start(said, None)
+            elif program is not None and said:
+                start([program, *said], None)
+
+
+def _text_in(value: Object) -> str:
+    return value if isinstance(value, str) else value.said if isinstance(value, PartlyKnown) else ""
+
+
+def _is_command(value: Object) -> bool:
+    return bool(COMMAND_LINE.search(_text_in(value)))
+
+
+def _is_launcher(value: Object) -> bool:
+    if isinstance(value, External):
+        return value.name == "sys.executable"
+    return is_launcher(_text_in(value).rpartition("/")[2])
+
+
+def _given_environment(interp: Interpreter, named: Mapping[str, Object]) -> DictObject:
+    """Return the variables that a call gives, also one level down (`runtime_env={"env_vars": …}`)."""
+    for key, value in named.items():
+        if _ENVIRONMENT.fullmatch(key) and isinstance(value, DictObject):
+            inner = [interp.settle(each) for name, each in value.fields.items() if _ENVIRONMENT.fullmatch(str(name))]
+            return next((each for each in inner if isinstance(each, DictObject)), value)
+    return DictObject({}, interp.tick())
 
 
 class _Holder(NamedTuple):

@@ -496,6 +496,9 @@ class Interpreter:
     def forgetting(self, value: Object) -> None:
         """Notice a value that is about to be forgotten (see forget_reachable): for interpreters that watch it."""
 
+    def out_of_sight(self, name: str, call: object) -> None:
+        """Notice a call of code that is not at hand: for interpreters that ask for what it may start."""
+
     def starting(self, command: Command) -> None:
         """Notice a program that is started: for interpreters that ask for such programs."""
 

@@ -1,0 +1,19 @@
+"""Shape of a command line that may start a training run, in whatever file it stands."""
+
+from __future__ import annotations
+
+import re
+
+PYTHON = re.compile(r"(?:python|pypy|ipython)[\d.]*(?:-\w+)?")
+RANK_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "ft_launcher")
+
+COMMAND_LINE = re.compile(
+    r"(?:^|[\s;&|(/=:\"'])(?:torchrun|accelerate|deepspeed|srun|mpirun|sbatch|bash|python[\d.]*)\s[^\n]*(?:\\\s*\n[^\n]*)*"
+    r"(?:\.(?:py|sh)\b|\s-m\s)",
+)
+"""A launcher, or Python, and a program behind it."""
+
+
+def is_launcher(name: str) -> bool:
+    """Tell whether a word is the name of Python, or of a launcher of ranks."""
+    return name in RANK_LAUNCHERS or name in ("accelerate", "deepspeed") or bool(PYTHON.fullmatch(name))

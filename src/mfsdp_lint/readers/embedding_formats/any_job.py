@@ -1,0 +1,222 @@
+"""Launches in files of which nobody knows the format: a job of a scheduler, a pipeline, an infrastructure as code.
+
+A command line is known by itself, wherever it stands: a launcher, or Python, and behind it a program. What is around it
+is looked at as any format may have it: in a document of mappings, keys that speak of an environment, of arguments, and
+of variables; in any other text, blocks between marks, texts in quotes, and lists of texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.command_lines import COMMAND_LINE, is_launcher
+from mfsdp_lint.readers.embedding_formats.held_texts import (
+    Variables,
+    entries,
+    environment,
+    filled_in,
+    held,
+    items,
+    joined,
+    said,
+    script_of,
+    template_of_script,
+    text_of,
+)
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.state import Held
+from mfsdp_lint.readers.yaml.document import YamlDocument
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+_ENVIRONMENT = re.compile(r"(?i)(?:\w*_)?env(?:s|ironment|_?vars?)?(?:[_-]?(?:variables|vars))?")
+_ARGUMENTS = re.compile(r"(?i)\w*arg(?:ument)?s|parameters|options|flags")
+_VARIABLES = re.compile(r"(?i)\w*(?:vars|variables|param(?:eter)?s|inputs|values|config)")
+_PROSE = re.compile(r"(?i)\w*(?:description|help|title|comment|doc|notes?|message|summary|name|label)")
+_PROGRAM = re.compile(r"\S+\.py|\S*/\S+|-m")
+
+
+def job_scripts(document: YamlDocument, root: Node) -> Iterator[Held]:
+    """Yield the command lines of a document, each with the environment of the sections around it."""
+    yield from _in_section(document, root, {}, {})
+
+
+def _in_section(document: YamlDocument, node: Node, around: Variables, values: Mapping[str, Text]) -> Iterator[Held]:
+    target = document.follow(node)
+    if isinstance(target, SequenceNode):
+        for item in target.items:
+            yield from _in_section(document, item, around, values)
+    if not isinstance(target, MappingNode):
+        return
+    own = entries(document, target)
+    fill = partial(filled_in, {**values, **_values(document, own)})
+    for name, each in own.items():
+        if _ENVIRONMENT.fullmatch(name):
+            around = {**around, **environment(document, each, fill)}
+    arguments = [each for name, each in own.items() if _ARGUMENTS.fullmatch(name) and _is_list(document, each)]
+    for name, each in own.items():
+        if _PROSE.fullmatch(name) or _ENVIRONMENT.fullmatch(name):
+            continue
+        if isinstance(document.follow(each), ScalarNode):
+            text = fill(text_of(document, each))
+            if COMMAND_LINE.search(plain(text)):
+                yield from held(text, around)
+            elif is_launcher(plain(text)) and arguments:
+                yield from held(_of_words(document, [each, *arguments], fill), around)
+        elif not _is_list(document, each):
+            yield from _in_section(document, each, around, {**values, **_values(document, own)})
+        elif any(COMMAND_LINE.search(said(document, item) or "") for item in items(document, each)[1:]) or (
+            COMMAND_LINE.search(said(document, items(document, each)[0]) or "")
+        ):
+            words = _of_words(document, [each], fill)
+            yield from held(words if _starts(document, each) else _of_lines(document, each, fill), around)
+        elif _starts(document, each):
+            behind_it = [other for other in arguments if other is not each]
+            yield from held(_of_words(document, [each, *behind_it], fill), around)
+
+
+def _is_list(document: YamlDocument, node: Node) -> bool:
+    """Tell whether a node is a list of texts."""
+    target = document.follow(node)
+    return (
+        isinstance(target, SequenceNode)
+        and bool(target.items)
+        and all(isinstance(document.follow(item), ScalarNode) for item in target.items)
+    )
+
+
+def _starts(document: YamlDocument, node: Node) -> bool:
+    """Tell whether the items of a list are the words of a command that starts a program."""
+    words = [said(document, item) or "" for item in items(document, node)]
+    first = words[0].rpartition("/")[2]
+    is_shell = re.fullmatch(r"(?:ba|da|z)?sh", first) and len(words) > 2 and words[1].startswith("-")
+    return bool(is_shell) or any(is_launcher(word.rpartition("/")[2]) for word in words[:-1])
+
+
+def _of_words(document: YamlDocument, parts: Sequence[Node], fill: partial[Text]) -> Text:
+    return script_of([fill(text_of(document, item)) for part in parts for item in items(document, part)])
+
+
+def _of_lines(document: YamlDocument, node: Node, fill: partial[Text]) -> Text:
+    return joined([fill(text_of(document, item)) for item in items(document, node)])
+
+
+def _values(document: YamlDocument, own: Mapping[str, Node]) -> dict[str, Text]:
+    """Return the values that placeholders of a section may have: `vars: {NAME: value}`."""
+    found: dict[str, Text] = {}
+    for name, each in own.items():
+        if _VARIABLES.fullmatch(name):
+            for key, value in entries(document, each).items():
+                inner = entries(document, value)
+                text = text_of(document, inner.get("default", inner.get("value")) if inner else value)
+                found |= {key: text} if text and HOLE not in plain(text) and "$" not in plain(text) else {}
+    return found
+
+
+_BLOCK = re.compile(
+    r'"""(?P<double>.*?)"""'
+    r"|'''(?P<single>.*?)'''"
+    r"|<<[-~]?[ ]?[\"']?(?P<mark>[A-Za-z_]\w*)[\"']?[^\n]*\n(?P<here>.*?)\n[ \t]*(?P=mark)\b"
+    r"|`(?P<back>[^`]*)`",
+    re.DOTALL,
+)
+_STRING = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+_STRINGS = re.compile(rf"(?:{_STRING})(?:\s*(?:\+\s*|\.\s+)?(?:{_STRING}))*")
+_ONE = re.compile(_STRING)
+_KEY = re.compile(r"\s*(?:[-*]\s+)?(?:[\w.$/\"'-]+(?:\[[^]]*\])?\s*(?::=|\?=|=>|=|:)\s*)?(?P<at>)")
+_LOGICAL = re.compile(r"(?:[^\n\\]|\\\n|\\.)+")
+_COMMENT = re.compile(r"\s*(?:#|//|;|--\s|dnl\b)")
+_BRACED = re.compile(r"(?<!\$)\{[A-Za-z_][\w.\[\]]*\}|\$\{[\w-]+[.\[(][^}]*\}|<%.*?%>|@[A-Z][A-Z0-9_]+@|\{%.*?%\}")
+
+
+def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
+    """Yield the command lines of any text: in blocks, in lists of texts, in texts within quotes, on lines."""
+    lines = Lines(text)
+    left = text
+
+    def piece(start: int, end: int) -> Text:
+        found: list[Piece] = []
+        for one in template_of_script((Piece(text[start:end], path, lines, start, end),)):
+            at = 0
+            for hole in _BRACED.finditer(one.text) if one.text != HOLE else ():
+                found += [one.cut(at, hole.start()), replace(one.cut(*hole.span()), text=HOLE)]
+                at = hole.end()
+            found.append(one.cut(at, len(one.text)))
+        return tuple(each for each in found if each.text)
+
+    def take(start: int, end: int) -> None:
+        nonlocal left
+        left = left[:start] + re.sub(r"[^\n]", " ", left[start:end]) + left[end:]
+
+    for block in _BLOCK.finditer(text):
+        kind = next(name for name in ("double", "single", "here", "back") if block[name] is not None)
+        if COMMAND_LINE.search(block[kind]):
+            take(*block.span())
+            yield from held(tuple(_once(piece(*block.span(kind)))))
+    for start, end in _lists(left):
+        words = [
+            piece(first + 1, last - 1) if quoted else (replace(piece(first, last)[0], text=HOLE),)
+            for first, last, quoted in _items(left, start, end)
+        ]
+        words = [word or piece(start, start + 1)[:0] for word in words]
+        launcher = next((n for n, word in enumerate(words) if is_launcher(plain(word).rpartition("/")[2])), None)
+        before = None if launcher is not None else _program_before(left, start)
+        if before is not None:
+            words = [piece(*before), *words]
+        if (launcher is not None or before is not None) and all(words):
+            take(start, end)
+            yield from held(script_of(words))
+    for strings in _STRINGS.finditer(left):
+        parts = [
+            piece(strings.start() + each.start() + 1, strings.start() + each.end() - 1)
+            for each in _ONE.finditer(strings[0])
+        ]
+        whole = tuple(one for part in parts for one in part)
+        if COMMAND_LINE.search(plain(whole)):
+            take(*strings.span())
+            yield from held(whole)
+    for line in _LOGICAL.finditer(left):
+        if COMMAND_LINE.search(line[0]) and not _COMMENT.match(line[0]):
+            key = _KEY.match(line[0])
+            start = line.start() + (key.start("at") if key else 0)
+            yield from held(piece(start, line.end()))
+
+
+def _once(text: Text) -> Iterator[Piece]:
+    """Undo that a text between marks has two backslashes at the end of a line."""
+    for piece in text:
+        at = 0
+        for found in re.finditer(r"\\(?=\\\n)", piece.text):
+            yield piece.cut(at, found.start())
+            at = found.end()
+        yield piece.cut(at, len(piece.text))
+
+
+def _lists(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the innermost lists in brackets that have a text, without the brackets."""
+    for found in re.finditer(r"\[(?P<inside>[^\[\]]*)\]", text):
+        if _ONE.search(found["inside"]):
+            yield found.span("inside")
+
+
+def _items(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    """Yield the items of a list, each with whether it is a text alone."""
+    for found in re.finditer(rf"(?:{_STRING}|#[^\n]*|[^,\"'])+", text[start:end]):
+        inner = found[0]
+        first = start + found.start() + len(inner) - len(inner.lstrip())
+        last = start + found.start() + len(inner.rstrip())
+        if first < last and not text[first:last].startswith(("#", "//")):
+            yield first, last, bool(_ONE.fullmatch(text[first:last]))
+
+
+def _program_before(text: str, at: int) -> tuple[int, int] | None:
+    """Return the place of a launcher that a text right in front of a list names (`command = "torchrun"`)."""
+    found = [
+        each for each in _ONE.finditer(text, max(at - 400, 0), at) if is_launcher(each[0][1:-1].rpartition("/")[2])
+    ]
+    return (found[-1].start() + 1, found[-1].end() - 1) if found else None

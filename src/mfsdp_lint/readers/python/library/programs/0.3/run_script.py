@@ -1,0 +1,92 @@
+"""Behaviour of scripts/performance/run_script.py of Megatron-Bridge, 0.3.0 to 0.5.1, with utils/overrides.py beside it.
+
+A recipe of the library by its name; what the table of workloads makes of it is not known (all sections but the checkpoint:
+there it only switches saving off); then the overrides; then the options that concern parallelism, FSDP and checkpoints.
+"""
+
+import argparse
+
+import megatron.bridge.recipes as recipes
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+from megatron.bridge.training.utils.omegaconf_utils import process_config_with_overrides
+
+
+def is_true(text):
+    return text.lower() in ("true", "1", "t", "yes", "y")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-mr", "--model_recipe_name", required=True)
+    parser.add_argument("--task", default="pretrain")
+    parser.add_argument("-ms", "--max_steps", type=int)
+    parser.add_argument("-tp", "--tensor_model_parallel_size", type=int)
+    parser.add_argument("-pp", "--pipeline_model_parallel_size", type=int)
+    parser.add_argument("-cp", "--context_parallel_size", type=int)
+    parser.add_argument("-ep", "--expert_model_parallel_size", type=int)
+    parser.add_argument("--use_megatron_fsdp", type=is_true)
+    parser.add_argument("--nccl_ub", type=is_true)
+    parser.add_argument("-ol", "--activation_offload_layers", type=int)
+    parser.add_argument("--save_dir")
+    parser.add_argument("--save_interval", type=int)
+    parser.add_argument("--load_dir")
+    parser.add_argument("--pretrained_checkpoint")
+    args, others = parser.parse_known_args()
+    builder = getattr(recipes, args.model_recipe_name.lower() + "_" + args.task + "_config", None)
+    if builder is None or args.task != "pretrain":
+        raise SystemExit("its recipe is no recipe of the library")
+    config = builder()
+    config.model = parser.of_that_kind
+    config.ddp = parser.of_that_kind
+    config.train = parser.of_that_kind
+    config.optimizer = parser.of_that_kind
+    config.comm_overlap = parser.of_that_kind
+    config.mixed_precision = parser.of_that_kind
+    config.dataset = parser.of_that_kind
+    config.tokenizer = parser.of_that_kind
+    config.checkpoint.async_save = parser.of_that_kind
+    config.checkpoint.save = None
+    config.checkpoint.load = parser.of_that_kind
+    overrides = [each for each in others if "=" in each and not each.startswith("-")]
+    config = process_config_with_overrides(config, cli_overrides=overrides or None)
+    if args.use_megatron_fsdp:
+        config.ddp.use_megatron_fsdp = True
+        config.ddp.data_parallel_sharding_strategy = "optim_grads_params"
+        config.ddp.keep_fp8_transpose_cache = False
+        config.ddp.average_in_collective = False
+        config.model.init_model_with_meta_device = True
+        config.model.gradient_accumulation_fusion = True
+        config.checkpoint.load = None
+    if args.nccl_ub:
+        config.ddp.nccl_ub = True
+        config.ddp.average_in_collective = False
+    if args.activation_offload_layers is not None:
+        config.model.cpu_offloading = True
+        config.model.cpu_offloading_weights = False
+        config.model.cpu_offloading_num_layers = args.activation_offload_layers
+    if args.max_steps is not None:
+        config.train.train_iters = args.max_steps
+    if args.tensor_model_parallel_size is not None:
+        config.model.tensor_model_parallel_size = args.tensor_model_parallel_size
+        config.model.sequence_parallel = args.tensor_model_parallel_size > 1
+    if args.pipeline_model_parallel_size is not None:
+        config.model.pipeline_model_parallel_size = args.pipeline_model_parallel_size
+    if args.context_parallel_size is not None:
+        config.model.context_parallel_size = args.context_parallel_size
+    if args.expert_model_parallel_size is not None:
+        config.model.expert_model_parallel_size = args.expert_model_parallel_size
+    if args.pretrained_checkpoint is not None:
+        config.checkpoint.pretrained_checkpoint = args.pretrained_checkpoint
+    if args.save_interval is not None:
+        config.checkpoint.save_interval = args.save_interval
+        config.checkpoint.save = args.save_dir or "/nemo_run/checkpoints"
+    elif args.save_dir is not None:
+        config.checkpoint.save = args.save_dir
+    if args.load_dir is not None:
+        config.checkpoint.load = args.load_dir
+    pretrain(config, forward_step)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,537 @@
+"""Output of programs that only make a text of a text (`cut`, `sed`, `awk`, `seq`), worked out without starting them.
+
+A program is given its arguments, the text on its standard input, and a function that reads files. It returns the text
+that it prints; None where that depends on an option, or a construct of its language, that is not known here.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+from mfsdp_lint.readers.shell.queries import query
+
+Read = Callable[[str], "str | None"]
+TextProgram = Callable[[Sequence[str], "str | None", Read], "str | None"]
+
+_MOST_NUMBERS = 1_000
+
+
+class _Unknown(Exception):
+    """An output that is not known."""
+
+
+def _options(arguments: Sequence[str], flags: str, valued: str = "") -> tuple[dict[str, str], list[str]]:
+    """Split arguments into options (of one letter) and operands, as getopt does. Raises _Unknown for any other."""
+    found: dict[str, str] = {}
+    rest = list(arguments)
+    operands: list[str] = []
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            return found, operands + rest
+        if not word.startswith("-") or word == "-" or word.startswith("--"):
+            if word.startswith("--"):
+                raise _Unknown
+            operands.append(word)
+            continue
+        letters = word[1:]
+        while letters:
+            letter, letters = letters[0], letters[1:]
+            if letter in valued:
+                if not letters and not rest:
+                    raise _Unknown
+                found[letter], letters = letters or rest.pop(0), ""
+            elif letter in flags:
+                found[letter] = ""
+            else:
+                raise _Unknown
+    return found, operands
+
+
+def _texts(files: Sequence[str], given: str | None, read: Read) -> str:
+    """Return the text of files, or of the standard input where there are none."""
+    texts = [given if each == "-" else read(each) for each in files or ("-",)]
+    if any(text is None for text in texts):
+        raise _Unknown
+    return "".join(text for text in texts if text is not None)
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _number(text: str) -> int:
+    if not re.fullmatch(r"[-+]?\d{1,9}", text):
+        raise _Unknown
+    return int(text)
+
+
+def _basename(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    options, names = _options(arguments, "a", "s")
+    if len(names) == 2 and not options:
+        options, names = {"s": names[1]}, names[:1]
+    ends = [posixpath.basename(name.rstrip("/")) or "/" for name in names]
+    return _joined([each.removesuffix(options.get("s", "")) if each != options.get("s") else each for each in ends])
+
+
+def _ranges(said: str) -> Iterator[tuple[int, int]]:
+    for part in said.split(","):
+        first, dash, last = part.partition("-")
+        low = _number(first) if first else 1
+        yield low, _number(last) if last else (1 << 30 if dash else low)
+
+
+def _cut(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    options, files = _options(arguments, "s", "dfc")
+    ranges = list(_ranges(options.get("f") or options.get("c") or ""))
+    mark = options.get("d", "\t") if "f" in options else ""
+    found = []
+    for line in _lines(_texts(files, given, read)):
+        parts = line.split(mark) if mark else list(line)
+        if mark and mark not in line:
+            found += [] if "s" in options else [line]
+        else:
+            kept = [part for n, part in enumerate(parts, 1) if any(low <= n <= high for low, high in ranges)]
+            found.append(mark.join(kept))
+    return _joined(found)
+
+
+_CLASSES = {
+    "[:upper:]": "A-Z",
+    "[:lower:]": "a-z",
+    "[:digit:]": "0-9",
+    "[:alpha:]": "A-Za-z",
+    "[:alnum:]": "A-Za-z0-9",
+    "[:space:]": " \t\n\r\v\f",
+    "[:blank:]": " \t",
+}
+
+
+def _signs(said: str) -> str:
+    """Return the characters of a set of `tr`."""
+    for name, signs in _CLASSES.items():
+        said = said.replace(name, signs)
+    if "[:" in said or "[=" in said or re.search(r"\\[^nrt\\0]", said):
+        raise _Unknown
+    said = re.sub(r"\\(.)", lambda found: {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}.get(found[1], found[1]), said)
+    between = re.compile(r"(.)-(.)", re.DOTALL)
+    return between.sub(lambda found: "".join(map(chr, range(ord(found[1]), ord(found[2]) + 1))), said)
+
+
+def _tr(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    options, sets = _options(arguments, "dsc")
+    text, (first, *second) = _texts((), given, read), map(_signs, sets)
+    if "c" in options:
+        if "s" in options or ("d" not in options and len(second[0]) != 1):
+            raise _Unknown
+        return "".join(each if each in first else "" if "d" in options else second[0] for each in text)
+    if "d" in options:
+        return "".join(each for each in text if each not in first)
+    if second:
+        to = second[0] + second[0][-1:] * (len(first) - len(second[0]))
+        text = text.translate({ord(old): to[at] for at, old in reversed(list(enumerate(first)))})
+    if "s" in options:
+        text = re.sub(rf"([{re.escape(second[0] if second else first)}])\1+", r"\1", text)
+    return text
+
+
+@cache
+def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> re.Pattern[str]:
+    """Compile a regular expression of POSIX."""
+    found: list[str] = []
+    pieces = re.compile(r"\\(?P<escaped>.)|(?P<set>\[\^?\]?(?:\[:\w+:\]|[^\]])*\])|(?P<other>.)", re.DOTALL)
+    for piece in pieces.finditer(said):
+        if (escaped := piece["escaped"]) is not None:
+            special = escaped in "+?|(){}"
+            same = escaped in "bwWsSB.*[]^$/\\" or escaped.isdigit()
+            if not special and not same:
+                found.append({"n": "\n", "t": "\t"}.get(escaped) or re.escape(escaped))
+            else:
+                found.append(escaped if special and not extended else f"\\{escaped}")
+        elif piece["set"]:
+            inner = piece["set"]
+            for name, signs in _CLASSES.items():
+                inner = inner.replace(name, signs)
+            if "[:" in inner:
+                raise _Unknown
+            body = inner[2:-1] if inner.startswith("[^") else inner[1:-1]
+            escaped_body = body.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+            found.append(f"[{'^' if inner.startswith('[^') else ''}{escaped_body}]")
+        else:
+            special = piece["other"] in "+?|(){}"
+            found.append(f"\\{piece['other']}" if special and not extended else piece["other"])
+    try:
+        return re.compile("".join(found), re.IGNORECASE if ignores_case else 0)
+    except re.error:
+        raise _Unknown from None
+
+
+def posix_pattern(said: str) -> re.Pattern[str] | None:
+    """Compile an extended regular expression; None where it is not known here."""
+    try:
+        return _pattern(said, extended=True)
+    except _Unknown:
+        return None
+
+
+def _grep(arguments: Sequence[str], given: str | None, read: Read, *, extended: bool = False) -> str:
+    options, operands = _options(arguments, "vEiFohwxnqP", "em")
+    if {"n", "q"} & options.keys():
+        raise _Unknown
+    said = options["e"] if "e" in options else operands.pop(0)
+    if "F" in options:
+        pattern = re.compile(re.escape(said), re.IGNORECASE if "i" in options else 0)
+    elif "P" in options:
+        pattern = re.compile(said.replace(r"\K", "(?#K)"), re.IGNORECASE if "i" in options else 0)
+        before, kept, after = said.partition(r"\K")
+        if kept:
+            pattern = re.compile(f"(?:{before})(?P<kept>{after})")
+    else:
+        pattern = _pattern(said, extended=extended or "E" in options, ignores_case="i" in options)
+    if "w" in options or "x" in options:
+        edge = ("^", "$") if "x" in options else (r"(?<!\w)", r"(?!\w)")
+        pattern = re.compile(f"{edge[0]}(?:{pattern.pattern}){edge[1]}", pattern.flags)
+    found: list[str] = []
+    for line in _lines(_texts(operands, given, read)):
+        matches = list(pattern.finditer(line))
+        if bool(matches) is ("v" in options):
+            continue
+        group = "kept" if "kept" in pattern.groupindex else 0
+        found += [each[group] for each in matches] if "o" in options else [line]
+    return _joined(found[: _number(options["m"])] if "m" in options else found)
+
+
+_SED = re.compile(
+    r"""\s*(?P<first>\d+|\$|/(?:\\.|[^/\\])*/)?(?:,(?P<last>\d+|\$|/(?:\\.|[^/\\])*/))?\s*(?P<negated>!)?\s*
+    (?:(?P<command>[dpqD])|s(?P<mark>[^\w\s\\])(?P<old>(?:\\.|(?!(?P=mark))[^\\])*)(?P=mark)
+       (?P<new>(?:\\.|(?!(?P=mark))[^\\])*)(?P=mark)(?P<flags>[gpIi\d]*))\s*(?:;|\n|$)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def _sed(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    several = [arguments[n + 1] for n, each in enumerate(arguments[:-1]) if each == "-e"]
+    rest = [each for n, each in enumerate(arguments) if each != "-e" and (n == 0 or arguments[n - 1] != "-e")]
+    options, operands = _options([each for each in rest if each != "--quiet"], "nEr")
+    program = "\n".join(several) if several else operands.pop(0)
+    extended, quiet = bool({"E", "r"} & options.keys()), "n" in options
+    commands: list[re.Match[str]] = []
+    at = 0
+    while at < len(program.rstrip()):
+        found = _SED.match(program, at)
+        if found is None:
+            raise _Unknown
+        commands.append(found)
+        at = found.end()
+    lines = _lines(_texts(operands, given, read))
+    inside: dict[int, bool] = {}
+    printed: list[str] = []
+
+    def is_at(address: str, number: int, line: str) -> bool:
+        if address.startswith("/"):
+            return bool(_pattern(address[1:-1].replace("\\/", "/"), extended=extended).search(line))
+        return number == (len(lines) if address == "$" else int(address))
+
+    for number, line in enumerate(lines, 1):
+        kept, last = True, False
+        for nth, each in enumerate(commands):
+            here = each["first"] is None or is_at(each["first"], number, line)
+            if each["last"] is not None:
+                was = inside.get(nth, False)
+                here = here or was
+                ends = is_at(each["last"], number, line) and (was or not each["last"].startswith("/"))
+                inside[nth] = here and not ends
+            if here is bool(each["negated"]):
+                continue
+            if each["command"] in ("d", "D"):
+                kept = False
+                break
+            if each["command"] == "p":
+                printed.append(line)
+            elif each["command"] == "q":
+                last = True
+                break
+            else:
+                line, changed = _substituted(each, line, extended=extended)
+                printed += [line] if changed and "p" in each["flags"] else []
+        printed += [line] if kept and not quiet else []
+        if last:
+            break
+    return _joined(printed)
+
+
+def _substituted(command: re.Match[str], line: str, *, extended: bool) -> tuple[str, bool]:
+    mark, flags = command["mark"], command["flags"]
+    old, new = (command[each].replace(f"\\{mark}", mark) for each in ("old", "new"))
+    pattern = _pattern(old, extended=extended, ignores_case="i" in flags.lower())
+    if digits := re.sub(r"\D", "", flags):
+        raise _Unknown(digits)
+
+    def replaced(found: re.Match[str]) -> str:
+        def part(piece: re.Match[str]) -> str:
+            said = piece[0]
+            if said == "&":
+                return found[0]
+            if said[1].isdigit():
+                return found[int(said[1])] or ""
+            if said[1] in "ULEul":
+                raise _Unknown
+            return {"n": "\n", "t": "\t"}.get(said[1], said[1])
+
+        return re.sub(r"\\.|&", part, new, flags=re.DOTALL)
+
+    text, count = pattern.subn(replaced, line, count=0 if "g" in flags else 1)
+    return text, bool(count)
+
+
+_AWK = re.compile(r"\s*(?P<when>[^{}]*?)\s*(?:\{\s*print\b\s*(?P<said>[^{}]*?)\s*;?\s*(?P<exit>exit\s*;?\s*)?\})?\s*")
+_AWK_TOKEN = re.compile(
+    r'\s*(?:(?P<text>"(?:\\.|[^"\\])*")|\$(?P<field>\d+|NF|\w+)|(?P<number>\d+)|(?P<name>[A-Za-z_]\w*)|(?P<comma>,))'
+)
+
+
+def _awk(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    options, operands = [], list(arguments)
+    while operands and operands[0].startswith("-") and len(operands[0]) > 1:
+        word = operands.pop(0)
+        options.append((word[1], word[2:] or operands.pop(0)))
+    names = dict(each.split("=", 1) for letter, each in options if letter == "v" and "=" in each)
+    marks = [each for letter, each in options if letter == "F"]
+    rule = _AWK.fullmatch(operands.pop(0))
+    if rule is None or any(letter not in "Fv" for letter, _ in options):
+        raise _Unknown
+    found: list[str] = []
+    lines = _lines(_texts(operands, given, read))
+    for number, line in enumerate(lines, 1):
+        mark = {"\\t": "\t"}.get(marks[-1], marks[-1]) if marks else " "
+        fields = line.split() if mark == " " else line.split(mark) if len(mark) == 1 else re.split(mark, line)
+        here = {**names, "NR": str(number), "NF": str(len(fields)), "0": line}
+        here |= {str(n): field for n, field in enumerate(fields, 1)}
+        if not _awk_holds(rule["when"], here):
+            continue
+        said = rule["said"]
+        found.append(line if not said else " ".join(_awk_text(part, here) for part in _awk_parts(said)))
+        if rule["exit"]:
+            break
+    return _joined(found)
+
+
+def _awk_parts(said: str) -> list[str]:
+    return [each for each in re.findall(r'(?:"(?:\\.|[^"\\])*"|[^",])+', said) if each.strip()]
+
+
+def _awk_text(said: str, names: dict[str, str]) -> str:
+    """Return the text of an expression: fields, texts and variables, one behind the other."""
+    found, at = "", 0
+    while at < len(said.rstrip()):
+        token = _AWK_TOKEN.match(said, at)
+        if token is None or token["comma"]:
+            raise _Unknown
+        at = token.end()
+        if token["text"] is not None:
+            found += token["text"][1:-1].replace('\\"', '"').replace("\\n", "\n").replace("\\t", "\t")
+        elif token["field"] is not None:
+            place = token["field"] if token["field"].isdigit() else names.get(token["field"], "0")
+            found += names.get(place, "")
+        else:
+            found += token["number"] or names.get(token["name"], "")
+    return found
+
+
+_AWK_TEST = re.compile(r"(?P<left>[^=!<>~]+?)\s*(?P<sign>==|!=|>=|<=|>|<|!?~)\s*(?P<right>.+)")
+_SIGNS: dict[str, Callable[[str | float, str | float], bool]] = {
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    ">=": lambda a, b: a >= b,  # type: ignore[operator]
+    "<=": lambda a, b: a <= b,  # type: ignore[operator]
+    ">": lambda a, b: a > b,  # type: ignore[operator]
+    "<": lambda a, b: a < b,  # type: ignore[operator]
+}
+
+
+def _awk_holds(said: str, names: dict[str, str]) -> bool:
+    if not said:
+        return True
+    if "&&" in said or "||" in said:
+        mark = "&&" if "&&" in said else "||"
+        each = [_awk_holds(part.strip(), names) for part in said.split(mark)]
+        return all(each) if mark == "&&" else any(each)
+    if (regular := re.fullmatch(r"(!?)\s*/((?:\\.|[^/\\])*)/", said)) is not None:
+        return bool(_pattern(regular[2], extended=True).search(names["0"])) is not bool(regular[1])
+    if said in ("NF", "1"):
+        return names.get(said, said) != "0"
+    test = _AWK_TEST.fullmatch(said)
+    if test is None:
+        raise _Unknown
+    left = _awk_text(test["left"], names)
+    if test["sign"].endswith("~"):
+        holds = _pattern(test["right"].strip().strip("/"), extended=True).search(left)
+        return bool(holds) is not test["sign"].startswith("!")
+    right = _awk_text(test["right"], names)
+    numbers = all(re.fullmatch(r"-?\d+(?:\.\d+)?", each) for each in (left, right))
+    if not numbers and test["sign"] not in ("==", "!="):
+        raise _Unknown
+    return _SIGNS[test["sign"]](*((float(left), float(right)) if numbers else (left, right)))
+
+
+def _head(arguments: Sequence[str], given: str | None, read: Read, *, end: bool = False) -> str:
+    if arguments and re.fullmatch(r"-\d+", arguments[0]):
+        arguments = ["-n", arguments[0][1:], *arguments[1:]]
+    options, files = _options(arguments, "q", "n")
+    said = options.get("n", "10")
+    lines, count = _lines(_texts(files, given, read)), _number(said)
+    if end:
+        return _joined(lines[count - 1 :] if said.startswith("+") else lines[len(lines) - min(count, len(lines)) :])
+    return _joined(lines[:count])
+
+
+def _seq(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    options, numbers = _options(arguments, "", "s") if not arguments[0][1:2].isdigit() else ({}, list(arguments))
+    first, step, last = {1: (1, 1), 2: (0, 1), 3: (0, 0)}[len(numbers)] + (_number(numbers[-1]),)
+    first = _number(numbers[0]) if len(numbers) > 1 else first
+    step = _number(numbers[1]) if len(numbers) > 2 else step
+    if step == 0 or abs(last - first) // abs(step) > _MOST_NUMBERS:
+        raise _Unknown
+    found = list(map(str, range(first, last + (1 if step > 0 else -1), step)))
+    return options.get("s", "\n").join(found) + "\n" if found else ""
+
+
+def _sort(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    options, files = _options(arguments, "runV")
+    lines = _lines(_texts(files, given, read))
+    if {"n", "V"} & options.keys() and not all(re.fullmatch(r"-?\d+", line) for line in lines):
+        raise _Unknown
+    ordered = sorted(lines, key=int if {"n", "V"} & options.keys() else str, reverse="r" in options)
+    return _joined(list(dict.fromkeys(ordered)) if "u" in options else ordered)
+
+
+def _uniq(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    _, files = _options(arguments, "")
+    lines = _lines(_texts(files, given, read))
+    return _joined([line for number, line in enumerate(lines) if not number or line != lines[number - 1]])
+
+
+def _wc(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    options, files = _options(arguments, "lwc")
+    if files or len(options) != 1:
+        raise _Unknown
+    text = _texts((), given, read)
+    return f"{text.count(chr(10)) if 'l' in options else len(text.split()) if 'w' in options else len(text)}\n"
+
+
+def _paste(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    options, files = _options(arguments, "s", "d")
+    mark = options.get("d", "\t")
+    if len(mark) != 1:
+        raise _Unknown
+    if "s" in options:
+        return mark.join(_lines(_texts(files, given, read))) + "\n"
+    columns = [_lines(_texts([each], given, read)) for each in files]
+    most = max(map(len, columns), default=0)
+    return _joined([mark.join(column[n] if n < len(column) else "" for column in columns) for n in range(most)])
+
+
+def _tac(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    return _joined(_lines(_texts(arguments, given, read))[::-1])
+
+
+def _rev(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    return _joined([line[::-1] for line in _lines(_texts(arguments, given, read))])
+
+
+def _cat(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    _, files = _options(arguments, "u")
+    return _texts(files, given, read)
+
+
+def _xargs(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    """Print the words of the input on a line, which is what it does without a command."""
+    _, operands = _options(arguments, "")
+    if operands not in ([], ["echo"]):
+        raise _Unknown
+    try:
+        return " ".join(shlex.split(_texts((), given, read))) + "\n"
+    except ValueError:
+        raise _Unknown from None
+
+
+def _expr(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    from mfsdp_lint.readers.shell.expand import number_of
+
+    number = number_of(" ".join(arguments), lambda _: None)
+    if number is None:
+        raise _Unknown
+    return f"{number}\n"
+
+
+def _bc(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    _options(arguments, "q")
+    return _joined([_expr([line], None, read).rstrip() for line in _lines(_texts((), given, read))])
+
+
+def _getopt(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    """Print the parameters of a script that is given none."""
+    if "--" not in arguments or arguments[-1] != "--":
+        raise _Unknown
+    return " --\n"
+
+
+def _query(arguments: Sequence[str], given: str | None, read: Read, *, scalars: bool = False) -> str:
+    """Print what `jq` or `yq` finds in a file."""
+    raw = any(re.fullmatch(r"-\w*[rj]\w*|--raw-output", each) for each in arguments)
+    rest = [each for each in arguments if not re.fullmatch(r"-[rcej]+|--raw-output|e|eval|--compact-output", each)]
+    if not rest or any(each.startswith("-") for each in rest):
+        raise _Unknown
+    found = query(rest[0], _texts(rest[1:], given, read), raw=raw, scalars=scalars)
+    if found is None:
+        raise _Unknown
+    return found
+
+
+def _yq(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    return _query(["-r", *arguments], given, read, scalars=True)
+
+
+TEXT_PROGRAMS: dict[str, TextProgram] = {
+    "awk": _awk,
+    "basename": _basename,
+    "bc": _bc,
+    "cat": _cat,
+    "cut": _cut,
+    "egrep": lambda arguments, given, read: _grep(arguments, given, read, extended=True),
+    "expr": _expr,
+    "gawk": _awk,
+    "getopt": _getopt,
+    "grep": _grep,
+    "head": _head,
+    "jq": _query,
+    "mawk": _awk,
+    "paste": _paste,
+    "rev": _rev,
+    "sed": _sed,
+    "seq": _seq,
+    "sort": _sort,
+    "tac": _tac,
+    "tail": lambda arguments, given, read: _head(arguments, given, read, end=True),
+    "tr": _tr,
+    "uniq": _uniq,
+    "wc": _wc,
+    "xargs": _xargs,
+    "yq": _yq,
+}
+
+
+def printed_by(name: str, arguments: Sequence[str], given: str | None, read: Read) -> str | None:
+    """Return what a program prints; None where that is not known."""
+    try:
+        return TEXT_PROGRAMS[name](arguments, given, read)
+    except (_Unknown, IndexError, KeyError, ValueError, re.error):
+        return None

@@ -1,0 +1,268 @@
+"""Command lines in files of which no reader knows the format; and more of the formats that are known."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.cli import main
+from tests.readers.test_started_by_others import BAD, CONNECTIONS, FORMAT, FSDP, GOOD, NAME, RUN, Files, told
+
+WORDS = ", ".join(f'"{word}"' for word in f"{RUN} {BAD}".split())
+CONTAINER = f"{{name: t, command: [{', '.join(f'{RUN} {GOOD}'.split())}]"
+
+CASES: dict[str, tuple[Files, list[str]]] = {
+    "a pipeline nobody knows": (
+        {"steps.yml": f"jobs:\n- label: train\n  command: {RUN} {BAD}\n  env: {{A: b}}\n"},
+        [f"steps.yml:3 {FORMAT}"],
+    ),
+    "its environment, of a section around": (
+        {"job.yaml": f"environment_variables:\n  {NAME}: '1'\ntask:\n  shell: {RUN} {GOOD}\n"},
+        [f"job.yaml:2 {CONNECTIONS}"],
+    ),
+    "a command and its arguments": (
+        {
+            "job.yaml": (
+                f"trainer:\n  command: [torchrun, pretrain_gpt.py]\n  args: [{', '.join(f'{FSDP} {BAD}'.split())}]\n"
+            )
+        },
+        [f"job.yaml:3 {FORMAT}"],
+    ),
+    "a folded text, each word at its place": (
+        {"job.yaml": f"entrypoint: >-\n  {RUN}\n  {BAD}\nresources: {{slots: 8}}\n"},
+        [f"job.yaml:3 {FORMAT}"],
+    ),
+    "a value that a placeholder has in the file": (
+        {
+            "play.yml": (
+                f"- vars: {{fmt: torch_dist}}\n  tasks:\n  - shell: |\n"
+                f"      {RUN} --save /c --ckpt-format {{{{ fmt }}}}\n"
+            )
+        },
+        [f"play.yml:1 {FORMAT}"],
+    ),
+    "a placeholder that nobody fills in": ({"play.yml": f"run: {RUN} --save /c --ckpt-format {{{{ fmt }}}}\n"}, []),
+    "a description is no command": ({"a.yaml": f"description: start it with {RUN} {BAD}\nx: 1\n"}, []),
+    "JSON": ({"job.json": f'{{"jobSpec": {{"command": [{WORDS}]}}}}\n'}, [f"job.json:1 {FORMAT}"]),
+    "TOML": ({"pyproject.toml": f'[tool.tasks]\ntrain = "{RUN} {BAD}"\n'}, [f"pyproject.toml:2 {FORMAT}"]),
+    "a here-document of another language": (
+        {"main.tf": f"x = <<-EOT\n  #!/bin/bash\n  {RUN} --num-layers ${{var.n}} \\\n    {BAD}\nEOT\n"},
+        [f"main.tf:4 {FORMAT}"],
+    ),
+    "a text between three quotes": (
+        {"main.nf": f'process T {{\n  """\n  {RUN} \\\\\n    {BAD}\n  """\n}}\n'},
+        [f"main.nf:4 {FORMAT}"],
+    ),
+    "texts behind each other": (
+        {"Snakefile": f'rule a:\n    shell:\n        "{RUN} "\n        "{BAD} --num-layers {{input}}"\n'},
+        [f"Snakefile:4 {FORMAT}"],
+    ),
+    "a list behind the program's name": (
+        {
+            "t.nomad": (
+                f'config {{\n  command = "torchrun"\n'
+                f'  args = ["pretrain_gpt.py", {WORDS.partition("pretrain_gpt.py")[2][3:]}]\n}}\n'
+            )
+        },
+        [f"t.nomad:3 {FORMAT}"],
+    ),
+    "a line of a service": ({"t.service": f"[Service]\nExecStart=/usr/bin/{RUN} {BAD}\n"}, [f"t.service:2 {FORMAT}"]),
+    "prose": ({"notes.txt": f"{RUN} {BAD}\n", "README.md": f"{RUN} {BAD}\n"}, []),
+    "a template of a script, with branches": (
+        {
+            "job.sh.j2": (
+                f"#!/bin/bash\n{{% if x %}}\nexport A=1\n{{% endif %}}\n"
+                f"{RUN} --num-layers {{{{ n }}}} \\\n{{% if w %}}\n  --wandb-project w \\\n{{% endif %}}\n"
+                f"  {BAD}\n"
+            )
+        },
+        [f"job.sh.j2:9 {FORMAT}"],
+    ),
+    "a template of a script whose branch gives the flag": (
+        {
+            "job.sh.j2": (
+                f"#!/bin/bash\n{RUN} \\\n{{% if x %}}\n  --ckpt-format fsdp_dtensor \\\n{{% endif %}}\n  --save /c\n"
+            )
+        },
+        [],
+    ),
+    "a file that an image has of the tree": (
+        {
+            "docker/train.sh": f"{RUN} {GOOD}\n",
+            "docker/Dockerfile": (
+                f'FROM x\nENV {NAME}=1\nWORKDIR /w\nCOPY docker/train.sh run.sh\nCMD ["bash", "/w/run.sh"]\n'
+            ),
+        },
+        [f"docker/Dockerfile:2 {CONNECTIONS}"],
+    ),
+    "values of Compose's .env": (
+        {
+            ".env": "F=fsdp_dtensor\n",
+            "compose.yaml": f"services:\n  t:\n    command: {RUN} --save /c --ckpt-format ${{F:-torch_dist}}\n",
+        },
+        [],
+    ),
+    "a default of Compose": (
+        {
+            "compose.yaml": (
+                f"services:\n  t:\n    image: x\n    command: {RUN} --save /c --ckpt-format ${{F:-torch_dist}}\n"
+            )
+        },
+        [f"compose.yaml:4 {FORMAT}"],
+    ),
+    "variables of a whole ConfigMap": (
+        {
+            "job.yaml": (
+                f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{{NAME}: '1'}}\n---\n"
+                f"apiVersion: v1\nkind: Pod\nspec:\n"
+                f"  containers: [{CONTAINER}, envFrom: [{{configMapRef: {{name: c}}}}]}}]\n"
+            )
+        },
+        [f"job.yaml:4 {CONNECTIONS}"],
+    ),
+    "a variable that Kubernetes fills in": (
+        {
+            "job.yaml": (
+                f"apiVersion: v1\nkind: Pod\nspec:\n  containers:\n"
+                f"  - command: [sh, -c, '{RUN} --save /c --ckpt-format $(F)']\n"
+                f"    env: [{{name: F, value: torch_dist}}]\n"
+            )
+        },
+        [f"job.yaml:6 {FORMAT}"],
+    ),
+    "items of a step of Argo": (
+        {
+            "wf.yaml": (
+                f"apiVersion: a/v1\nkind: Workflow\nspec:\n  templates:\n  - name: m\n    steps:\n"
+                f"    - - template: t\n"
+                f"        arguments: {{parameters: [{{name: f, value: '{{{{item}}}}'}}]}}\n"
+                f"        withItems:\n        - fsdp_dtensor\n        - torch_dist\n  - name: t\n"
+                f"    inputs: {{parameters: [{{name: f}}]}}\n    container:\n"
+                f"      command: [sh, -c, '{RUN} --save /c --ckpt-format {{{{inputs.parameters.f}}}}']\n"
+            )
+        },
+        [f"wf.yaml:11 {FORMAT}"],
+    ),
+    "a matrix of GitHub": (
+        {
+            "ci.yml": (
+                f"on: push\njobs:\n  t:\n    strategy:\n      matrix:\n        f:\n"
+                f"        - fsdp_dtensor\n        - torch_dist\n        - torch\n"
+                f"        exclude: [{{f: torch}}]\n    steps:\n"
+                f"    - run: {RUN} --save /c --ckpt-format ${{{{ matrix.f }}}}\n"
+            )
+        },
+        [f"ci.yml:8 {FORMAT}"],
+    ),
+    "parameters of a just recipe that nobody needs to give": (
+        {"justfile": f"train *ARGS:\n    {RUN} {BAD} {{{{ARGS}}}}\n"},
+        [f"justfile:2 {FORMAT}"],
+    ),
+    "several variables of a container at once": (
+        {"run.sh": f"apptainer exec --env A=b,{NAME}=1 x.sif {RUN} {GOOD}\n"},
+        [f"run.sh:1 {CONNECTIONS}"],
+    ),
+    "a command line of a cluster's client": (
+        {
+            "a.py": (
+                f"import ray\n"
+                f"ray.JobSubmissionClient('x').submit_job(entrypoint='{RUN} {GOOD}',"
+                f" runtime_env={{'env_vars': {{'{NAME}': '1'}}}})\n"
+            )
+        },
+        [f"a.py:2 {CONNECTIONS}"],
+    ),
+    "a list of words for code out of sight": (
+        {
+            "a.py": (
+                f"import submitit\n"
+                f"submitit.AutoExecutor(folder='x').submit(submitit.helpers.CommandFunction([{WORDS}]))\n"
+            )
+        },
+        [f"a.py:2 {FORMAT}"],
+    ),
+    "a launcher, and its words behind it": (
+        {"a.py": f"import specs\nspecs.Role(entrypoint='torchrun', args=[{WORDS.partition(', ')[2]}])\n"},
+        [f"a.py:2 {FORMAT}"],
+    ),
+    "a function that a framework calls": (
+        {
+            "a.py": (
+                f"import subprocess\nimport modal\napp = modal.App('x')\n@app.function()\ndef train():\n"
+                f"    subprocess.run('{RUN} {BAD}', shell=True)\n"
+            )
+        },
+        [f"a.py:6 {FORMAT}"],
+    ),
+    "a process that is awaited": (
+        {
+            "a.py": (
+                f"import asyncio\nasync def main():\n    await asyncio.create_subprocess_exec({WORDS})\n"
+                f"asyncio.run(main())\n"
+            )
+        },
+        [f"a.py:3 {FORMAT}"],
+    ),
+    "a command that is only logged": ({"a.py": f"import logging\nlogging.info('{RUN} {BAD}')\n"}, []),
+    "flags made of names, each at its name": (
+        {
+            "a.py": (
+                "import subprocess\nARGS = dict(use_megatron_fsdp=True,\n    save='/c',\n"
+                "    ckpt_format='torch_dist')\nwords = []\nfor k, v in ARGS.items():\n"
+                "    words += ['--' + k.replace('_', '-')] + ([] if v is True else [v])\n"
+                "subprocess.run(['torchrun', 'pretrain_gpt.py', *words])\n"
+            )
+        },
+        [f"a.py:4 {FORMAT}"],
+    ),
+    "a launcher in Python that a script gives a file": (
+        {
+            "run.sh": "python launch.py conf.yaml\n",
+            "conf.yaml": "use-megatron-fsdp: true\nsave: /c\nckpt-format: torch_dist\n",
+            "launch.py": (
+                "import subprocess\nimport sys\nimport yaml\nwords = []\n"
+                "for k, v in yaml.safe_load(open(sys.argv[1])).items():\n"
+                "    words += [f'--{k}'] if v is True else [f'--{k}', str(v)]\n"
+                "subprocess.run(['torchrun', 'pretrain_gpt.py', *words])\n"
+            ),
+        },
+        [f"conf.yaml:3 {FORMAT}"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), CASES.values(), ids=CASES)
+def test_a_launch_is_found_wherever_it_is_written(
+    files: Files, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told(files, tmp_path, capsys) == wanted
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        pytest.param([f"!{RUN} \\\\", f"  {BAD}"], [f"2 {FORMAT}"], id="a command over two lines"),
+        pytest.param(["%%bash", f"{RUN} {BAD}"], [f"2 {FORMAT}"], id="a cell of a shell"),
+        pytest.param(["f = 'torch_dist'", f"!{RUN} --save /c --ckpt-format {{f}}"], [f"1 {FORMAT}"], id="a value"),
+        pytest.param([f"%env {NAME}=1", f"!{RUN} {GOOD}"], [f"1 {CONNECTIONS}"], id="the environment"),
+        pytest.param([f"%env {NAME}=8", f"!{RUN} {GOOD}"], [], id="all is right"),
+    ],
+)
+def test_a_notebook_that_starts_a_run(
+    lines: list[str],
+    wanted: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = ",\n".join(f'"{line}\\n"' for line in lines)
+    cell = f'{{"cell_type": "code", "execution_count": null, "metadata": {{}}, "outputs": [], "source": [\n{source}]}}'
+    kernel = '"metadata": {"kernelspec": {"name": "python3", "language": "python"}}, "nbformat": 4}'
+    Path("a.ipynb").write_text(f'{{"cells": [\n{cell}],\n{kernel}\n')
+    main(["--no-cache", "--target-core", "0.16.1", "--output-format", "concise", "--select", "MFSDP1,MFSDP5", "."])
+    found = re.finditer(r"^a.ipynb:cell 1:(\d+):\d+: error (MFSDP\d+)", capsys.readouterr().out, re.MULTILINE)
+    assert [f"{each[1]} {each[2]}" for each in found] == wanted

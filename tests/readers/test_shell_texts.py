@@ -1,0 +1,174 @@
+"""Texts that programs make of texts, and loops that end: the words that a launch is given in the end."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known
+from mfsdp_lint.readers.shell.text_programs import printed_by
+from tests.shell import only_recipe, recipes
+
+LAUNCH = "torchrun pretrain_gpt.py --tensor-model-parallel-size 1 "
+FILES = {
+    "config.json": '{"ckpt": {"format": "fsdp_dtensor"}, "args": ["--bf16", "--ckpt-format", "fsdp_dtensor"]}',
+    "config.yaml": "ckpt:\n  format: fsdp_dtensor\nflags:\n  save: /c\n  ckpt-format: fsdp_dtensor\n",
+    "table.txt": "small torch_dist\nbig fsdp_dtensor\n",
+    "words.txt": "# the format\n--ckpt-format fsdp_dtensor\n",
+    "settings.env": "# settings\nF=fsdp_dtensor\n",
+}
+
+
+def fmt(script: str, arguments: str) -> object:
+    (recipe,) = recipes(f"{script}\n{LAUNCH}{arguments}\n", FILES)
+    return recipe.setting("checkpoint.ckpt_format").value
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments"),
+    [
+        pytest.param("F=$(echo a:fsdp_dtensor | cut -d: -f2)", "--ckpt-format $F", id="a field"),
+        pytest.param("F=$(echo FSDP_DTENSOR | tr A-Z a-z)", "--ckpt-format $F", id="small letters"),
+        pytest.param("F=$(awk '$1==\"big\" {print $2}' table.txt)", "--ckpt-format $F", id="a row of a table"),
+        pytest.param("F=$(grep ^big table.txt | sed 's/.* //')", "--ckpt-format $F", id="the end of a line"),
+        pytest.param("F=$(sed -n 's/^F=//p' settings.env)", "--ckpt-format $F", id="a value of a file"),
+        pytest.param("F=$(jq -r .ckpt.format config.json)", "--ckpt-format $F", id="jq"),
+        pytest.param("F=$(jq -r '.x // .ckpt[\"format\"]' < config.json)", "--ckpt-format $F", id="jq with a default"),
+        pytest.param("A=$(jq -r '.args | join(\" \")' config.json)", "$A", id="a list of jq"),
+        pytest.param(
+            'A=$(yq \'.flags | to_entries[] | "--" + .key + " " + .value\' config.yaml)', "$A", id="entries of yq"
+        ),
+        pytest.param("A=$(grep -v '^#' words.txt | xargs)", "$A", id="words on a line"),
+        pytest.param("export $(grep -v '^#' settings.env | xargs)", "--ckpt-format $F", id="exported lines"),
+        pytest.param("source <(sed 's/^/export /' settings.env)", "--ckpt-format $F", id="a sourced text"),
+        pytest.param("source /dev/stdin <<< F=fsdp_dtensor", "--ckpt-format $F", id="a sourced input"),
+        pytest.param("F=$(basename /x/fsdp_dtensor.sh .sh)", "--ckpt-format $F", id="a name"),
+        pytest.param("printf -v A -- '--ckpt-format %s' fsdp_dtensor", "$A", id="printf into a variable"),
+        pytest.param("printf -v F '%s_%s' fsdp dtensor", "--ckpt-format $F", id="printf of two"),
+        pytest.param("IFS=: read -r _ F <<< a:fsdp_dtensor", "--ckpt-format $F", id="read"),
+        pytest.param("IFS=, read -ra A <<< --ckpt-format,fsdp_dtensor", '"${A[@]}"', id="read into an array"),
+        pytest.param("read -r -d '' A <<'EOF' || true\n--bf16\n--ckpt-format fsdp_dtensor\nEOF", "$A", id="all lines"),
+        pytest.param("readarray -d , -t A <<< --ckpt-format,fsdp_dtensor", "${A[@]}", id="readarray"),
+        pytest.param("mapfile -t A < <(tr ' ' '\\n' < words.txt | tail -n 2)", '"${A[@]}"', id="the last lines"),
+        pytest.param("IFS=,\nset -- --ckpt-format,fsdp_dtensor\nA=$1", "$A", id="split at commas"),
+        pytest.param("F=xxfsdp_dtensor", "--ckpt-format ${F:2}", id="from a place on"),
+        pytest.param("F=xxfsdp_dtensor", "--ckpt-format ${F: -12}", id="the end of a text"),
+        pytest.param("F=FSDP_DTENSOR", "--ckpt-format ${F@L}", id="in small letters"),
+        pytest.param("declare -l F=FSDP_DTENSOR", "--ckpt-format $F", id="a variable of small letters"),
+        pytest.param("A=(x --ckpt-format fsdp_dtensor)", '"${A[@]:1}"', id="a part of an array"),
+        pytest.param("A=(bf16 ckpt-format=fsdp_dtensor)", '"${A[@]/#/--}"', id="each with something in front"),
+        pytest.param("A=(x fsdp_dtensor)", "--ckpt-format ${A[-1]}", id="the last element"),
+        pytest.param("A=(x --ckpt-format fsdp_dtensor)\nunset 'A[0]'", '"${A[@]}"', id="without an element"),
+        pytest.param("[[ f=fsdp_dtensor =~ ^f=(.+)$ ]]", "--ckpt-format ${BASH_REMATCH[1]}", id="a group"),
+        pytest.param(
+            'K=(a ckpt-format)\nV=(b fsdp_dtensor)\nA=\nfor ((i=0; i<${#K[@]}; i++)); do A+=" --${K[i]} ${V[i]}"; done',
+            "$A",
+            id="a loop that counts",
+        ),
+        pytest.param(
+            'V=(--ckpt-format fsdp_dtensor)\nA=\ni=0\nwhile [ $i -lt 2 ]; do A="$A ${V[$i]}"; i=$((i+1)); done',
+            "$A",
+            id="a loop while",
+        ),
+        pytest.param("while read -r k v; do [ $k = big ] && F=$v; done < table.txt", "--ckpt-format $F", id="lines"),
+        pytest.param(
+            "set -- -f fsdp_dtensor\nwhile getopts f: o; do F=$OPTARG; done", "--ckpt-format $F", id="getopts"
+        ),
+        pytest.param("case a in a) X=1 ;& b) F=fsdp_dtensor ;; esac", "--ckpt-format $F", id="one case falls through"),
+    ],
+)
+def test_what_a_flag_is_in_the_end(script: str, arguments: str) -> None:
+    assert fmt(script, arguments) == Known("fsdp_dtensor")
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments"),
+    [
+        pytest.param("F=$(awk '{x += $1} END {print x}' table.txt)", "--ckpt-format $F", id="a program of awk"),
+        pytest.param(
+            "F=$(jq -r 'reduce .args[] as $x (0; . + 1)' config.json)", "--ckpt-format $F", id="a program of jq"
+        ),
+        pytest.param("F=$(sed 's/a/\\U&/' table.txt)", "--ckpt-format $F", id="a sign that sed alone has"),
+        pytest.param("F=$(cut -d, -f1 missing.csv)", "--ckpt-format $F", id="a file that is not there"),
+        pytest.param("F=$(hostname | cut -d. -f1)", "--ckpt-format $F", id="a text that is not known"),
+    ],
+)
+def test_what_is_not_known_stays_unknown(script: str, arguments: str) -> None:
+    assert fmt(script, arguments) in (UNKNOWN, NOT_NONE)
+
+
+def test_a_flag_whose_name_is_not_known_may_be_any() -> None:
+    recipe = only_recipe(f"{LAUNCH}--use-megatron-fsdp --$(hostname) x\n")
+    assert recipe.setting("checkpoint.ckpt_format") is None or recipe.setting("checkpoint.ckpt_format").value == UNKNOWN
+
+
+def test_a_finding_stands_where_the_text_was_taken_from() -> None:
+    recipe = only_recipe(f"S=8:torch_dist\nIFS=: read -r N F <<< $S\n{LAUNCH}--ckpt-format $F\n")
+    origin = recipe.setting("checkpoint.ckpt_format").origin
+    assert origin is not None
+    (source,) = origin.sources
+    assert (source.span.line, source.span.column) == (1, 5)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param("echo '{}' | xargs torchrun pretrain_gpt.py", id="words of the input"),
+        pytest.param(
+            "echo fsdp_dtensor | xargs -I@ torchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format @", id="a mark"
+        ),
+        pytest.param("cat > job <<'EOF'\ntorchrun pretrain_gpt.py {}\nEOF\nsbatch job", id="a script without a suffix"),
+        pytest.param(
+            "tee job.sh <<'EOF' > /dev/null\ntorchrun pretrain_gpt.py {}\nEOF\nbash job.sh", id="written by tee"
+        ),
+        pytest.param("bash <(echo torchrun pretrain_gpt.py {})", id="a script that a command prints"),
+        pytest.param("f() {{ torchrun pretrain_gpt.py {}; }}\ntrap f EXIT", id="at the end of the script"),
+        pytest.param("flux run -n 8 python pretrain_gpt.py {}", id="a program that is not known in front"),
+        pytest.param('lep job create --command "torchrun pretrain_gpt.py {}"', id="as an option's value"),
+        pytest.param('ssh host "torchrun pretrain_gpt.py ${{A[*]@Q}} {}"', id="quoted for another shell"),
+    ],
+)
+def test_a_launch_that_is_started_by_something_else(script: str) -> None:
+    words = "--use-megatron-fsdp --ckpt-format fsdp_dtensor"
+    recipe = only_recipe(script.format(words) if "@ " not in script and not script.endswith("@") else script)
+    assert recipe.setting("ddp.use_megatron_fsdp").value == Known(True)
+
+
+TEXT = "b:2:x\na:1:y y\n\nb:2:x\n"
+COMMANDS = [
+    ["cut", "-d:", "-f2-"],
+    ["cut", "-c1-3"],
+    ["tr", "a-b", "A-B"],
+    ["tr", "-d", "[:digit:]"],
+    ["tr", "-s", " \n", " "],
+    ["sed", "s/\\([a-z]\\):/<\\1>/g"],
+    ["sed", "-E", "-n", "/^a/,$p"],
+    ["sed", "-e", "2d", "-e", "s/x$/&&/"],
+    ["grep", "-v", "^$"],
+    ["grep", "-oE", "[0-9]:[xy]"],
+    ["awk", "-F:", "NF > 1 {print $1, $NF}"],
+    ["awk", "!/^b/"],
+    ["head", "-n", "2"],
+    ["tail", "-n", "+3"],
+    ["sort", "-u"],
+    ["sort", "-r"],
+    ["uniq"],
+    ["wc", "-l"],
+    ["tac"],
+    ["rev"],
+    ["paste", "-sd,"],
+    ["xargs"],
+    ["seq", "2", "3", "9"],
+    ["basename", "-s", ".py", "/a/b.py"],
+    ["expr", "4", "*", "3"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_what_a_program_prints_is_what_the_real_one_prints(command: list[str]) -> None:
+    if shutil.which(command[0]) is None:
+        pytest.skip("this machine does not have the program")
+    real = subprocess.run(command, input=TEXT, capture_output=True, text=True, check=False)
+    assert printed_by(command[0], command[1:], TEXT, lambda path: None) == real.stdout
