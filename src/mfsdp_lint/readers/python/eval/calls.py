@@ -238,7 +238,13 @@ def _make(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
 def _call_bound(interp: Interpreter, bound: Bound, call: Call) -> Object:
     function, owner = bound.function, bound.owner
     if isinstance(function, str):
-        return derived(method(interp, owner, function, call), owner, *call.arguments)
+        found = method(interp, owner, function, call)
+        pieces = found.items if type(found) is ListObject else found
+        if type(owner) is Option and owner.said is not None and isinstance(pieces, (list, tuple)):
+            # Pieces of a text of which it is known where it is written.
+            pieces = [derived(piece, owner) for piece in pieces]
+            return tuple(pieces) if isinstance(found, tuple) else ListObject(pieces, interp.tick())
+        return derived(found, owner, *call.arguments)
     if isinstance(function, External):
         if function.name == "type.__call__" and isinstance(owner, ClassObject):
             return construct(interp, owner, call.passing(call.arguments, call.keywords))
