@@ -318,11 +318,24 @@ def _compared(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, n
 
 
 def _tuple(interp: Interpreter, node: ast.Tuple, frame: Frame) -> Object:
-    return make_tuple(interp, _elements(interp, node.elts, frame))
+    made = make_tuple(interp, _elements(interp, node.elts, frame))
+    _tell_pieces(interp, node.elts, made, frame)
+    return made
 
 
 def _list(interp: Interpreter, node: ast.List, frame: Frame) -> Object:
-    return ListObject(_elements(interp, node.elts, frame), interp.tick())
+    made = ListObject(_elements(interp, node.elts, frame), interp.tick())
+    _tell_pieces(interp, node.elts, made.items, frame)
+    return made
+
+
+def _tell_pieces(interp: Interpreter, nodes: list[ast.expr], made: Object, frame: Frame) -> None:
+    """Note who wrote the elements of a tuple or list of the program's own, which may go through many hands."""
+    module = frame.module
+    if module.upstream is None and not module.written and isinstance(made, (tuple, list)) and len(made) == len(nodes):
+        if not any(isinstance(each, ast.Starred) for each in nodes):
+            pairs = zip(nodes, made, strict=True)
+            interp.tell_pieces(made, [interp.note(each, frame, each, "assigned", value, None) for each, value in pairs])
 
 
 def _set(interp: Interpreter, node: ast.Set, frame: Frame) -> Object:

@@ -15,6 +15,7 @@ from mfsdp_lint.readers.python.state.texts import (
     Text,
     behind,
     binding,
+    handed_on,
     holder,
     peek,
     place,
@@ -36,6 +37,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     Place,
     StandardObject,
+    Write,
     identical,
 )
 
@@ -200,6 +202,9 @@ def part(interp: Interpreter, text: Text | None, key: Object) -> tuple[Place, ..
     found = written(whole, key)
     if found and found[0][1] is not node:
         return found
+    piece = interp.piece(whole, key) if isinstance(whole, (tuple, ListObject)) else None
+    if piece is not None:
+        return handed_on(piece)
     if isinstance(node, ast.keyword):
         return part(interp, Text(node.value, frame), key)
     if isinstance(node, ast.Dict):
@@ -329,7 +334,7 @@ def _element(
         return _element(interp, loop, target.elts[1], iterable.args[0], path[1:], frame)
     if isinstance(called, ast.Name) and path and called.id == "zip" and path[0] < len(iterable.args):
         return _element(interp, loop, target.elts[path[0]], iterable.args[path[0]], path[1:], frame)
-    if position is not None and written(peek(interp, iterable, frame), position):
+    if position is not None and part(interp, Text(iterable, frame), position):
         return Text(inside(iterable, (position, *path)), frame)
     # Of other calls, the only element of an argument that can be the current one: `sorted(CHANGES)`, `tqdm(CHANGES)`.
     found = []
@@ -402,7 +407,9 @@ def _earlier(owner: Frame | Module, name: str, by: ast.expr) -> tuple[Any, Frame
 
 
 def _bound_by(interp: Interpreter, node: ast.Name, owner: Frame | Module, by: Any, there: Frame) -> tuple[Place, ...]:
-    """Trace a name through the expression or statement that bound it."""
+    """Trace a name through the expression or statement that bound it, or the write of the element that it is."""
+    if isinstance(by, Write):
+        return handed_on(by)
     if isinstance(by, (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
         return behind(interp, turn(interp, by, node.id, there))
     if isinstance(owner, Frame) and _converts(owner, node.id, owner.fields[node.id]):
