@@ -276,13 +276,12 @@ def _boolean(interp: Interpreter, node: ast.BoolOp, frame: Frame) -> Object:
 
 
 def _if_expression(interp: Interpreter, node: ast.IfExp, frame: Frame) -> Object:
-    return choose(
-        interp,
-        node.test,
-        frame,
-        lambda: evaluate(interp, node.body, frame),
-        lambda: evaluate(interp, node.orelse, frame),
-    )
+    def side(expression: ast.expr, is_true: bool) -> Object:
+        found = evaluate(interp, expression, frame)
+        interp.gave[node] = is_true
+        return found
+
+    return choose(interp, node.test, frame, lambda: side(node.body, True), lambda: side(node.orelse, False))
 
 
 def _compare(interp: Interpreter, node: ast.Compare, frame: Frame) -> Object:

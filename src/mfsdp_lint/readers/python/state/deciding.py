@@ -32,6 +32,7 @@ from mfsdp_lint.readers.python.values.objects import (
     EnumMember,
     External,
     Function,
+    Instance,
     ListObject,
     Object,
     Partial,
@@ -266,12 +267,6 @@ def _of_call(interp: Interpreter, node: ast.Call, frame: Frame, key: Object) -> 
     for keyword in node.keywords:
         if keyword.arg == key:
             return behind(interp, Text(keyword, frame))
-    if isinstance(node.func, ast.Name) and node.func.id == "zip" and len(node.args) == 2:
-        names = peek(interp, node.args[0], frame)
-        names = names.items if isinstance(names, ListObject) else names
-        if not isinstance(names, (list, tuple)) or key not in names:
-            return ()
-        return part(interp, Text(node.args[1], frame), list(names).index(key))
     receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
     for inner in (*receiver, *node.args, *(keyword.value for keyword in node.keywords if keyword.arg is None)):
         found = part(interp, Text(inner, frame), key)
@@ -332,39 +327,12 @@ def _element(
         return Text(inside(called.value, (keys[position], *path)), frame) if position < len(keys) else None
     if isinstance(called, ast.Name) and path and called.id == "enumerate" and path[0] == 1 and iterable.args:
         return _element(interp, loop, target.elts[1], iterable.args[0], path[1:], frame)
-    if isinstance(called, ast.Name) and path and called.id == "zip" and path[0] < len(iterable.args):
-        return _element(interp, loop, target.elts[path[0]], iterable.args[path[0]], path[1:], frame)
     if position is not None and part(interp, Text(iterable, frame), position):
         return Text(inside(iterable, (position, *path)), frame)
-    # Of other calls, the only element of an argument that can be the current one: `sorted(CHANGES)`, `tqdm(CHANGES)`.
-    found = []
-    for node in iterable.args:
-        literal, there = _literal(interp, Text(node, frame))
-        found += [Text(item, there) for item in literal if _fits(interp, target, item, frame)]
-    if len(found) == 1:
-        return Text(inside(found[0].node, path), found[0].frame)
     # A piece of a text, as of `PATTERN.finditer(TEXT)`.
     whole = Text(iterable, frame)
     places = trace(interp, whole)
     return whole if places and isinstance(getattr(places[-1][1], "value", None), str) else None
-
-
-def _literal(interp: Interpreter, text: Text) -> tuple[list[Any], Frame]:
-    """Return the elements that a list, tuple or set has in the text, and their frame."""
-    places = trace(interp, text)
-    node, frame = (places[-1][1], top(places[-1][0])) if places else text
-    node = node.value if isinstance(node, ast.keyword) else node
-    return (node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []), frame
-
-
-def _fits(interp: Interpreter, target: Any, item: Any, frame: Frame) -> bool:
-    """Tell whether a loop's names can have their values from this element."""
-    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(item, (ast.Tuple, ast.List)):
-        parts = zip(target.elts, item.elts, strict=False)
-        return len(target.elts) == len(item.elts) and all(_fits(interp, *both, frame) for both in parts)
-    if not isinstance(target, ast.Name) or not isinstance(item, ast.Constant):
-        return not isinstance(item, ast.Constant)
-    return identical(frame.fields.get(target.id, MISSING), item.value)
 
 
 def imported(interp: Interpreter, node: ast.ImportFrom, name: str) -> Text | None:
@@ -437,10 +405,12 @@ def _attribute(interp: Interpreter, node: ast.Attribute, frame: Frame) -> tuple[
         bound = binding(owner, node.attr)
         return behind(interp, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
     if isinstance(owner, EnumMember):
-        # What chose the member: on what its definition says, others rely, too.
+        # What chose the member: on what its definition says, others rely, too. A row of settings is there to be changed.
+        is_row = isinstance(owner.value, (tuple, DictObject, ListObject, Instance))
+        row = written(owner.cls, owner.name) if is_row else ()
         if isinstance(node.value, ast.Attribute) and isinstance(peek(interp, node.value.value, frame), ClassObject):
-            return (place(Text(node.value, frame)),)
-        return trace(interp, Text(node.value, frame))
+            return (place(Text(node.value, frame)), *row)
+        return (*trace(interp, Text(node.value, frame)), *row)
     if isinstance(owner, ClassObject) and node.attr in (owner.members or ()):
         return ()
     return written(owner, node.attr) or part(interp, Text(node.value, frame), node.attr)
@@ -461,6 +431,7 @@ def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> tuple[
 
 def _if_expression(interp: Interpreter, node: ast.IfExp, frame: Frame) -> tuple[Place, ...]:
     test = peek(interp, node.test, frame)
+    test = test if isinstance(test, CONSTANTS) else interp.gave.get(node, MISSING)
     if all(isinstance(side, ast.Constant) and isinstance(side.value, bool) for side in (node.body, node.orelse)):
         return trace(interp, Text(node.test, frame))
     if not isinstance(test, CONSTANTS):
