@@ -30,6 +30,7 @@ from mfsdp_lint.readers.python.values.objects import (
     IteratorObject,
     ListObject,
     Object,
+    Write,
     is_object,
     obstacle_of,
 )
@@ -81,11 +82,12 @@ def _over(interp: Interpreter, node: Any, iterable: Object, frame: Frame) -> Sig
     while position < len(items):
         item = items[position]
         frame.bindings[node] = position
+        by = interp.piece(items, position)
         position += 1
         if uncertain(item):
             signal = _maybe_turn(interp, node, present(interp, item), frame)
         else:
-            signal = _turn(interp, node, item, frame)
+            signal = _turn(interp, node, item, frame, by)
         if signal is BREAK:
             return None
         if signal is not None:
@@ -133,9 +135,9 @@ def _over_one_of(interp: Interpreter, node: Any, options: tuple[Object, ...], fr
     )
 
 
-def _turn(interp: Interpreter, node: Any, item: Object, frame: Frame) -> Signal:
+def _turn(interp: Interpreter, node: Any, item: Object, frame: Frame, by: Write | None = None) -> Signal:
     interp.step()
-    assign(interp, node.target, item, node, frame)
+    assign(interp, node.target, item, node, frame, by)
     signal = run_block(interp, node.body, frame)
     return None if signal is CONTINUE else signal
 

@@ -488,7 +488,7 @@ def _own_action(
     given = {name: value for name, value in options.items() if name not in ("action", "dest")}
     keywords = {"option_strings": ListObject(list(names), interp.tick()), "dest": destination, **given}
     action = interp.settle(invoke(interp, cls, call.passing([], keywords)))
-    return action if isinstance(action, Instance) and _OF_ACTIONS <= action.fields.keys() else None
+    return action if isinstance(action, Instance) and action.fields.keys() >= _OF_ACTIONS else None
 
 
 _OF_ACTIONS = {"option_strings", "dest", "nargs", "const", "default", "type"}

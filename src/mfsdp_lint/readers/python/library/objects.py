@@ -179,6 +179,11 @@ def _names_of_file(interp: Interpreter, call: Call) -> Object:
     return None if module is None else names_of(interp, module)
 
 
+@models("builtins.compile")
+def _compile(interp: Interpreter, call: Call) -> Object:
+    return call.argument(0, "source")
+
+
 @models("builtins.eval", "builtins.exec")
 def _run_text(interp: Interpreter, call: Call) -> Object:
     if (made := _names_of_file(interp, call)) is not None:

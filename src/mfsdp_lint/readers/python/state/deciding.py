@@ -405,7 +405,7 @@ def _attribute(interp: Interpreter, node: ast.Attribute, frame: Frame) -> tuple[
         bound = binding(owner, node.attr)
         return behind(interp, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
     if isinstance(owner, EnumMember):
-        # What chose the member: on what its definition says, others rely, too. A row of settings is there to be changed.
+        # What chose the member: on what its definition says, others rely, too. A row of settings is there for changes.
         is_row = isinstance(owner.value, (tuple, DictObject, ListObject, Instance))
         row = written(owner.cls, owner.name) if is_row else ()
         if isinstance(node.value, ast.Attribute) and isinstance(peek(interp, node.value.value, frame), ClassObject):
