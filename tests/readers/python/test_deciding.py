@@ -339,17 +339,6 @@ def recipe():
     cfg.ddp.use_megatron_fsdp = said["fsdp"] == "yes"
     return cfg
 """,
-    "a row of an enumeration": """
-class Mode(enum.Enum):
-    PLAIN = (False, 1)
-    SHARDED = «(True, 8)»
-    def __init__(self, fsdp, tp):
-        self.fsdp = fsdp
-def recipe():
-    cfg = base()
-    cfg.ddp.use_megatron_fsdp = Mode.SHARDED.fsdp
-    return cfg
-""",
     "the side that a test takes": """
 def merged(old, new):
     return {name: merged(old[name], value) if isinstance(value, dict) else value for name, value in new.items()}

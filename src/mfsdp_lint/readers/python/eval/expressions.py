@@ -48,7 +48,6 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Unknown,
-    Write,
     derived,
     is_small,
     is_symbolic,
@@ -60,33 +59,19 @@ COMPREHENSION = "<comprehension>"
 """The name of the frame that a comprehension has for its own names."""
 
 
-_MOST_TOLD = 200
-"""Elements of a comprehension of which it is kept where they come from."""
-
-
 def comprehension(interp: Interpreter, node: Any, frame: Frame) -> Object:
     """Return the value of a comprehension or generator expression."""
-    found: list[Any] = []
-    writes: list[Write] = []
+    found: list[Object] = []
     inner = Frame(frame.module, COMPREHENSION, frame, frame.caller, frame.node, interp.tick())
     mark, born = len(interp.path.journal), interp.clock + 1
-    told = frame.module.is_own and not isinstance(node, ast.DictComp)
-
-    def take(value: Object) -> Object:
-        found.append(value)
-        if told and len(writes) < _MOST_TOLD:
-            writes.append(interp.note(node.elt, inner, node.elt, "assigned", value, None))
-        return None
-
     try:
-        exact = _generate(interp, node, node.generators, inner, take)
+        exact = _generate(interp, node, node.generators, inner, found.append)
     except Raised as error:
         if not isinstance(node, ast.GeneratorExp):
             raise
         if interp.touched_older(mark, born):
             return _later(interp, node, inner, mark)
         return IteratorObject(found, interp.tick(), kept(error))
-    interp.tell_pieces(found, writes)
     if isinstance(node, ast.GeneratorExp):
         if interp.touched_older(mark, born) and exact and not any(map(uncertain, found)):
             return _later(interp, node, inner, mark)
@@ -151,7 +136,7 @@ def _generate(
         frame.bindings[first] = position
         # One that may be missing is another value once it is taken to be there.
         taken = present(interp, item) if uncertain(item) else item
-        assign(interp, first.target, taken, node, frame, interp.piece(items, position))
+        assign(interp, first.target, taken, node, frame)
         keep: bool | None = True
         for test in first.ifs:
             answer = known_truth(interp, evaluate(interp, test, frame), test, frame)
@@ -345,7 +330,7 @@ def _list(interp: Interpreter, node: ast.List, frame: Frame) -> Object:
 
 def _tell_pieces(interp: Interpreter, nodes: list[ast.expr], made: Object, frame: Frame) -> None:
     """Note who wrote the elements of a tuple or list of the program's own, which may go through many hands."""
-    if not frame.module.is_own or not isinstance(made, (tuple, list)) or len(made) != len(nodes):
+    if not frame.module.of_program or not isinstance(made, (tuple, list)) or len(made) != len(nodes):
         return
     if not any(isinstance(each, ast.Starred) for each in nodes):
         pairs = zip(nodes, made, strict=True)

@@ -30,7 +30,6 @@ from mfsdp_lint.readers.python.values.objects import (
     IteratorObject,
     ListObject,
     Object,
-    Write,
     is_object,
     obstacle_of,
 )
@@ -82,12 +81,11 @@ def _over(interp: Interpreter, node: Any, iterable: Object, frame: Frame) -> Sig
     while position < len(items):
         item = items[position]
         frame.bindings[node] = position
-        by = interp.piece(items, position)
         position += 1
         if uncertain(item):
             signal = _maybe_turn(interp, node, present(interp, item), frame)
         else:
-            signal = _turn(interp, node, item, frame, by)
+            signal = _turn(interp, node, item, frame)
         if signal is BREAK:
             return None
         if signal is not None:
@@ -135,9 +133,9 @@ def _over_one_of(interp: Interpreter, node: Any, options: tuple[Object, ...], fr
     )
 
 
-def _turn(interp: Interpreter, node: Any, item: Object, frame: Frame, by: Write | None = None) -> Signal:
+def _turn(interp: Interpreter, node: Any, item: Object, frame: Frame) -> Signal:
     interp.step()
-    assign(interp, node.target, item, node, frame, by)
+    assign(interp, node.target, item, node, frame)
     signal = run_block(interp, node.body, frame)
     return None if signal is CONTINUE else signal
 

@@ -32,7 +32,6 @@ from mfsdp_lint.readers.python.values.objects import (
     EnumMember,
     External,
     Function,
-    Instance,
     ListObject,
     Object,
     Partial,
@@ -405,12 +404,10 @@ def _attribute(interp: Interpreter, node: ast.Attribute, frame: Frame) -> tuple[
         bound = binding(owner, node.attr)
         return behind(interp, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()
     if isinstance(owner, EnumMember):
-        # What chose the member: on what its definition says, others rely, too. A row of settings is there for changes.
-        is_row = isinstance(owner.value, (tuple, DictObject, ListObject, Instance))
-        row = written(owner.cls, owner.name) if is_row else ()
+        # What chose the member: on what its definition says, others rely, too.
         if isinstance(node.value, ast.Attribute) and isinstance(peek(interp, node.value.value, frame), ClassObject):
-            return (place(Text(node.value, frame)), *row)
-        return (*trace(interp, Text(node.value, frame)), *row)
+            return (place(Text(node.value, frame)),)
+        return trace(interp, Text(node.value, frame))
     if isinstance(owner, ClassObject) and node.attr in (owner.members or ()):
         return ()
     return written(owner, node.attr) or part(interp, Text(node.value, frame), node.attr)

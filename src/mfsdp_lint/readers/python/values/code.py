@@ -48,7 +48,7 @@ class Module:
         self.is_package = os.path.basename(self.path) == "__init__.py"
 
     @property
-    def is_own(self) -> bool:
+    def of_program(self) -> bool:
         """Tell whether the module is no model of a library, and none of the release's."""
         return self.upstream is None and not self.written
 
