@@ -518,8 +518,8 @@ def _act(
     by = use.words[-1] if use.words else use.flag
     for attribute, value in namespace.fields.items():
         if value is not before.get(attribute, MISSING):
-            is_plain = isinstance(value, CONSTANTS) and value is not None and by is not None and by.known is not None
-            values[attribute] = word(interp, by, call.frame, value) if is_plain else value
+            says = by is not None and by.known is not None and isinstance(value, CONSTANTS) and value is not None
+            values[attribute] = word(interp, by, call.frame, value) if by is not None and says else value
 
 
 _COMMAND = Spec((), "", "...")

@@ -135,7 +135,7 @@ class Interpreter:
         """True once code that is not upstream's own has assigned to a module or class of upstream."""
         self.replaced: dict[tuple[int, str], tuple[Any, Object]] = {}
         self.gave: dict[ast.expr, Object] = {}
-        self.pieces: dict[int, tuple[Object, Sequence[Write | None]]] = {}
+        self.pieces: dict[int, tuple[Any, Sequence[Write | None]]] = {}
         """The writes of the elements of the program's own tuples and lists, by the identity of each."""
         self.suspect: Write | None = None
         """The call that is about to make everything within its reach unknown; told where calls are traced."""
@@ -455,7 +455,7 @@ class Interpreter:
             ),
         )
 
-    def tell_pieces(self, whole: Object, writes: Sequence[Write | None]) -> None:
+    def tell_pieces(self, whole: Object | Sequence[Object], writes: Sequence[Write | None]) -> None:
         """Keep who wrote the elements of a tuple, or of the Python list in a list; neither is ever changed in place."""
         if len(self.pieces) > _MOST_PIECES:
             self.pieces.clear()
