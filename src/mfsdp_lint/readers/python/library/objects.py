@@ -203,6 +203,7 @@ def _run_text(interp: Interpreter, call: Call) -> Object:
         run_block(interp, tree.body, call.frame)  # type: ignore[attr-defined]
         return None
     # It may do anything to what it can name.
+    outer, interp.obstacle = interp.obstacle, (call.frame.module, call.node, call.frame.function)
     here: Frame | None = call.frame
     while here is not None:
         for value in list(here.fields.values()):
@@ -211,6 +212,7 @@ def _run_text(interp: Interpreter, call: Call) -> Object:
     given = call.values
     for value in (*given, interp.path.environment, *call.frame.module.fields.values()):
         forget_reachable(interp, value)
+    interp.obstacle = outer
     return interp.unknown("eval()")
 
 
