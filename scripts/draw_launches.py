@@ -5,8 +5,8 @@
 
 A launch file is a shell, YAML or JSON file, or a Python file that starts programs, with a flag of FSDP outside of
 comments. Files with the same content count once. The whole revision of a drawn file is written to FOLDER, so that
-programs are found, and `mfsdp-lint audit` is asked for the drawn files alone. Printed is a line for each: "run" (with FSDP on,
-or "run without" where no run of the file has it), "told" (with the reason), or "silent"; then the sums.
+programs are found, and `mfsdp-lint audit` is asked for the drawn files alone. Printed is a line for each: "run" (with
+FSDP on, or "run without" where no run of the file has it), "told" (with the reason), or "silent"; then the sums.
 Nothing of a repository is imported or run.
 """
 

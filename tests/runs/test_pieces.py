@@ -72,6 +72,12 @@ def test_the_launcher_is_named(project: Project, found: Found, capsys: pytest.Ca
     assert "it is fine as jobs/run.sh starts it" in capsys.readouterr().out
 
 
+def test_what_the_program_of_a_recipe_makes_good_is_a_warning(project: Project, found: Found) -> None:
+    good = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n    pretrain('
+    project.write("recipes/llama.py", RECIPE.replace("    pretrain(", good))
+    assert found("") == [COMPLETED]
+
+
 @pytest.mark.parametrize(
     "launch",
     [

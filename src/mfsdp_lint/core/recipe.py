@@ -343,7 +343,8 @@ class Recipe:
     `front_end` is the front-end that reads it. `exposed` are its variants when a caller turns FSDP on by a parameter
     that leaves it off by default; `variants` are without it. `callers` evaluate it for other calls: it is not judged
     for these, but no fix may make one worse. `notices` are the remarks of its reader on the text that it is written
-    in. `pieces` are, of a launch, the pieces that it is put together from, and `command` is the command that it
+    in. `pieces` are, of a launch, the pieces that it is put together from (of a program's, the recipes that it calls
+    before), and `command` is the command that it
     starts. `variables` are the variables of the environment that nobody sets and that may decide a switch, each with
     the texts that it is compared with.
     """

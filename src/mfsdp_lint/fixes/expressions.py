@@ -285,7 +285,7 @@ def choice(asked: str, new: str, otherwise: str) -> str:
             return asked if is_bool else f"bool({asked})"
         case "False", "True":
             return negated(asked)
-        case "False", _ if otherwise == asked:
+        case _ if otherwise == asked:
             return new  # where it is not so, it is off already
     if asked.startswith("not "):
         asked, new, otherwise = negated(asked), otherwise, new

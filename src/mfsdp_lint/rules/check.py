@@ -317,7 +317,7 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
     mistake shares it; the constructor call that put the bad default into a recipe whose conflicting feature was on;
     the first of the writes that turned this feature on, before all one that no variant without the mistake shares;
     any other constructor call that left the bad value at its default; the write of a bad value that is right on
-    other paths through the same recipe; the recipe.
+    other paths through the same recipe, or in other recipes; the recipe.
     """
     if hit.assignment:
         origin = hit.assignment.origin
@@ -344,7 +344,8 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
         known = {path for path, _, _ in shared}
         both = [found for found in blamed if found[1].how != "default" and found[0] not in known]
         enabling = sorted([*enabling, *both], key=_latest_first) if both else enabling
-    for path, origin, places in (*written, *again, *alone, *enabling, *bad, *shared):
+    anyhow = [found for found in blamed if found[1].how != "default"]
+    for path, origin, places in (*written, *again, *alone, *enabling, *bad, *shared, *anyhow):
         return _at(path, origin, places[0])
     recipe = hit.recipe
     return Primary("", Span(recipe.path, recipe.line, 1, recipe.line, 1), recipe.name)
@@ -429,22 +430,33 @@ def _to_rename(fix: FixSpec, assignment: Assignment | None) -> Mapping[str, str]
 
 
 def completed(recipes: Sequence[Recipe], fired: Mapping[int, Sequence[RuleMatch]]) -> dict[tuple[int, str], str]:
-    """Find the launch scripts that keep a rule from firing in their recipe, by the recipe's id and the rule's code.
+    """Find the scripts that keep a rule from firing in their recipe, by the recipe's id and the rule's code.
 
-    The script has to set a value that makes the difference; an unknown value, for which no rule fires, is no cure.
+    The script has to set a value that makes the difference; an unknown value, for which no rule fires, is no cure. A
+    file of overrides is only a layer where a program takes something from it, and others over it.
     """
     launches: dict[tuple[str, int], list[Recipe]] = defaultdict(list)
     for recipe in recipes:
         for path, line, _ in recipe.pieces:
             launches[posixpath.normpath(path), line].append(recipe)
     found: dict[tuple[int, str], str] = {}
-    if launches:
-        for recipe in recipes:
-            for hit in fired[id(recipe)]:
-                by = next((each for each in _launches(recipe, launches) if _cures(each, hit, fired)), None)
-                if by is not None:
-                    found[id(recipe), hit.rule.code] = by.path
+    for recipe in recipes:
+        for hit in fired[id(recipe)]:
+            users = _launches(recipe, launches)
+            if recipe.kind == "overrides":
+                users = [*users, *(each for each in recipes if _takes_from(each, recipe.path, hit.witnesses))]
+            by = next((each for each in users if _cures(each, hit, fired)), None)
+            if by is not None:
+                found[id(recipe), hit.rule.code] = by.path
     return found
+
+
+def _takes_from(program: Recipe, path: str, settings: Sequence[str]) -> bool:
+    """Tell whether a program takes one of these settings from a file of overrides."""
+    origins = (variant.origin(setting) for variant in program.variants for setting in settings)
+    return program.kind != "overrides" and any(
+        span.path == path for origin in origins if origin for span in origin.spans()
+    )
 
 
 def _launches(recipe: Recipe, launches: Mapping[tuple[str, int], Sequence[Recipe]]) -> Sequence[Recipe]:
@@ -461,6 +473,8 @@ def _cures(launch: Recipe, hit: RuleMatch, fired: Mapping[int, Sequence[RuleMatc
 def _says_otherwise(launch: Recipe, path: str, value: Value) -> bool:
     """Tell whether the launch script, or a file that it names, gives a setting another value, on every way."""
     said_in = {launch.path, *(path for path, line, _ in launch.pieces if not line)}
+    if launch.kind != "launch":
+        said_in.update(span.path for each in launch.variants if (by := each.origin(path)) for span in by.spans())
     overrides = launch.command.overrides if launch.command is not None else ()
     # `group=name` picks one of Hydra's files.
     picked = tuple(f"/{each.lstrip('+').replace('=', '/', 1)}.yaml" for each in overrides)

@@ -301,6 +301,54 @@ def recipe(on=«True»):
     cfg.ddp = type(cfg.ddp)(use_megatron_fsdp=on)
     return cfg
 """,
+    "a row that goes through many hands": """
+COMMON = [(2, "overlap_grad_reduce", False)]
+def changes():
+    rows = [*COMMON]
+    rows.append((1, "use_megatron_fsdp", «True»))
+    return [row[1:] for row in sorted(rows + [(3, "overlap_param_gather", False)])]
+def recipe():
+    cfg = base()
+    for name, value in changes():
+        setattr(cfg.ddp, name, value)
+    return cfg
+""",
+    "a row that is taken apart into settings": """
+ROWS = {"8b": (1, «True»), "70b": (8, False)}
+def recipe():
+    cfg = base()
+    cfg.model.tensor_model_parallel_size, cfg.ddp.use_megatron_fsdp = ROWS["8b"]
+    return cfg
+""",
+    "names and values that a function zips": """
+NAMES = ["overlap_grad_reduce", "use_megatron_fsdp"]
+VALUES = [False, «True»]
+def changes():
+    return dict(zip(NAMES, VALUES)).items()
+def recipe():
+    cfg = base()
+    for name, value in changes():
+        setattr(cfg.ddp, name, value)
+    return cfg
+""",
+    "a text that is taken apart twice": """
+MODES = {"plain": "fsdp=no;tp=1", "sharded": «"fsdp=yes;tp=1"»}
+def recipe():
+    cfg = base()
+    said = dict(part.split("=") for part in MODES["sharded"].split(";"))
+    cfg.ddp.use_megatron_fsdp = said["fsdp"] == "yes"
+    return cfg
+""",
+    "the side that a test takes": """
+def merged(old, new):
+    return {name: merged(old[name], value) if isinstance(value, dict) else value for name, value in new.items()}
+def recipe():
+    cfg = base()
+    table = merged({"ddp": {"use_megatron_fsdp": False}}, {"ddp": {"use_megatron_fsdp": «True»}})
+    for name, value in table["ddp"].items():
+        setattr(cfg.ddp, name, value)
+    return cfg
+""",
     "a variable of an enclosing function": """
 def outer(on):
     def inner():

@@ -322,6 +322,7 @@ RECORDS = {
     "order of dataclasses": "cfg.model.layers = [p.x for p in sorted([Ordered(2), Ordered(1)])]",
     "auto": "cfg.model.size = [m.value for m in Auto]",
     "auto of a flag": "cfg.model.size = (Bits.A | Bits.C).value, Bits.B in (Bits.A | Bits.C)",
+    "auto under two names": "cfg.model.size = Bits.LAST.value, bool(Bits.LAST & Bits.C)",
     "auto behind a value": "cfg.model.size = Jump.B.value",
     "a functional enum": "K = Enum('K', 'RED GREEN')\ncfg.model.size = K.GREEN.value, K['RED'].name, len(K)",
     "a functional enum of pairs": "K = Enum('K', {'A': 'x', 'B': 'y'})\ncfg.model.size = K('y').name",
@@ -381,6 +382,7 @@ class Bits(Flag):
     A = auto()
     B = auto()
     C = auto()
+    LAST = C
 class Jump(Enum):
     A = 5
     B = auto()

@@ -124,6 +124,30 @@ for name in ("go", "stop"):
 args = top.parse_args()
 args.start(args)
 """
+ACTIONS = """\
+class Stage(argparse.Action):
+    def __call__(self, parser, namespace, values, option_string=None):
+        if not values.startswith("/"):
+            parser.error("a folder is wanted")
+        setattr(namespace, self.dest, values)
+        namespace.iters = 7
+
+
+class Deep(argparse.Action):
+    def __init__(self, option_strings, dest, default=False, **keywords):
+        super().__init__(option_strings, dest, nargs=0, default=default, **keywords)
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        setattr(namespace, self.dest, not option_string.startswith("--no-"))
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--iters", type=int, default=1)
+parser.add_argument("--stage", action=Stage, default="/a")
+parser.add_argument("--deep", "--no-deep", action=Deep, dest="deep")
+args = parser.parse_args()
+run(args.stage + ("/deep" if args.deep else "/flat"), args.iters)
+"""
 ARGV = 'run(sys.argv[1] if len(sys.argv) > 1 else "/a", len(sys.argv))\n'
 
 PROGRAMS = {
@@ -136,6 +160,9 @@ PROGRAMS = {
     "HfArgumentParser": (PARSER, "--save /b --iters 7 --deep", "/b/deep", 7),
     "HfArgumentParser, a word for a switch": (PARSER, "--deep no", "/a/flat", 1),
     "commands of argparse": (COMMANDS, "--root /b go --iters 7", "/b/x", 7),
+    "an action of one's own": (ACTIONS, "--stage /b --deep", "/b/deep", 7),
+    "an action, and an option behind it": (ACTIONS, "--stage /b --iters 3 --deep --no-deep", "/b/flat", 3),
+    "defaults of actions": (ACTIONS, "", "/a/flat", 1),
     "sys.argv": (ARGV, "/b", "/b", 2),
     "no words": (ARGV, "", "/a", 1),
 }
@@ -150,6 +177,7 @@ REFUSED = {
     "click": (CLICK, "x --unheard 7"),
     "a command that is not there": (GROUP, "stay"),
     "typer": (TYPER, "surplus"),
+    "a word that an action refuses": (ACTIONS, "--stage b"),
 }
 
 

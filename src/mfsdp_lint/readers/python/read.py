@@ -418,7 +418,14 @@ def distinct(ran: Sequence[Tried]) -> list[Recipe]:
             elif not _is_in_script(tried, found, in_scripts) and not _is_global(tried, found, in_modules):
                 kept.append(found)
     scripts = set(map(id, bodies))
-    return [replace(each.recipe, kind="script") if id(each) in scripts else each.recipe for each in kept]
+    made_of = {
+        id(found): tried.called & of_functions.keys() for tried in ran for found in tried.found if found.launched
+    }
+    recipes = [replace(each.recipe, kind="script") if id(each) in scripts else each.recipe for each in kept]
+    return [
+        replace(recipe, pieces=made_of[id(each)]) if made_of.get(id(each)) else recipe
+        for each, recipe in zip(kept, recipes, strict=True)
+    ]
 
 
 def _bodies(tried: Tried, found: Found, of_functions: Mapping[Key, Sequence[Found]]) -> Iterator[Found]:

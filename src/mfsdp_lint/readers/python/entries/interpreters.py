@@ -20,10 +20,13 @@ from mfsdp_lint.readers.python.values.code import Module
 
 @dataclass(frozen=True, slots=True)
 class ImportEffects:
-    """Effects of importing the `suspects`: the files that `affected` other modules, each with the changed names."""
+    """Effects of importing the `suspects`: the files that `affected` other modules, each with the changed names, and
+    the files that each imports by `computed` names.
+    """
 
     suspects: tuple[str, ...]
     affected: Mapping[str, set[str]]
+    computed: Mapping[str, list[str]]
 
 
 class Interpreters:
@@ -55,6 +58,7 @@ class Interpreters:
         self.shared = make()
         self.shared.followed = frozenset()
         programs = self.shared.programs
+        programs.computed.update(self.effects.computed)
         words = frozenset[str]().union(*affected.values())
         changing = {path: os.path.abspath(path) in affected for each in own for path in programs.reach(each)}
         says = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, words)))})\b") if words else None
@@ -111,15 +115,16 @@ class Interpreters:
         suspects = tuple(interp.programs.suspects(paths))
         if known is not None and known.suspects == suspects:
             return known
-        for path in suspects:
+        pending = list(suspects)
+        for path in pending:
             with faults.contained(path):
                 module = interp.finder.load(path)
                 if module is not None:
                     import_now(interp, module)
                     interp.pay()
-        return ImportEffects(
-            suspects, {path: names for path, names in interp.affected.items() if not self._is_upstream(path)}
-        )
+            pending += [each for each in interp.programs.computed.get(path, ()) if each not in pending]
+        affected = {path: names for path, names in interp.affected.items() if not self._is_upstream(path)}
+        return ImportEffects(suspects, affected, interp.programs.computed)
 
     def _is_upstream(self, path: str) -> bool:
         module = self.shared.finder.by_path.get(path)

@@ -101,8 +101,9 @@ def _unpack(interp: Interpreter, target: ast.Tuple | ast.List, value: Object, no
         middle = ListObject(list(items[starred : len(items) - after]), interp.tick())
         parts = [*items[:starred], middle, *items[len(items) - after :]]
         values = names
-    for name, part, focus in zip(names, parts, values, strict=True):
-        assign(interp, name, part, node, frame, focus if focus is not name else None)
+    for position, (name, part, focus) in enumerate(zip(names, parts, values, strict=True)):
+        by = interp.piece(value, position) if focus is name and starred is None else focus
+        assign(interp, name, part, node, frame, by)
 
 
 def run_annotated(interp: Interpreter, node: ast.AnnAssign, frame: Frame) -> Signal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
@@ -231,10 +232,25 @@ def _make(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
     return instantiate(interp, cls, call)
 
 
+def _pieces_of_text(interp: Interpreter, text: Object, found: Object, pieces: Sequence[Object], call: Call) -> Object:
+    """Let the pieces of a text know where the text is written."""
+    if type(text) is Option and text.said is not None:
+        pieces = [derived(piece, text) for piece in pieces]
+        return tuple(pieces) if isinstance(found, tuple) else ListObject(list(pieces), interp.tick())
+    if pieces and isinstance(call.node, ast.Call) and isinstance(call.node.func, ast.Attribute):
+        focus = call.node.func.value
+        interp.tell_pieces(pieces, [interp.note(focus, call.frame, focus, "assigned", text, None)] * len(pieces))
+    return found
+
+
 def _call_bound(interp: Interpreter, bound: Bound, call: Call) -> Object:
     function, owner = bound.function, bound.owner
     if isinstance(function, str):
-        return derived(method(interp, owner, function, call), owner, *call.arguments)
+        found = method(interp, owner, function, call)
+        pieces = found.items if type(found) is ListObject else found
+        if isinstance(interp.settle(owner), str) and isinstance(pieces, (list, tuple)):
+            return _pieces_of_text(interp, owner, found, pieces, call)
+        return derived(found, owner, *call.arguments)
     if isinstance(function, External):
         if function.name == "type.__call__" and isinstance(owner, ClassObject):
             return construct(interp, owner, call.passing(call.arguments, call.keywords))

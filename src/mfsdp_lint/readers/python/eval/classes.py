@@ -389,11 +389,15 @@ def enum_members(interp: Interpreter, cls: ClassObject) -> dict[str, EnumMember]
     """Return the members of an enumeration by name."""
     if cls.members is None:
         cls.members = {}
+        numbered: dict[int, Object] = {}
         for name, value in namespace(interp, cls).items():
             if name.startswith("_") or isinstance(value, (Function, Descriptor, ClassObject)):
                 continue
             if isinstance(value, External) and value.name == "enum.auto()":
-                value = _next_value(interp, cls, name)
+                # (`DEFAULT = SHARDED` is the same number again.)
+                if id(value) not in numbered:
+                    numbered[id(value)] = _next_value(interp, cls, name)
+                value = numbered[id(value)]
             elif isinstance(value, Unknown) and has_base(interp, cls, *FLAGS):
                 value = _of_flags(cls, name, value)
             elif isinstance(namespace(interp, cls).get("__new__"), Function):

@@ -240,6 +240,8 @@ def _sequence_entry(
         found: Object = items[key]
     except (IndexError, ValueError) as error:
         raise Raised(type(error).__name__, str(error)) from None
+    if isinstance(key, slice) and interp.piece(items, 0) is not None:
+        interp.tell_pieces(found, [interp.piece(items, position) for position in range(len(items))[key]])
     return ListObject(found, interp.tick()) if isinstance(found, list) and isinstance(key, slice) else found
 
 

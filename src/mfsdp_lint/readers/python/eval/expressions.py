@@ -272,13 +272,12 @@ def _unary(interp: Interpreter, node: ast.UnaryOp, frame: Frame) -> Object:
 
 
 def _if_expression(interp: Interpreter, node: ast.IfExp, frame: Frame) -> Object:
-    return choose(
-        interp,
-        node.test,
-        frame,
-        lambda: evaluate(interp, node.body, frame),
-        lambda: evaluate(interp, node.orelse, frame),
-    )
+    def side(expression: ast.expr, is_true: bool) -> Object:
+        found = evaluate(interp, expression, frame)
+        interp.gave[node] = is_true
+        return found
+
+    return choose(interp, node.test, frame, lambda: side(node.body, True), lambda: side(node.orelse, False))
 
 
 def _compare(interp: Interpreter, node: ast.Compare, frame: Frame) -> Object:
@@ -311,6 +310,27 @@ def _compared(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, n
         known = known_truth(interp, invoke(interp, method, Call([right, left], {}, node, frame)), node, frame)
         return interp.unknown("", not_none=True) if known is None else known is not isinstance(op, ast.NotIn)
     return compare(interp, op, left, right, node, frame)
+
+
+def _tuple(interp: Interpreter, node: ast.Tuple, frame: Frame) -> Object:
+    made = make_tuple(interp, _elements(interp, node.elts, frame))
+    _tell_pieces(interp, node.elts, made, frame)
+    return made
+
+
+def _list(interp: Interpreter, node: ast.List, frame: Frame) -> Object:
+    made = ListObject(_elements(interp, node.elts, frame), interp.tick())
+    _tell_pieces(interp, node.elts, made.items, frame)
+    return made
+
+
+def _tell_pieces(interp: Interpreter, nodes: list[ast.expr], made: Object, frame: Frame) -> None:
+    """Note who wrote the elements of a tuple or list of the program's own, which may go through many hands."""
+    if not frame.module.of_program or not isinstance(made, (tuple, list)) or len(made) != len(nodes):
+        return
+    if not any(isinstance(each, ast.Starred) for each in nodes):
+        pairs = zip(nodes, made, strict=True)
+        interp.tell_pieces(made, [interp.note(each, frame, each, "assigned", value, None) for each, value in pairs])
 
 
 def _elements(interp: Interpreter, nodes: list[ast.expr], frame: Frame) -> list[Object] | None:
@@ -430,8 +450,8 @@ EVALUATORS.update(
         ast.BoolOp: lambda interp, node, frame: connected(interp, node.values, isinstance(node.op, ast.And), frame),
         ast.IfExp: _if_expression,
         ast.Compare: _compare,
-        ast.Tuple: lambda interp, node, frame: make_tuple(interp, _elements(interp, node.elts, frame)),
-        ast.List: lambda interp, node, frame: ListObject(_elements(interp, node.elts, frame), interp.tick()),
+        ast.Tuple: _tuple,
+        ast.List: _list,
         ast.Set: lambda interp, node, frame: make_set(interp, _elements(interp, node.elts, frame)),
         ast.Dict: _dict,
         ast.Subscript: _subscript,

@@ -107,6 +107,8 @@ def dict_method(interp: Interpreter, owner: DictObject, name: str, call: Call) -
             return ListObject(None if hazy else list(owner.fields.values()), interp.tick())
         case "items", []:
             pairs = None if hazy else [_pair(interp, *pair) for pair in owner.fields.items()]
+            for key, pair in zip(owner.writes and owner.fields, pairs or (), strict=False):
+                interp.tell_pieces(pair, (None, owner.writes.get(key)))
             return ListObject(pairs, interp.tick())
         case "copy", []:
             copied = DictObject(dict(owner.fields), interp.tick())
@@ -202,12 +204,13 @@ def _update(interp: Interpreter, owner: DictObject, call: Call) -> None:
             if argument.writes.get(MAY_HAVE_CHANGED):
                 interp.record(owner, MAY_HAVE_CHANGED, True)
             continue
-        pairs = [_as_tuple(each) for each in iterate(interp, argument, call.frame) or (None,)]
+        given = iterate(interp, argument, call.frame) or [None]
+        pairs = [_as_tuple(each) for each in given]
         if not all_are(pairs, tuple) or any(len(pair) != 2 for pair in pairs):
             forget_reachable(interp, owner)
             continue
-        for pair in pairs:
-            set_entry(interp, owner, pair[0], pair[1], call.node, call.frame)
+        for pair, each in zip(pairs, given, strict=True):
+            set_entry(interp, owner, pair[0], pair[1], call.node, call.frame, interp.piece(each, 1))
     for key, value in call.keywords.items():
         if key == "**":
             forget_reachable(interp, owner)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from mfsdp_lint.core.lines import Lines
@@ -24,7 +25,7 @@ from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, place
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.state.variables import word, word_of, words
-from mfsdp_lint.readers.python.values.code import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -199,11 +200,14 @@ _NUMBERS = {"argparse.REMAINDER": "...", "argparse.PARSER": "+"}
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """An option as `add_argument` declares it: how it takes words, and how it turns them into a value."""
+    """An option as `add_argument` declares it: how it takes words, and how it turns them into a value. `act` calls an
+    action of the program's own with that value.
+    """
 
     spec: Spec
     type: Object
     const: Object
+    act: Callable[[Use, dict[str, Object], Object, Call], None] | None = None
 
 
 def declaration(names: list[Object], options: dict[str, Object], destination: str) -> Declaration | None:
@@ -230,14 +234,18 @@ def from_words(
     """
     every: dict[Any, Any] = specs.fields
     declared: dict[Spec, Declaration] = {each.spec: each for each in every.values()}
+    values: dict[str, Object] = {}
     try:
         taken = take(list(declared), said, abbreviated)
+        for use in taken.uses:
+            place, each = use.spec.destination, declared[use.spec]
+            made = _value(interp, each, use, values.get(place, MISSING), call)
+            if each.act is not None:
+                each.act(use, values, made, call)
+            else:
+                values[place] = made
     except NotFollowed:
         return None
-    values: dict[str, Object] = {}
-    for use in taken.uses:
-        place = use.spec.destination
-        values[place] = _value(interp, declared[use.spec], use, values.get(place, MISSING), call)
     return values, taken.rest
 
 
@@ -375,6 +383,9 @@ def _adding_to(
     def add(interp: Interpreter, call: Call) -> Object:
         names, options, frame = call.arguments, call.keywords, call.frame
         destination = _destination(names, options)
+        own_action = None if destination is None else _own_action(interp, names, options, destination, call)
+        if own_action is not None:
+            options = {name: value for name, value in own_action.fields.items() if value is not None}
         interp.switches.setdefault(frame.module.path, {})
         if destination is None or "**" in options or options.get("default") == SUPPRESS:
             interp.record(defaults, MAY_HAVE_CHANGED, True)
@@ -383,6 +394,8 @@ def _adding_to(
         if declared is None:
             interp.record(own.specs, MAY_HAVE_CHANGED, True)
         else:
+            if own_action is not None:
+                declared = replace(declared, act=partial(_act, interp, own_action, made, own.defaults))
             interp.put(own.specs, declared.spec.names or destination, declared)
         if destination is not None and options.get("action") not in NOT_STORED:
             former = defaults.fields.get(destination, MISSING)
@@ -444,6 +457,9 @@ def _adding_to(
         made.fields.update(values)
         return made, words(interp, over, call.frame)
 
+    def refuse(interp: Interpreter, call: Call) -> Object:
+        raise Raised("SystemExit", "")
+
     made = interp.unknown("parser", not_none=True)
     methods: dict[str, Model] = {
         "add_argument": add,
@@ -453,11 +469,57 @@ def _adding_to(
         "set_defaults": set_defaults,
         "parse_args": parse,
         "parse_known_args": parse_known,
+        "error": refuse,
+        "exit": refuse,
     }
     made.fields.update({name: Native(f"argparse.{name}", method) for name, method in methods.items()})
     made.fields[OPTIONS] = defaults
     made.fields[SPECS] = own.specs
     return made
+
+
+def _own_action(
+    interp: Interpreter, names: list[Object], options: dict[str, Object], destination: str, call: Call
+) -> Instance | None:
+    """Make the action of an option that has one of the program's own; its fields say how the option is declared."""
+    cls = interp.settle(options.get("action"))
+    if not isinstance(cls, ClassObject) or "**" in options:
+        return None
+    given = {name: value for name, value in options.items() if name not in ("action", "dest")}
+    keywords = {"option_strings": ListObject(list(names), interp.tick()), "dest": destination, **given}
+    action = interp.settle(invoke(interp, cls, call.passing([], keywords)))
+    return action if isinstance(action, Instance) and action.fields.keys() >= _OF_ACTIONS else None
+
+
+_OF_ACTIONS = {"option_strings", "dest", "nargs", "const", "default", "type"}
+
+
+def _act(
+    interp: Interpreter,
+    action: Instance,
+    parser: Object,
+    defaults: DictObject,
+    use: Use,
+    values: dict[str, Object],
+    said: Object,
+    call: Call,
+) -> None:
+    """Call an action of the program's own; it adds to the `values` that words have given so far.
+
+    Raises NotFollowed where it is not known which attributes it has set. A constant that it sets is said by the word.
+    """
+    namespace = _namespace(interp, defaults)
+    namespace.fields.update(values)
+    before = dict(namespace.fields)
+    name = use.name if use.spec.names else None
+    invoke(interp, action, call.passing([parser, namespace, said, name]))
+    if not before.keys() <= namespace.fields.keys() or namespace.writes.get(MAY_HAVE_CHANGED):
+        raise NotFollowed
+    by = use.words[-1] if use.words else use.flag
+    for attribute, value in namespace.fields.items():
+        if value is not before.get(attribute, MISSING):
+            says = by is not None and by.known is not None and isinstance(value, CONSTANTS) and value is not None
+            values[attribute] = word(interp, by, call.frame, value) if by is not None and says else value
 
 
 _COMMAND = Spec((), "", "...")

@@ -178,6 +178,11 @@ def _names_of_file(interp: Interpreter, call: Call) -> Object:
     return None if module is None else names_of(interp, module)
 
 
+@models("builtins.compile")
+def _compile(interp: Interpreter, call: Call) -> Object:
+    return call.argument(0, "source")
+
+
 @models("builtins.eval", "builtins.exec")
 def _run_text(interp: Interpreter, call: Call) -> Object:
     if (made := _names_of_file(interp, call)) is not None:
@@ -197,6 +202,7 @@ def _run_text(interp: Interpreter, call: Call) -> Object:
         run_block(interp, tree.body, call.frame)  # type: ignore[attr-defined]
         return None
     # It may do anything to what it can name.
+    outer, interp.obstacle = interp.obstacle, (call.frame.module, call.node, call.frame.function)
     here: Frame | None = call.frame
     while here is not None:
         for value in list(here.fields.values()):
@@ -205,6 +211,7 @@ def _run_text(interp: Interpreter, call: Call) -> Object:
     given = call.values
     for value in (*given, interp.path.environment, *call.frame.module.fields.values()):
         forget_reachable(interp, value)
+    interp.obstacle = outer
     return interp.unknown("eval()")
 
 

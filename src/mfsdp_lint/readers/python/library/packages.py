@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import total_ordering
 
-from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_module, is_there, resolve_global
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
+from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_module, import_now, is_there, resolve_global
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, located, spelled, text_of_path
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown, answer
 from mfsdp_lint.readers.python.state.calling import Model, models
@@ -36,11 +37,25 @@ def _import_module(interp: Interpreter, call: Call) -> Object:
         return interp.unknown("module")
     importer = _importer(interp, call)
     found = import_module(interp, name, importer)
+    if isinstance(found, Module) and interp.executing is not None and found.path:
+        interp.programs.computed.setdefault(interp.executing.path, []).append(found.path)
+        if interp.followed is None or os.path.abspath(found.path) in interp.leading:
+            import_now(interp, found)
     if not isinstance(found, External):
         return found
     if _is_missing(interp, name, importer):
         raise _not_found(interp, name)
     return interp.unknown(name, not_none=True)
+
+
+@models("hydra.utils.get_class", "hydra.utils.get_method", "hydra.utils.get_object", "hydra.utils.get_static_method")
+def _located(interp: Interpreter, call: Call) -> Object:
+    """Return what a dotted name means: an attribute of the module that the longest part of it names."""
+    path = interp.settle(call.argument(0, "path"))
+    module, _, name = path.rpartition(".") if isinstance(path, str) else ("", "", "")
+    if not module:
+        return interp.unknown("located")
+    return get_attribute(interp, import_module(interp, module, _importer(interp, call)), name, call.node, call.frame)
 
 
 def _importer(interp: Interpreter, call: Call) -> Module:

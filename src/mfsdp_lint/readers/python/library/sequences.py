@@ -292,7 +292,10 @@ def _zip(interp: Interpreter, call: Call) -> Object:
         return _iterator(interp, None, call.arguments)
     if truth(interp, call.keywords.get("strict", False)) is True and len({len(column) for column in columns}) > 1:
         raise Raised("ValueError", "zip() arguments have different lengths")
-    return _iterator(interp, None if _is_heavy(columns) else list(zip(*columns, strict=False)), call.arguments)
+    rows: list[Object] | None = None if _is_heavy(columns) else [*zip(*columns, strict=False)]
+    for position, row in enumerate(rows or ()):
+        interp.tell_pieces(row, [interp.piece(interp.settle(each), position) for each in call.arguments])
+    return _iterator(interp, rows, call.arguments)
 
 
 def _is_heavy(rows: Iterable[Iterable[Object]]) -> bool:

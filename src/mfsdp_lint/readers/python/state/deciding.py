@@ -15,6 +15,7 @@ from mfsdp_lint.readers.python.state.texts import (
     Text,
     behind,
     binding,
+    handed_on,
     holder,
     peek,
     place,
@@ -36,6 +37,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     Place,
     StandardObject,
+    Write,
     identical,
 )
 
@@ -200,6 +202,9 @@ def part(interp: Interpreter, text: Text | None, key: Object) -> tuple[Place, ..
     found = written(whole, key)
     if found and found[0][1] is not node:
         return found
+    piece = interp.piece(whole, key) if isinstance(whole, (tuple, ListObject)) else None
+    if piece is not None:
+        return handed_on(piece)
     if isinstance(node, ast.keyword):
         return part(interp, Text(node.value, frame), key)
     if isinstance(node, ast.Dict):
@@ -261,12 +266,6 @@ def _of_call(interp: Interpreter, node: ast.Call, frame: Frame, key: Object) -> 
     for keyword in node.keywords:
         if keyword.arg == key:
             return behind(interp, Text(keyword, frame))
-    if isinstance(node.func, ast.Name) and node.func.id == "zip" and len(node.args) == 2:
-        names = peek(interp, node.args[0], frame)
-        names = names.items if isinstance(names, ListObject) else names
-        if not isinstance(names, (list, tuple)) or key not in names:
-            return ()
-        return part(interp, Text(node.args[1], frame), list(names).index(key))
     receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
     for inner in (*receiver, *node.args, *(keyword.value for keyword in node.keywords if keyword.arg is None)):
         found = part(interp, Text(inner, frame), key)
@@ -327,39 +326,12 @@ def _element(
         return Text(inside(called.value, (keys[position], *path)), frame) if position < len(keys) else None
     if isinstance(called, ast.Name) and path and called.id == "enumerate" and path[0] == 1 and iterable.args:
         return _element(interp, loop, target.elts[1], iterable.args[0], path[1:], frame)
-    if isinstance(called, ast.Name) and path and called.id == "zip" and path[0] < len(iterable.args):
-        return _element(interp, loop, target.elts[path[0]], iterable.args[path[0]], path[1:], frame)
-    if position is not None and written(peek(interp, iterable, frame), position):
+    if position is not None and part(interp, Text(iterable, frame), position):
         return Text(inside(iterable, (position, *path)), frame)
-    # Of other calls, the only element of an argument that can be the current one: `sorted(CHANGES)`, `tqdm(CHANGES)`.
-    found = []
-    for node in iterable.args:
-        literal, there = _literal(interp, Text(node, frame))
-        found += [Text(item, there) for item in literal if _fits(interp, target, item, frame)]
-    if len(found) == 1:
-        return Text(inside(found[0].node, path), found[0].frame)
     # A piece of a text, as of `PATTERN.finditer(TEXT)`.
     whole = Text(iterable, frame)
     places = trace(interp, whole)
     return whole if places and isinstance(getattr(places[-1][1], "value", None), str) else None
-
-
-def _literal(interp: Interpreter, text: Text) -> tuple[list[Any], Frame]:
-    """Return the elements that a list, tuple or set has in the text, and their frame."""
-    places = trace(interp, text)
-    node, frame = (places[-1][1], top(places[-1][0])) if places else text
-    node = node.value if isinstance(node, ast.keyword) else node
-    return (node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []), frame
-
-
-def _fits(interp: Interpreter, target: Any, item: Any, frame: Frame) -> bool:
-    """Tell whether a loop's names can have their values from this element."""
-    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(item, (ast.Tuple, ast.List)):
-        parts = zip(target.elts, item.elts, strict=False)
-        return len(target.elts) == len(item.elts) and all(_fits(interp, *both, frame) for both in parts)
-    if not isinstance(target, ast.Name) or not isinstance(item, ast.Constant):
-        return not isinstance(item, ast.Constant)
-    return identical(frame.fields.get(target.id, MISSING), item.value)
 
 
 def imported(interp: Interpreter, node: ast.ImportFrom, name: str) -> Text | None:
@@ -402,7 +374,9 @@ def _earlier(owner: Frame | Module, name: str, by: ast.expr) -> tuple[Any, Frame
 
 
 def _bound_by(interp: Interpreter, node: ast.Name, owner: Frame | Module, by: Any, there: Frame) -> tuple[Place, ...]:
-    """Trace a name through the expression or statement that bound it."""
+    """Trace a name through the expression or statement that bound it, or the write of the element that it is."""
+    if isinstance(by, Write):
+        return handed_on(by)
     if isinstance(by, (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
         return behind(interp, turn(interp, by, node.id, there))
     if isinstance(owner, Frame) and _converts(owner, node.id, owner.fields[node.id]):
@@ -454,6 +428,7 @@ def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> tuple[
 
 def _if_expression(interp: Interpreter, node: ast.IfExp, frame: Frame) -> tuple[Place, ...]:
     test = peek(interp, node.test, frame)
+    test = test if isinstance(test, CONSTANTS) else interp.gave.get(node, MISSING)
     if all(isinstance(side, ast.Constant) and isinstance(side.value, bool) for side in (node.body, node.orelse)):
         return trace(interp, Text(node.test, frame))
     if not isinstance(test, CONSTANTS):

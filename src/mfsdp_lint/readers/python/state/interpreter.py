@@ -52,6 +52,8 @@ from mfsdp_lint.readers.python.values.objects import (
     Place as TextPlace,
 )
 
+_MOST_PIECES = 20_000
+
 FOLLOWED = (*CONSTANTS, tuple, ListObject, EnumMember, Option)
 """The kinds of values that somebody wants to know the source of."""
 
@@ -131,6 +133,8 @@ class Interpreter:
         """True once code that is not upstream's own has assigned to a module or class of upstream."""
         self.replaced: dict[tuple[int, str], tuple[Any, Object]] = {}
         self.gave: dict[ast.expr, Object] = {}
+        self.pieces: dict[int, tuple[Any, Sequence[Write | None]]] = {}
+        """The writes of the elements of the program's own tuples and lists, by the identity of each."""
         self.suspect: Write | None = None
         """The call that is about to make everything within its reach unknown; told where calls are traced."""
         self.obstacle: TextPlace | None = None
@@ -464,6 +468,18 @@ class Interpreter:
                 sources,
             ),
         )
+
+    def tell_pieces(self, whole: Object | Sequence[Object], writes: Sequence[Write | None]) -> None:
+        """Keep who wrote the elements of a tuple, or of the Python list in a list; neither is ever changed in place."""
+        if len(self.pieces) > _MOST_PIECES:
+            self.pieces.clear()
+        self.pieces[id(whole)] = whole, writes
+
+    def piece(self, whole: Object, key: Object) -> Write | None:
+        """Return the write of an element of a tuple or list; None where it is not known."""
+        whole = whole.items if isinstance(whole, ListObject) else whole
+        known, writes = self.pieces.get(id(whole), (None, ()))
+        return writes[key] if known is whole and isinstance(key, int) and -len(writes) <= key < len(writes) else None
 
     def started_with(self) -> tuple[GivenWord, ...] | None:
         """Return the words that the program is started with; None where nobody is known to start it."""

@@ -429,6 +429,8 @@ class Programs:
         self._mentioned: dict[str, tuple[str, ...]] = {}
         self._reaches: dict[str, tuple[str, ...]] = {}
         self._packages: dict[str, tuple[str, ...]] = {}
+        self.computed: dict[str, list[str]] = {}
+        """The files that the top level of a file imports by names that it works out."""
 
     def order(self, path: str) -> tuple[str, ...]:
         """List the files that importing a file runs, itself the last; each twice: when it begins, and when it ends."""
@@ -440,7 +442,7 @@ class Programs:
             def begin(here: str) -> None:
                 begun.add(here)
                 events.append(here)
-                pending.append((here, iter(self._outline(here).reached)))
+                pending.append((here, iter((*self._outline(here).reached, *self.computed.get(here, ())))))
 
             for package in (*self.packages(path), path):
                 if package not in begun:
@@ -475,7 +477,7 @@ class Programs:
     def _mentions(self, path: str) -> tuple[str, ...]:
         """Return the files that a file may import, wherever in its text, and the packages that it lies in."""
         if path not in self._mentioned:
-            found = list(self.packages(path))
+            found = [*self.packages(path), *self.computed.get(path, ())]
             for each in _imports_anywhere(path, self.finder.sources.text_or_none(path) or ""):
                 found += self.imported(path, each.level, each.module, each.names)
             self._mentioned[path] = tuple(dict.fromkeys(found))

@@ -48,6 +48,11 @@ class Module:
         self.is_package = os.path.basename(self.path) == "__init__.py"
 
     @property
+    def of_program(self) -> bool:
+        """Tell whether the module is no model of a library, and none of the release's."""
+        return self.upstream is None and not self.written
+
+    @property
     def is_project(self) -> bool:
         """Tell whether the module is one of a user's project: none of upstream's, asked for or not."""
         return self.upstream is None and not f"{self.name}.".startswith("megatron.")

@@ -1,6 +1,23 @@
 """Command lines that libraries make of classes and functions; options and words are taken by library/applications.py."""
 
 
+__name__ = "argparse"
+"""Behaviour of `argparse.Action`, of which programs make their own (library/command_line.py calls them)."""
+
+
+class Action:
+    def __init__(self, option_strings, dest, nargs=None, const=None, default=None, type=None, choices=None, required=False,
+                 help=None, metavar=None, deprecated=False):
+        self.option_strings = option_strings
+        self.dest = dest
+        self.nargs = nargs
+        self.const = const
+        self.default = default
+        self.type = type
+        self.choices = choices
+        self.required = required
+
+
 __name__ = "transformers"
 """Behaviour of `transformers.HfArgumentParser`."""
 
