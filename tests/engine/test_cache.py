@@ -182,12 +182,14 @@ def test_so_does_a_rule_of_the_team(here: Path, told: Told, anew: list[int]) -> 
 
 
 def test_data_that_a_run_makes_of_the_tools_own_files_changes_nothing(
-    tmp_path: Path, told: Told, anew: list[int], monkeypatch: pytest.MonkeyPatch
+    here: Path, told: Told, anew: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "PACKAGE", os.fspath(tmp_path))
-    monkeypatch.setattr(cache, "RULES", os.fspath(tmp_path))
+    own = here.parent / "own"
+    own.mkdir()
+    monkeypatch.setattr(cache, "PACKAGE", os.fspath(own))
+    monkeypatch.setattr(cache, "RULES", os.fspath(own))
     told()
-    (tmp_path / "compiled.jsonl").write_text("made by another run\n")
+    (own / "compiled.jsonl").write_text("made by another run\n")
     assert told() == told()
     assert len(anew) == 1
 

@@ -104,6 +104,18 @@ def test_what_is_written(fixed: Fix, before: str, after: str) -> None:
     assert fixed(before) == after
 
 
+def test_an_override_takes_its_value_from_a_sourced_file(fixed: Fix, tmp_path: Path) -> None:
+    (tmp_path / "defaults.sh").write_text("SAVE=${SAVE:-true}\n")
+    lines = "\n" * 8
+    script = (
+        f'{lines}source defaults.sh\nO="a=b"\nO="$O checkpoint.async_save=$SAVE ddp.use_megatron_fsdp=true"\n'
+        "torchrun run_recipe.py --recipe llama32_1b_pretrain_config $O checkpoint.ckpt_format=fsdp_dtensor"
+        " ddp.data_parallel_sharding_strategy=optim_grads_params ddp.average_in_collective=false\n"
+    )
+    assert fixed(script, unsafe=True) == script
+    assert (tmp_path / "defaults.sh").read_text() == "SAVE=${SAVE:-false}\n"
+
+
 def test_a_branch_that_turns_fsdp_on_takes_the_variable_away(fixed: Fix) -> None:
     script = f"""export CUDA_DEVICE_MAX_CONNECTIONS=1
 A=()

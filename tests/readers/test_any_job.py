@@ -43,6 +43,10 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         },
         [f"play.yml:1 {FORMAT}"],
     ),
+    "parameters of CircleCI": (
+        {"config.yml": f"steps:\n- run:\n    command: {RUN} --save /c --ckpt-format << parameters.fmt >>\n"},
+        [],
+    ),
     "a placeholder that nobody fills in": ({"play.yml": f"run: {RUN} --save /c --ckpt-format {{{{ fmt }}}}\n"}, []),
     "a description is no command": ({"a.yaml": f"description: start it with {RUN} {BAD}\nx: 1\n"}, []),
     "JSON": ({"job.json": f'{{"jobSpec": {{"command": [{WORDS}]}}}}\n'}, [f"job.json:1 {FORMAT}"]),

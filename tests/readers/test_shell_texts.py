@@ -99,6 +99,12 @@ def test_what_is_not_known_stays_unknown(script: str, arguments: str) -> None:
     assert fmt(script, arguments) in (UNKNOWN, NOT_NONE)
 
 
+@pytest.mark.parametrize("folder", ["$PWD", "$SLURM_SUBMIT_DIR", "${PBS_O_WORKDIR:-$PWD}", "$(pwd)"])
+def test_the_folder_of_the_checkout_has_the_files_of_the_tree(folder: str) -> None:
+    for read in (f'source "{folder}/settings.env"', f"cd {folder}\nsource settings.env"):
+        assert fmt(read, "--ckpt-format $F") == Known("fsdp_dtensor")
+
+
 def test_a_flag_whose_name_is_not_known_may_be_any() -> None:
     recipe = only_recipe(f"{LAUNCH}--use-megatron-fsdp --$(hostname) x\n")
     assert recipe.setting("checkpoint.ckpt_format") is None or recipe.setting("checkpoint.ckpt_format").value == UNKNOWN

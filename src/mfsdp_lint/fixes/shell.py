@@ -88,9 +88,9 @@ class ShellEdits(Editable):
 
     def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
         """Replace the word behind a flag, an override's or a variable's value, or a bare flag by its opposite."""
-        start, end = self.document.range(origin.span)
-        if origin.focus is not None and origin.focus != origin.span:
+        if origin.focus is not None and origin.focus != origin.span:  # which may lie in another file
             return self._word(*self.document.range(origin.focus), value)
+        start, end = self.document.range(origin.span)
         if given := _GIVEN.match(self.document.text, start, end):
             return self._word(given.end(), end, value)
         if path.startswith(ENVIRONMENT) or not self.document.text.startswith("-", start):

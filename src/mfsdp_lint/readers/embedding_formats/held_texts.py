@@ -20,8 +20,10 @@ _SCRIPT_FOLLOWS = re.compile(r"-\w*c")
 _BARE = re.compile(r"[\w@%+=:,./-]+")
 """A word that a shell leaves as it is."""
 
-_FILLED_IN = re.compile(r"\$?\{\{.*?\}\}|\$\[\[.*?\]\]|\$\{[A-Za-z_][\w-]*\.[\w.\[\]-]+\}", re.DOTALL)
-"""Placeholders that GitHub, GitLab and Argo fill in before a shell sees them."""
+_FILLED_IN = re.compile(
+    r"\$?\{\{.*?\}\}|\$\[\[.*?\]\]|<<\s*[a-z_]+\.[\w.-]+\s*>>|\$\{[A-Za-z_][\w-]*\.[\w.\[\]-]+\}", re.DOTALL
+)
+"""Placeholders that GitHub, GitLab, CircleCI and Argo fill in before a shell sees them."""
 
 
 def entries(document: YamlDocument, node: Node | None) -> dict[str, Node]:

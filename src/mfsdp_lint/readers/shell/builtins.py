@@ -319,7 +319,8 @@ def _status(status: bool) -> Builtin:
 
 def _cd(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     path = located(words[-1]) if len(words) > 1 else None
-    state.folder = posixpath.normpath(posixpath.join(state.folder or "", path)) if path else None
+    if path != ".":
+        state.folder = posixpath.normpath(posixpath.join(state.folder or "", path)) if path else None
     return _ended(state)
 
 
@@ -699,7 +700,7 @@ BUILTINS: dict[str, Builtin] = {
     "false": _status(False),
     "cd": _cd,
     "pushd": _cd,
-    "pwd": _prints_path(lambda words, state: state.folder),
+    "pwd": _prints_path(lambda words, state: state.folder or "."),
     "dirname": _prints_path(lambda words, state: (path := located(words[-1])) and (posixpath.dirname(path) or ".")),
     "realpath": _prints_path(lambda words, state: located(words[-1])),
     "readlink": _prints_path(lambda words, state: located(words[-1])),

@@ -204,6 +204,14 @@ _DEEPEST = 40
 _ANSI = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
 
 
+_FOLDERS_OF_THE_TREE = frozenset(
+    "PWD SLURM_SUBMIT_DIR PBS_O_WORKDIR LS_SUBCWD SGE_O_WORKDIR GITHUB_WORKSPACE CI_PROJECT_DIR TRAVIS_BUILD_DIR "
+    "BUILDKITE_BUILD_CHECKOUT_PATH CIRCLE_WORKING_DIRECTORY BITBUCKET_CLONE_DIR BUILD_SOURCESDIRECTORY".split()
+)
+"""Variables with the folder that a script is started in, which is that of a checkout: of bash, of the schedulers (sbatch(1),
+qsub(1B), bsub(1), qsub(1)), and of the services that run pipelines."""
+
+
 class Expander:
     """Expands words of a script on one way through it; `runner` follows the commands in them."""
 
@@ -365,7 +373,8 @@ class Expander:
         outside = name not in self.state.variables and not self.state.lost and name.isidentifier()
         # Nobody has given the script itself arguments, either.
         outside = outside or (name.isdigit() and self.state.arguments is None)
-        yield self.hole(node, said=f"${name}" if outside else "")
+        hole = self.hole(node, said=f"${name}" if outside else "")
+        yield replace(hole, stands=".") if outside and name in _FOLDERS_OF_THE_TREE else hole
 
     def _look_up(self, name: str) -> Text | None:
         """Look up the text of a parameter; return None where it is not known."""
