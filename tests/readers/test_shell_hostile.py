@@ -40,6 +40,17 @@ LAUNCH = "torchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format torch"
         pytest.param("\ufeff\u200b\x07\x1b[31m\uf8ff\U0001f600 " + LAUNCH, id="odd characters"),
         pytest.param("\r\n".join(["#!/bin/bash", "export A=1", LAUNCH]), id="carriage returns"),
         pytest.param('X="a*b*c*d*e*f*g*' + "a" * 5000 + f'"\necho ${{X%%*a*a*a*a*a*b}}\n{LAUNCH}', id="a slow pattern"),
+        *(
+            pytest.param(
+                f"A={'a' * 60}\n" + "".join(each.format(n) for n in range(40)) + LAUNCH, id=f"slow: {each[:12]}"
+            )
+            for each in (
+                "[[ $A =~ (a+)+{} ]] && X=1\n",
+                "X=$(echo $A | sed -E 's/(a+)+{}/x/')\n",
+                "X=$(echo $A | grep -oP '(a|aa)+_{}')\n",
+                "X=$(echo $A | awk '/(a+)+_{}/ {{print}}')\n",
+            )
+        ),
         pytest.param("", id="nothing"),
     ],
 )

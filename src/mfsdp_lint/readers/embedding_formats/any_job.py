@@ -8,11 +8,13 @@ of variables; in any other text, blocks between marks, texts in quotes, and list
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import replace
+from mfsdp_lint.inputs.discover import HEAD
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.command_lines import COMMAND_LINE, is_launcher
 from mfsdp_lint.readers.embedding_formats.held_texts import (
@@ -121,11 +123,12 @@ def _values(document: YamlDocument, own: Mapping[str, Node]) -> dict[str, Text]:
 _BLOCK = re.compile(
     r'"""(?P<double>.*?)"""'
     r"|'''(?P<single>.*?)'''"
-    r"|<<[-~]?[ ]?[\"']?(?P<mark>[A-Za-z_]\w*)[\"']?[^\n]*\n(?P<here>.*?)\n[ \t]*(?P=mark)\b"
     r"|`(?P<back>[^`]*)`",
     re.DOTALL,
 )
-_STRING = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+_HERE = re.compile(r"<<[-~]?[ ]?[\"']?(?P<mark>[A-Za-z_]\w*)[\"']?[^\n]*\n")
+_FIRST_WORD = re.compile(r"^[ \t]*(?P<word>[A-Za-z_]\w*)\b", re.MULTILINE)
+_STRING = r"\"(?:\\.|[^\"\\\n]){0,4000}\"|'(?:\\.|[^'\\\n]){0,4000}'"
 _STRINGS = re.compile(rf"(?:{_STRING})(?:\s*(?:\+\s*|\.\s+)?(?:{_STRING}))*")
 _ONE = re.compile(_STRING)
 _KEY = re.compile(r"\s*(?:[-*]\s+)?(?:[\w.$/\"'-]+(?:\[[^]]*\])?\s*(?::=|\?=|=>|=|:)\s*)?(?P<at>)")
@@ -137,7 +140,7 @@ _BRACED = re.compile(r"(?<!\$)\{[A-Za-z_][\w.\[\]]*\}|\$\{[\w-]+[.\[(][^}]*\}|<%
 def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
     """Yield the command lines of any text: in blocks, in lists of texts, in texts within quotes, on lines."""
     lines = Lines(text)
-    left = text
+    text = left = text[:HEAD]
 
     def piece(start: int, end: int) -> Text:
         found: list[Piece] = []
@@ -153,8 +156,12 @@ def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
         nonlocal left
         left = left[:start] + re.sub(r"[^\n]", " ", left[start:end]) + left[end:]
 
-    for block in _BLOCK.finditer(text):
-        kind = next(name for name in ("double", "single", "here", "back") if block[name] is not None)
+    for start, end in _here_documents(text):
+        if COMMAND_LINE.search(text, start, end):
+            take(start, end)
+            yield from held(tuple(_once(piece(start, end))))
+    for block in _BLOCK.finditer(left):
+        kind = next(name for name in ("double", "single", "back") if block[name] is not None)
         if COMMAND_LINE.search(block[kind]):
             take(*block.span())
             yield from held(tuple(_once(piece(*block.span(kind)))))
@@ -185,6 +192,20 @@ def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
             key = _KEY.match(line[0])
             start = line.start() + (key.start("at") if key else 0)
             yield from held(piece(start, line.end()))
+
+
+def _here_documents(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the texts between `<<MARK` and the next line that begins with the mark."""
+    lines: dict[str, list[int]] = {}
+    for line in _FIRST_WORD.finditer(text):
+        lines.setdefault(line["word"], []).append(line.start())
+    at = 0
+    for begin in _HERE.finditer(text):
+        ends = lines.get(begin["mark"], [])
+        number = bisect_left(ends, begin.end())
+        if begin.start() >= at and number < len(ends):
+            yield begin.end(), ends[number]
+            at = ends[number]
 
 
 def _once(text: Text) -> Iterator[Piece]:

@@ -161,11 +161,12 @@ def _binary(expander: Expander, node: Node, depth: int) -> Truth:
 def _matches(expander: Expander, left: Node, right: Node) -> Truth:
     """Evaluate `TEXT =~ REGEX`, which notes what the groups have matched."""
     text, said = expander.text(left), known(expander.text(right))
-    pattern = None if said is None else posix_pattern(said)
-    if known(text) is None or pattern is None:
+    pattern = None if said is None or known(text) is None else posix_pattern(said)
+    answer = None if pattern is None else expander.runner.in_time(lambda: (pattern.search(plain(text)),))
+    if answer is None:
         expander.state.lose(["BASH_REMATCH"])
         return NOT_KNOWN
-    found = pattern.search(plain(text))
+    found = answer[0]
     groups = () if found is None else (found[0], *(each or "" for each in found.groups()))
     made = [
         placed(each, [text], partial(expander.script.made, left)) or (expander.script.made(left, ""),)

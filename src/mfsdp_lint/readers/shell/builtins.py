@@ -486,7 +486,8 @@ def _text_program(runner: Runner, script: Script, node: Node, words: list[Text],
 
     given = None if state.input is None else plain(state.input)
     said = [each for each in arguments if each is not None]
-    printed = printed_by(name, said, given, read) if len(said) == len(arguments) else None
+    is_known = len(said) == len(arguments)
+    printed = runner.in_time(lambda: printed_by(name, said, given, read)) if is_known else None
     if printed is not None and name in _LOOKS_INTO and any(HOLE in plain(text) for text in sources):
         printed = None
     if printed is not None and len(printed) > _MOST_PRINTED:

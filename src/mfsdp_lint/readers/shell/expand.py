@@ -205,11 +205,14 @@ _ANSI = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
 
 
 _FOLDERS_OF_THE_TREE = frozenset(
-    "PWD SLURM_SUBMIT_DIR PBS_O_WORKDIR LS_SUBCWD SGE_O_WORKDIR GITHUB_WORKSPACE CI_PROJECT_DIR TRAVIS_BUILD_DIR "
-    "BUILDKITE_BUILD_CHECKOUT_PATH CIRCLE_WORKING_DIRECTORY BITBUCKET_CLONE_DIR BUILD_SOURCESDIRECTORY".split()
+    (
+        *("PWD", "SLURM_SUBMIT_DIR", "PBS_O_WORKDIR", "LS_SUBCWD", "SGE_O_WORKDIR"),
+        *("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "TRAVIS_BUILD_DIR", "BUILDKITE_BUILD_CHECKOUT_PATH"),
+        *("CIRCLE_WORKING_DIRECTORY", "BITBUCKET_CLONE_DIR", "BUILD_SOURCESDIRECTORY"),
+    )
 )
-"""Variables with the folder that a script is started in, which is that of a checkout: of bash, of the schedulers (sbatch(1),
-qsub(1B), bsub(1), qsub(1)), and of the services that run pipelines."""
+"""Variables with the folder that a script is started in, which is that of a checkout: of bash, of the schedulers
+(sbatch(1), qsub(1B), bsub(1), qsub(1)), and of the services that run pipelines."""
 
 
 class Expander:

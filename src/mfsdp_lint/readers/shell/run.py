@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from tree_sitter import Node
 
@@ -87,6 +88,8 @@ _NAMES_SHELL = re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?:ba|da|k|z)?sh\b")
 
 _SIMPLE = ("command", "variable_assignment", "variable_assignments", "declaration_command")
 
+T = TypeVar("T")
+
 
 class TooMuch(Exception):
     """More steps than a script is given."""
@@ -120,6 +123,7 @@ class Runner:
         self.followed: set[Span] = set()
         self.kept: dict[Span, set[object]] = {}
         self.steps = 0
+        self.tired = False
         self.depth = 0
         self.at: tuple[Script, Node] | None = None
         self.place: Span | None = None
@@ -403,6 +407,16 @@ class Runner:
             return self.script(Script(text), state)
         finally:
             self.depth -= 5
+
+    def in_time(self, ask: Callable[[], T | None]) -> T | None:
+        """Ask for something that matches regular expressions; None where one takes too long, and ever after."""
+        if self.tired:
+            return None
+        try:
+            return ask()
+        except TimeoutError:
+            self.tired = True
+            return None
 
     def file(self, name: Text, state: State) -> Text | None:
         """Return the text of a file: one that this script has written, what it is given to read, or one of the tree."""

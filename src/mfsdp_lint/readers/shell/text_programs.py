@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
+from mfsdp_lint.readers.regular_expressions import NotMatched, compiled, matched
 from mfsdp_lint.readers.shell.queries import query
 
 Read = Callable[[str], "str | None"]
@@ -143,8 +144,34 @@ def _tr(arguments: Sequence[str], given: str | None, read: Read) -> str:
     return text
 
 
+class Expression:
+    """A regular expression whose methods raise TimeoutError where it takes too long."""
+
+    def __init__(self, text: str, flags: int = 0) -> None:
+        self.text, self.flags = text, flags
+        try:
+            self._compiled = compiled(text, flags)
+        except NotMatched:
+            raise _Unknown from None
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return the first match."""
+        found: re.Match[str] | None = matched(self._compiled, "search", text)
+        return found
+
+    def every(self, text: str) -> list[re.Match[str]]:
+        """Return all matches."""
+        found: list[re.Match[str]] = matched(self._compiled, "finditer", text)
+        return found
+
+    def substituted(self, new: Callable[[re.Match[str]], str], text: str, count: int) -> tuple[str, int]:
+        """Replace as many matches (0: all); return the text and how many there were."""
+        found: tuple[str, int] = matched(self._compiled, "subn", new, text, count=count)
+        return found
+
+
 @cache
-def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> re.Pattern[str]:
+def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> Expression:
     """Compile a regular expression of POSIX."""
     found: list[str] = []
     pieces = re.compile(r"\\(?P<escaped>.)|(?P<set>\[\^?\]?(?:\[:\w+:\]|[^\]])*\])|(?P<other>.)", re.DOTALL)
@@ -169,12 +196,12 @@ def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> re.Pat
             special = piece["other"] in "+?|(){}"
             found.append(f"\\{piece['other']}" if special and not extended else piece["other"])
     try:
-        return re.compile("".join(found), re.IGNORECASE if ignores_case else 0)
+        return Expression("".join(found), re.IGNORECASE if ignores_case else 0)
     except re.error:
         raise _Unknown from None
 
 
-def posix_pattern(said: str) -> re.Pattern[str] | None:
+def posix_pattern(said: str) -> Expression | None:
     """Compile an extended regular expression; None where it is not known here."""
     try:
         return _pattern(said, extended=True)
@@ -188,23 +215,22 @@ def _grep(arguments: Sequence[str], given: str | None, read: Read, *, extended: 
         raise _Unknown
     said = options["e"] if "e" in options else operands.pop(0)
     if "F" in options:
-        pattern = re.compile(re.escape(said), re.IGNORECASE if "i" in options else 0)
+        pattern = Expression(re.escape(said), re.IGNORECASE if "i" in options else 0)
     elif "P" in options:
-        pattern = re.compile(said.replace(r"\K", "(?#K)"), re.IGNORECASE if "i" in options else 0)
         before, kept, after = said.partition(r"\K")
-        if kept:
-            pattern = re.compile(f"(?:{before})(?P<kept>{after})")
+        said = f"(?:{before})(?P<kept>{after})" if kept else said
+        pattern = Expression(said, re.IGNORECASE if "i" in options else 0)
     else:
         pattern = _pattern(said, extended=extended or "E" in options, ignores_case="i" in options)
     if "w" in options or "x" in options:
         edge = ("^", "$") if "x" in options else (r"(?<!\w)", r"(?!\w)")
-        pattern = re.compile(f"{edge[0]}(?:{pattern.pattern}){edge[1]}", pattern.flags)
+        pattern = Expression(f"{edge[0]}(?:{pattern.text}){edge[1]}", pattern.flags)
     found: list[str] = []
     for line in _lines(_texts(operands, given, read)):
-        matches = list(pattern.finditer(line))
+        matches = pattern.every(line)
         if bool(matches) is ("v" in options):
             continue
-        group = "kept" if "kept" in pattern.groupindex else 0
+        group = "kept" if "(?P<kept>" in pattern.text else 0
         found += [each[group] for each in matches] if "o" in options else [line]
     return _joined(found[: _number(options["m"])] if "m" in options else found)
 
@@ -288,7 +314,7 @@ def _substituted(command: re.Match[str], line: str, *, extended: bool) -> tuple[
 
         return re.sub(r"\\.|&", part, new, flags=re.DOTALL)
 
-    text, count = pattern.subn(replaced, line, count=0 if "g" in flags else 1)
+    text, count = pattern.substituted(replaced, line, 0 if "g" in flags else 1)
     return text, bool(count)
 
 
@@ -530,7 +556,7 @@ TEXT_PROGRAMS: dict[str, TextProgram] = {
 
 
 def printed_by(name: str, arguments: Sequence[str], given: str | None, read: Read) -> str | None:
-    """Return what a program prints; None where that is not known."""
+    """Return what a program prints; None where that is not known. Raises TimeoutError where that takes too long."""
     try:
         return TEXT_PROGRAMS[name](arguments, given, read)
     except (_Unknown, IndexError, KeyError, ValueError, re.error):

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import operator
-import re
-import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, partial, reduce
 from importlib import import_module
 from typing import Any
 
+from mfsdp_lint.readers import regular_expressions
 from mfsdp_lint.readers.python.eval.standard_objects import (
     CONSTANTS_OF,
     LARGEST,
@@ -40,6 +39,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     all_are,
 )
+from mfsdp_lint.readers.regular_expressions import NotMatched, matched
 
 LISTED: Mapping[str, str] = {
     "base64": (
@@ -108,9 +108,6 @@ _MATCHING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("sub", "subn"), ("repl", "string", "count", "flags")),
 }
 """The functions of `re` that match, with their parameters behind the pattern (CPython 3.13, re/__init__.py)."""
-_LONGEST_PATTERN = 1_000
-PATIENCE = 0.2
-"""Seconds that a regular expression may take."""
 TIRED = "a regular expression took too long"
 """The note of a program in which one did: no more are tried there."""
 
@@ -145,41 +142,11 @@ for _module, _names in _CONSTANTS.items():
 
 
 def compiled(pattern: str | bytes, flags: int = 0) -> Any:
-    """Compile a regular expression with the package that can limit its time.
-
-    Raises NotKnown where that package reads the pattern in another way than Python does.
-    """
+    """Compile a regular expression. Raises NotKnown where its time cannot be limited."""
     try:
-        import regex
-    except ImportError:
-        raise NotKnown from None  # in a browser
-
-    if len(pattern) > _LONGEST_PATTERN:
-        raise NotKnown
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            re.compile(pattern, flags)
-        except Warning:
-            raise NotKnown from None  # `[[` and the like mean something else there
-    # `{e<=1}` is a text here, and an approximate match there.
-    if re.search(r"\{(?!\d*,?\d*\})", pattern if isinstance(pattern, str) else pattern.decode("latin-1")):
-        raise NotKnown
-    return regex.compile(pattern, int(flags))
-
-
-def matched(expression: Any, method: str, *arguments: Any, **keywords: Any) -> Any:
-    """Call a method of a compiled expression. Raises TimeoutError after PATIENCE."""
-    if method not in ("findall", "finditer"):
-        return getattr(expression, method)(*arguments, **keywords, timeout=PATIENCE)
-    matches = list(expression.finditer(*arguments, **keywords, timeout=PATIENCE))
-    return matches if method == "finditer" else list(map(_found, matches))
-
-
-def _found(match: Any) -> Any:
-    """Return an item of `re.findall`: the package's own gives a tuple for a single group that is repeated."""
-    groups = tuple(match.string[:0] if group is None else group for group in match.groups())
-    return match.group() if not groups else groups[0] if len(groups) == 1 else groups
+        return regular_expressions.compiled(pattern, int(flags))
+    except NotMatched:
+        raise NotKnown from None
 
 
 def _of_module(method: str) -> Callable[..., Any]:
