@@ -8,8 +8,8 @@ PYTHON = re.compile(r"(?:python|pypy|ipython)[\d.]*(?:-\w+)?")
 RANK_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "ft_launcher")
 
 COMMAND_LINE = re.compile(
-    r"(?:^|[\s;&|(/=:\"'])(?:torchrun|accelerate|deepspeed|srun|mpirun|sbatch|bash|python[\d.]*)\s[^\n]{0,1000}(?:\\[ \t\r]*\n[^\n]{0,1000}){0,60}"
-    r"(?:\.(?:py|sh)\b|\s-m\s)",
+    r"(?:^|[\s;&|(/=:\"'])(?:torchrun|accelerate|deepspeed|srun|mpirun|sbatch|bash|python[\d.]*)\s"
+    r"[^\n]{0,1000}(?:\\[ \t\r]*\n[^\n]{0,1000}){0,60}(?:\.(?:py|sh)\b|\s-m\s)"
 )
 """A launcher, or Python, and a program behind it. (The lengths have bounds, for a text may be meant to take long.)"""
 

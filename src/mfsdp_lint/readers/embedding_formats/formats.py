@@ -178,7 +178,8 @@ def _copied(
             is_file = posixpath.basename(source) == posixpath.basename(inner) and "/" not in inner
             named = source if whole or is_file else posixpath.join(source, inner)
             found = None if inner.startswith("..") else path_of(named, path, sources, None)
-            if found is not None and (text := sources.text_or_none(found)) is not None:
+            # (A program in Python is looked for by its name.)
+            if found is not None and not found.endswith(".py") and (text := sources.text_or_none(found)) is not None:
                 yield name, of_file(found, text)
                 break
 

@@ -82,14 +82,21 @@ def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held |
     entry = entries.script(interp, module) or entries.Entry(module.name.rpartition(".")[2], module, "script", 1)
     found = _started_by(interp, entry, path, programs)
     if not found:
-        # A framework calls functions that the file itself does not (`modal run`, `invoke`).
         text = interp.finder.sources.text_or_none(path) or ""
         for each in entries.functions(interp, module):
-            if each.function is not None and MENTIONS_LAUNCHER.search(
-                ast.get_source_segment(text, each.function.node) or ""
-            ):
+            if each.function is not None and _is_called_out_of_sight(each.function.node, text):
                 found += _started_by(interp, replace(each, wrapper=None), path, programs)
     return found
+
+
+def _is_called_out_of_sight(function: ast.AST, text: str) -> bool:
+    """Tell whether a function that starts something is handed on to a framework, which calls it: by a decorator
+    (`modal run`, `invoke`), or by its name.
+    """
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    is_handed_on = function.decorator_list or len(re.findall(rf"\b{function.name}\b", text)) > 1
+    return bool(is_handed_on and MENTIONS_LAUNCHER.search(ast.get_source_segment(text, function) or ""))
 
 
 def _started_by(interp: Interpreter, entry: entries.Entry, path: str, programs: Programs) -> list[Held | HeldCommand]:
