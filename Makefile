@@ -157,7 +157,7 @@ upstream: snapshot
 	$(BIN)/python -m tools.upstream_paths $(BRIDGE_CLONE)
 	$(BIN)/python -m tools.upstream_successors $(BRIDGE_CLONE) $(CORE_CLONE)
 	$(BIN)/python scripts/make_startup_tables.py $(VERSION)=$(CACHE)/release-$(VERSION)/bridge:$(CACHE)/release-$(VERSION)/core
-	$(BIN)/python scripts/drift.py $(SINCE) $(VERSION) --old $(CACHE)/release-$(SINCE)/bridge $(CACHE)/release-$(SINCE)/core \
+	$(BIN)/python -m scripts.drift $(SINCE) $(VERSION) --old $(CACHE)/release-$(SINCE)/bridge $(CACHE)/release-$(SINCE)/core \
 		--new $(CACHE)/release-$(VERSION)/bridge $(CACHE)/release-$(VERSION)/core
 
 # The snapshot alone, and the proof that it says what the source says.
@@ -165,7 +165,7 @@ snapshot: $(CHECKS)
 	$(BIN)/python scripts/unpack_release.py $(VERSION) $(BRIDGE_CLONE) $(CORE_CLONE) $(CACHE)/release-$(VERSION)
 	$(BIN)/python -m tools.snapshot.generate $(CACHE)/release-$(VERSION)/bridge --core $(CACHE)/release-$(VERSION)/core \
 		--release $(VERSION) -o src/mfsdp_lint/snapshots/data/bridge-$(VERSION).snapshot
-	$(BIN)/python scripts/compare_snapshot.py src/mfsdp_lint/snapshots/data/bridge-$(VERSION).snapshot \
+	$(BIN)/python -m scripts.compare_snapshot src/mfsdp_lint/snapshots/data/bridge-$(VERSION).snapshot \
 		$(CACHE)/release-$(VERSION)/bridge $(CACHE)/release-$(VERSION)/core
 
 # For every Python and machine; the addresses of an index are nobody else's business.

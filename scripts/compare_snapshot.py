@@ -1,6 +1,6 @@
 """Compares a snapshot with the source it was made from, recipe by recipe.
 
-    python scripts/compare_snapshot.py SNAPSHOT BRIDGE_TREE CORE_TREE [--audit FILE]
+    python -m scripts.compare_snapshot SNAPSHOT BRIDGE_TREE CORE_TREE [--audit FILE]
 
 For every recipe function of the tree: a user's file that imports and calls it is evaluated with the snapshot alone,
 and the result compared with that of evaluating the source: every setting that either knows, its value and the line that
@@ -22,8 +22,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-import compare_assignments
-
 from mfsdp_lint import process
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Unknown, describe
@@ -31,6 +29,7 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
+from scripts import compare_assignments
 
 FOLDERS = ("recipes", "perf_recipes", "diffusion/recipes")
 

@@ -1,6 +1,6 @@
 """Changes in a new upstream version, and the rules to check again.
 
-    python scripts/drift.py OLD NEW --old BRIDGE CORE --new BRIDGE CORE [--snapshots FOLDER] [--show N]
+    python -m scripts.drift OLD NEW --old BRIDGE CORE --new BRIDGE CORE [--snapshots FOLDER] [--show N]
 
 OLD and NEW are versions as the rules' evidence names them ("0.6.0", "head"), the trees their source. Printed are
 
