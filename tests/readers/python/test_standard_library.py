@@ -13,8 +13,9 @@ import pytest
 from mfsdp_lint.core.values import Known, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown
-from mfsdp_lint.readers.python.library.answers import LISTED, MULTIPLYING, compiled, matched, named
+from mfsdp_lint.readers.python.library.answers import LISTED, MULTIPLYING, compiled, named
 from mfsdp_lint.readers.python.read import read_python
+from mfsdp_lint.readers.regular_expressions import matched
 
 HEAD = """
 import base64, binascii, calendar, configparser, csv, datetime, decimal, difflib, fnmatch, functools, hashlib, html
