@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.regular_expressions import matched
 from mfsdp_lint.readers.shell.builtins import calculate, names_assigned
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.script import Script, Text, known, option, placed, plain, shown
@@ -162,7 +163,7 @@ def _matches(expander: Expander, left: Node, right: Node) -> Truth:
     """Evaluate `TEXT =~ REGEX`, which notes what the groups have matched."""
     text, said = expander.text(left), known(expander.text(right))
     pattern = None if said is None or known(text) is None else posix_pattern(said)
-    answer = None if pattern is None else expander.runner.in_time(lambda: (pattern.search(plain(text)),))
+    answer = None if pattern is None else expander.runner.in_time(lambda: [matched(pattern, "search", plain(text))])
     if answer is None:
         expander.state.lose(["BASH_REMATCH"])
         return NOT_KNOWN
@@ -360,25 +361,21 @@ def _case_items(runner: Runner, script: Script, node: Node, text: str | None, st
         patterns = [expander.text(each) for each in item.children_by_field_name("value")]
         texts = [known(pattern) for pattern in patterns]
         matches = [None if text is None or each is None else fnmatchcase(text, each) for each in texts]
+        ways = falling
+        if open_side is not None and not (matches and all(each is False for each in matches)):
+            surely = True in matches or "*" in texts
+            side = open_side if surely else open_side.fork()
+            if not surely or text is None:
+                side.when += (f"{said} is {' or '.join(each or '…' for each in texts)}",)
+            if name and text is None and len(patterns) == 1 and re.fullmatch(r"[\w.+-]+", texts[0] or ""):
+                side.set(name[1], Variable((patterns[0],), exported=None))
+            ways = [*falling, side]
+            open_side = None if surely else open_side
         body = [child for child in item.named_children if child not in item.children_by_field_name("value")]
         goes_on = any(child.type == ";&" for child in item.children)
-        if falling:
-            after = [each for way in falling for each in runner.sequence(script, body, way)]
-            falling = [each.state for each in after if goes_on and not each.state.leaving]
-            ended += [each for each in after if not goes_on or each.state.leaving]
-        if open_side is None or (matches and all(each is False for each in matches)):
-            continue
-        surely = True in matches or "*" in texts
-        side = open_side if surely else open_side.fork()
-        if not surely or text is None:
-            side.when += (f"{said} is {' or '.join(each or '…' for each in texts)}",)
-        if name and text is None and len(patterns) == 1 and re.fullmatch(r"[\w.+-]+", texts[0] or ""):
-            side.set(name[1], Variable((patterns[0],), exported=None))
-        after = runner.sequence(script, body, side)
-        falling += [each.state for each in after if goes_on and not each.state.leaving]
+        after = [each for way in ways for each in runner.sequence(script, body, way)]
+        falling = [each.state for each in after if goes_on and not each.state.leaving]
         ended += [each for each in after if not goes_on or each.state.leaving]
-        if surely:
-            open_side = None
     ended += [Ended(each, True) for each in (*falling, *((open_side,) if open_side is not None else ()))]
     return runner.fewer(ended)
 
@@ -390,32 +387,28 @@ def for_statement(runner: Runner, script: Script, node: Node, state: State) -> l
     is_open = any(HOLE in piece.text and piece.splits for value in values for piece in value)
     if len(values) > _MOST_TURNS or is_open or node.type != "for_statement":
         return _some_turns(runner, script, body, [*names_assigned(script, body), name], state)
-    return _turns(runner, script, body, [{name: value} for value in values], state)
+    return _turns(runner, script, body, name, values, state)
 
 
-def _turns(
-    runner: Runner, script: Script, body: Node, turns: Sequence[Mapping[str, Text]], state: State
-) -> list[Ended]:
-    """Follow a loop whose variables are known in each turn."""
+def _turns(runner: Runner, script: Script, body: Node, name: str, values: Sequence[Text], state: State) -> list[Ended]:
+    """Follow a loop whose variable is known in each turn."""
     ways = [Ended(state, True)]
     outside = state.when
-    name = next(iter(turns[0]), "") if turns else ""
-    for turn in turns:
+    for value in values:
         after: list[Ended] = []
         for way in ways:
             if way.state.leaving:
                 after.append(way)
                 continue
-            for each, value in turn.items():
-                way.state.set(each, _turn(way.state.variables.get(each), value))
-            way.state.when = (*outside, f"{name}={plain(turn[name])}") if len(turns) > 1 and name else way.state.when
+            way.state.set(name, _turn(way.state.variables.get(name), value))
+            way.state.when = (*outside, f"{name}={plain(value)}") if len(values) > 1 else way.state.when
             ended = runner.sequence(script, body.children, way.state)
-            for each_end in ended:
-                each_end.state.arrive("continue")
+            for each in ended:
+                each.state.arrive("continue")
             after += ended
         ways = runner.fewer(after)
     for way in ways:
-        way.state.when = tuple(each for each in way.state.when if not each.startswith(f"{name}="))
+        way.state.when = tuple(each for each in way.state.when if not values or not each.startswith(f"{name}="))
         way.state.arrive("break")
     return ways
 
@@ -443,22 +436,23 @@ def _before(node: Node, body: Node) -> list[Node]:
 def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list[Ended] | None:
     """Follow a loop of which every turn is known; None for any other, without a trace of it."""
     body = node.named_children[-1]
-    launches, kept = list(runner.launches), {place: set(ways) for place, ways in runner.kept.items()}
-    parts = (
-        script.text[script.bounds(node)[0] : script.bounds(body)[0]].partition("((")[2].rpartition("))")[0].split(";")
-    )
+    head = script.text[script.bounds(node)[0] : script.bounds(body)[0]]
     counts = node.type == "c_style_for_statement"
-    wants = not script.source(node).startswith("until")
+    parts = head.partition("((")[2].rpartition("))")[0].split(";")
+    if counts and len(parts) != 3:
+        return None
+    launches, kept = list(runner.launches), {place: set(ways) for place, ways in runner.kept.items()}
+    wants = not head.startswith("until")
     here = state.fork()
 
     def holds(state: State) -> Iterator[Ended]:
         if counts:
-            number = runner.expander(script, state).number(parts[1])[0] if len(parts) == 3 else None
+            number = runner.expander(script, state).number(parts[1])[0]
             yield Ended(state, None if number is None else number != 0)
         else:
             yield from runner.sequence(script, _before(node, body), state)
 
-    if counts and len(parts) == 3:
+    if counts:
         calculate(runner.expander(script, here), node, parts[0])
     for _ in range(_MOST_TURNS + 1):
         tested = list(holds(here))

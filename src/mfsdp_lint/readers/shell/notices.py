@@ -71,9 +71,10 @@ def noticed(
         for launch in (each for each in launches if each.span.line == recipe.line):
             found += comments_within_quotes(launch.started.arguments)
             if recipe.front_end == MEGATRON_LM:  # others declare flags of their own
-                declared = partial(_declared, runner, launch, relevance)
-                found += unknown_flags(launch.started.arguments, versions.core, declared)
-                found += refused_values(launch.started.arguments, versions.core, declared)
+                arguments, declared = launch.started.arguments, cache(partial(_declared, runner, launch, relevance))
+                if not _are_anothers(arguments, versions.core, declared):
+                    found += unknown_flags(arguments, versions.core, declared)
+                    found += refused_values(arguments, versions.core, declared)
     first: dict[object, Notice] = {}
     for each in found:
         first.setdefault((each.kind, each.span), each)
@@ -275,7 +276,7 @@ def _naming(words: tuple[str, ...]) -> Words:
 def unknown_flags(arguments: Sequence[Text], core: str, declared: Callable[[], Declared]) -> Iterator[Notice]:
     """Yield flags that a version does not have, but that another version has, or that resemble one of its own."""
     flags = table().flags(core)
-    for word in arguments if flags and not _are_anothers(arguments, core, declared) else ():
+    for word in arguments if flags else ():
         name = _FLAG.fullmatch(known(word) or "")
         if not name or name[1] in flags or declared().names(name[1]):
             continue
@@ -309,7 +310,7 @@ def refused_values(arguments: Sequence[Text], core: str, declared: Callable[[], 
     What a tree's own command line names may be one of its own.
     """
     flag = None
-    for word in arguments if not _are_anothers(arguments, core, declared) else ():
+    for word in arguments:
         found = _FLAG.fullmatch(known(word) or "")
         value: Text | None = word
         if found:

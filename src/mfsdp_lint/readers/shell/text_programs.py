@@ -11,6 +11,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from typing import Any
 
 from mfsdp_lint.readers.regular_expressions import NotMatched, compiled, matched
 from mfsdp_lint.readers.shell.queries import query
@@ -144,34 +145,16 @@ def _tr(arguments: Sequence[str], given: str | None, read: Read) -> str:
     return text
 
 
-class Expression:
-    """A regular expression whose methods raise TimeoutError where it takes too long."""
-
-    def __init__(self, text: str, flags: int = 0) -> None:
-        self.text, self.flags = text, flags
-        try:
-            self._compiled = compiled(text, flags)
-        except NotMatched:
-            raise _Unknown from None
-
-    def search(self, text: str) -> re.Match[str] | None:
-        """Return the first match."""
-        found: re.Match[str] | None = matched(self._compiled, "search", text)
-        return found
-
-    def every(self, text: str) -> list[re.Match[str]]:
-        """Return all matches."""
-        found: list[re.Match[str]] = matched(self._compiled, "finditer", text)
-        return found
-
-    def substituted(self, new: Callable[[re.Match[str]], str], text: str, count: int) -> tuple[str, int]:
-        """Replace as many matches (0: all); return the text and how many there were."""
-        found: tuple[str, int] = matched(self._compiled, "subn", new, text, count=count)
-        return found
+def _bounded(text: str, flags: int = 0) -> Any:
+    """Compile a regular expression for `matched`. Raises _Unknown."""
+    try:
+        return compiled(text, flags)
+    except NotMatched:
+        raise _Unknown from None
 
 
 @cache
-def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> Expression:
+def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> Any:
     """Compile a regular expression of POSIX."""
     found: list[str] = []
     pieces = re.compile(r"\\(?P<escaped>.)|(?P<set>\[\^?\]?(?:\[:\w+:\]|[^\]])*\])|(?P<other>.)", re.DOTALL)
@@ -196,13 +179,13 @@ def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> Expres
             special = piece["other"] in "+?|(){}"
             found.append(f"\\{piece['other']}" if special and not extended else piece["other"])
     try:
-        return Expression("".join(found), re.IGNORECASE if ignores_case else 0)
+        return _bounded("".join(found), re.IGNORECASE if ignores_case else 0)
     except re.error:
         raise _Unknown from None
 
 
-def posix_pattern(said: str) -> Expression | None:
-    """Compile an extended regular expression; None where it is not known here."""
+def posix_pattern(said: str) -> Any:
+    """Compile an extended regular expression for `matched`; None where it is not known here."""
     try:
         return _pattern(said, extended=True)
     except _Unknown:
@@ -214,23 +197,23 @@ def _grep(arguments: Sequence[str], given: str | None, read: Read, *, extended: 
     if {"n", "q"} & options.keys():
         raise _Unknown
     said = options["e"] if "e" in options else operands.pop(0)
+    flags = re.IGNORECASE if "i" in options else 0
     if "F" in options:
-        pattern = Expression(re.escape(said), re.IGNORECASE if "i" in options else 0)
+        pattern = _bounded(re.escape(said), flags)
     elif "P" in options:
         before, kept, after = said.partition(r"\K")
-        said = f"(?:{before})(?P<kept>{after})" if kept else said
-        pattern = Expression(said, re.IGNORECASE if "i" in options else 0)
+        pattern = _bounded(f"(?:{before})(?P<kept>{after})" if kept else said, flags)
     else:
         pattern = _pattern(said, extended=extended or "E" in options, ignores_case="i" in options)
     if "w" in options or "x" in options:
         edge = ("^", "$") if "x" in options else (r"(?<!\w)", r"(?!\w)")
-        pattern = Expression(f"{edge[0]}(?:{pattern.text}){edge[1]}", pattern.flags)
+        pattern = _bounded(f"{edge[0]}(?:{pattern.pattern}){edge[1]}", flags)
     found: list[str] = []
     for line in _lines(_texts(operands, given, read)):
-        matches = pattern.every(line)
+        matches = matched(pattern, "finditer", line)
         if bool(matches) is ("v" in options):
             continue
-        group = "kept" if "(?P<kept>" in pattern.text else 0
+        group = "kept" if "kept" in pattern.groupindex else 0
         found += [each[group] for each in matches] if "o" in options else [line]
     return _joined(found[: _number(options["m"])] if "m" in options else found)
 
@@ -263,7 +246,7 @@ def _sed(arguments: Sequence[str], given: str | None, read: Read) -> str:
 
     def is_at(address: str, number: int, line: str) -> bool:
         if address.startswith("/"):
-            return bool(_pattern(address[1:-1].replace("\\/", "/"), extended=extended).search(line))
+            return bool(matched(_pattern(address[1:-1].replace("\\/", "/"), extended=extended), "search", line))
         return number == (len(lines) if address == "$" else int(address))
 
     for number, line in enumerate(lines, 1):
@@ -314,7 +297,7 @@ def _substituted(command: re.Match[str], line: str, *, extended: bool) -> tuple[
 
         return re.sub(r"\\.|&", part, new, flags=re.DOTALL)
 
-    text, count = pattern.substituted(replaced, line, 0 if "g" in flags else 1)
+    text, count = matched(pattern, "subn", replaced, line, count=0 if "g" in flags else 1)
     return text, bool(count)
 
 
@@ -391,7 +374,7 @@ def _awk_holds(said: str, names: dict[str, str]) -> bool:
         each = [_awk_holds(part.strip(), names) for part in said.split(mark)]
         return all(each) if mark == "&&" else any(each)
     if (regular := re.fullmatch(r"(!?)\s*/((?:\\.|[^/\\])*)/", said)) is not None:
-        return bool(_pattern(regular[2], extended=True).search(names["0"])) is not bool(regular[1])
+        return bool(matched(_pattern(regular[2], extended=True), "search", names["0"])) is not bool(regular[1])
     if said in ("NF", "1"):
         return names.get(said, said) != "0"
     test = _AWK_TEST.fullmatch(said)
@@ -399,7 +382,7 @@ def _awk_holds(said: str, names: dict[str, str]) -> bool:
         raise _Unknown
     left = _awk_text(test["left"], names)
     if test["sign"].endswith("~"):
-        holds = _pattern(test["right"].strip().strip("/"), extended=True).search(left)
+        holds = matched(_pattern(test["right"].strip().strip("/"), extended=True), "search", left)
         return bool(holds) is not test["sign"].startswith("!")
     right = _awk_text(test["right"], names)
     numbers = all(re.fullmatch(r"-?\d+(?:\.\d+)?", each) for each in (left, right))
