@@ -76,6 +76,9 @@ def fmt(script: str, arguments: str) -> object:
         pytest.param(
             "set -- -f fsdp_dtensor\nwhile getopts f: o; do F=$OPTARG; done", "--ckpt-format $F", id="getopts"
         ),
+        pytest.param(
+            "V=$(printf '%03d:%s' 7 fsdp_dtensor)", "--ckpt-format ${V#007:}", id="printf behind a filled number"
+        ),
         pytest.param("case a in a) X=1 ;& b) F=fsdp_dtensor ;; esac", "--ckpt-format $F", id="one case falls through"),
     ],
 )

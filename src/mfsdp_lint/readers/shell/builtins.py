@@ -464,8 +464,11 @@ def _formatted(said: Text, words: Sequence[Text], made: Callable[[str], Piece]) 
             elif part["kind"] == "b":
                 word = placed(_unescaped(plain(word)), [word], made)
             blanks = int(part["width"] or 0) - len(plain(word))
-            if blanks > 0 and ("0" in part["flags"] or HOLE in plain(word)):
-                return None if HOLE in plain(word) else (*found, made(plain(word).zfill(int(part["width"]))))
+            if blanks > 0 and HOLE in plain(word):
+                return None
+            if blanks > 0 and "0" in part["flags"]:
+                found.append(made(plain(word).zfill(int(part["width"]))))
+                continue
             padding = (made(" " * blanks),) if blanks > 0 else ()
             found += (*word, *padding) if "-" in part["flags"] else (*padding, *word)
         if not rest or not takes:
