@@ -172,7 +172,7 @@ def violations_of(found: RuleMatches, *, every: bool = False, faults: Faults | N
     """Build the violations of the rules that fire. A failure while doing so goes to `faults`."""
     fired = [hit for recipe in found.recipes for hit in found.of[id(recipe)]]
     writes = _Writes(found.recipes, fired, faults)
-    cured = completed(found.recipes, found.of)
+    cured = completed(found.recipes, found.of, writes)
     broken = []
     for hit in fired if every else strongest(fired, found.rules):
         with contained(faults, hit.recipe.path):
@@ -293,6 +293,14 @@ class _Writes:
                         readers[place].add(reader)
             self._readers[path] = readers
         return self._readers[path]
+
+    def programs_with(self, path: str, settings: Sequence[str]) -> list[Recipe]:
+        """List the programs that take one of these settings from a file of overrides."""
+        readers = set[int]()
+        for setting in settings:
+            readers.update(*(ids for place, ids in self._readers_of(setting).items() if place.path == path))
+        programs = (each for each in self._recipes if each.kind != "overrides")
+        return [each for each in programs if not readers.isdisjoint(map(id, each.variants))]
 
     def only_broken(self, code: str, path: str, span: Span, excused: Collection[int] = ()) -> bool:
         """Tell whether all variants that take `path` from there break the rule, so that changing it there harms none.
@@ -429,7 +437,9 @@ def _to_rename(fix: FixSpec, assignment: Assignment | None) -> Mapping[str, str]
     return {whole: meant + whole.removeprefix(assignment.path)}
 
 
-def completed(recipes: Sequence[Recipe], fired: Mapping[int, Sequence[RuleMatch]]) -> dict[tuple[int, str], str]:
+def completed(
+    recipes: Sequence[Recipe], fired: Mapping[int, Sequence[RuleMatch]], writes: _Writes
+) -> dict[tuple[int, str], str]:
     """Find the scripts that keep a rule from firing in their recipe, by the recipe's id and the rule's code.
 
     The script has to set a value that makes the difference; an unknown value, for which no rule fires, is no cure. A
@@ -444,19 +454,11 @@ def completed(recipes: Sequence[Recipe], fired: Mapping[int, Sequence[RuleMatch]
         for hit in fired[id(recipe)]:
             users = _launches(recipe, launches)
             if recipe.kind == "overrides":
-                users = [*users, *(each for each in recipes if _takes_from(each, recipe.path, hit.witnesses))]
+                users = [*users, *writes.programs_with(recipe.path, hit.witnesses)]
             by = next((each for each in users if _cures(each, hit, fired)), None)
             if by is not None:
                 found[id(recipe), hit.rule.code] = by.path
     return found
-
-
-def _takes_from(program: Recipe, path: str, settings: Sequence[str]) -> bool:
-    """Tell whether a program takes one of these settings from a file of overrides."""
-    origins = (variant.origin(setting) for variant in program.variants for setting in settings)
-    return program.kind != "overrides" and any(
-        span.path == path for origin in origins if origin for span in origin.spans()
-    )
 
 
 def _launches(recipe: Recipe, launches: Mapping[tuple[str, int], Sequence[Recipe]]) -> Sequence[Recipe]:
