@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from mfsdp_lint.core.recipe import Recipe
@@ -111,6 +113,46 @@ def test_what_the_program_sets_is_known(write: str, read_back: str, place: str) 
     assert setting.value == Known("x")
     assert setting.origin is not None
     assert setting.origin.option == ""
+
+
+REFUSED = [
+    "os.environ['FSDP'] = 8",
+    "os.environ['FSDP'] = None",
+    "os.environ['FSDP'] = True",
+    "os.environ['FSDP'] = pathlib.Path('ckpt')",
+    "os.environ['FSDP'] = ['x']",
+    "os.environ.setdefault('FSDP', 8)",
+    "os.environ.update(FSDP='x', TP=4, PP='y')",
+    "os.environ.update({'FSDP': 'x', 'TP': None})",
+]
+TAKEN = [
+    "os.environ['FSDP'] = str(8)",
+    "os.environ.update({'FSDP': 'x', 'TP': '4'})",
+    "os.environ.setdefault('FSDP', 'x')",
+]
+
+
+@pytest.mark.parametrize("write", [*REFUSED, *TAKEN])
+def test_a_variable_is_a_text_and_any_other_value_raises_as_in_python(
+    write: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("FSDP", "TP", "PP"):
+        monkeypatch.setenv(name, "")  # so that what is set here is taken back
+        monkeypatch.delenv(name)
+    caught = False
+    try:
+        exec(f"import os, pathlib; {write}", {})
+    except TypeError:
+        caught = True
+    said = 'f\'{caught} {os.environ.get("FSDP", 0)} {os.environ.get("TP", 0)} {os.environ.get("PP", 0)}\''
+    seen = eval(said, {"os": os, "caught": caught})
+    assert caught == (write in REFUSED)
+    found = read(
+        "caught = False\n    try:\n        " + write + "\n    except TypeError:\n        caught = True\n"
+        f"    cfg.ddp.use_megatron_fsdp = {said}",
+        top="import pathlib",
+    )
+    assert found.setting("ddp.use_megatron_fsdp").value == Known(seen)
 
 
 def test_variables_of_the_module_are_settings_of_its_recipes() -> None:

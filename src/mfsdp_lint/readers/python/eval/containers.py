@@ -16,7 +16,7 @@ from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachab
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, over_options
-from mfsdp_lint.readers.python.state.variables import argv, copied_environment, is_environment, variable, words
+from mfsdp_lint.readers.python.state.variables import argv, copied_environment, is_environment, no_text, variable, words
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, plain
 from mfsdp_lint.readers.python.values.markers import EITHER, FACTORY, MAY_HAVE_CHANGED, QUESTION, UNKNOWN_KEYS
 from mfsdp_lint.readers.python.values.objects import (
@@ -257,9 +257,11 @@ def _ask(interp: Interpreter, holder: Instance, name: str, given: list[Object], 
 def set_entry(
     interp: Interpreter, holder: Object, key: Object, value: Object, node: Any, frame: Frame, focus: Any = None
 ) -> None:
-    """Run `holder[key] = value`, with its statement as the origin."""
+    """Run `holder[key] = value`, with its statement as the origin. Raises Raised where Python would."""
     holder, key = interp.settle(holder), plain_key(interp, key)
     if is_environment(holder):
+        if (error := no_text(interp, value)) is not None:
+            raise error
         holder = interp.path.environment
     if isinstance(holder, DictObject):
         if hashable(key):

@@ -37,7 +37,7 @@ from mfsdp_lint.readers.python.library.subprocesses import written_file
 from mfsdp_lint.readers.python.state.calling import Model, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.variables import copied_environment, is_set, variable
+from mfsdp_lint.readers.python.state.variables import ENVIRONMENT, copied_environment, is_set, no_text, variable
 from mfsdp_lint.readers.python.values.code import Call, Frame, Module
 from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER
 from mfsdp_lint.readers.python.values.objects import (
@@ -329,19 +329,40 @@ def _setdefault(interp: Interpreter, call: Call) -> Object:
         return interp.unknown("environment")
     value = variable(interp, name, call.frame, call.arguments[1])
     if interp.path.environment.fields.get(name) is not value:
-        set_entry(interp, interp.path.environment, name, value, call.node, call.frame, call.expression(1))
+        set_entry(interp, ENVIRONMENT, name, value, call.node, call.frame, call.expression(1))
     return value
 
 
-@models("os.putenv", "os.environ.__setitem__")
-def _setenv(interp: Interpreter, call: Call) -> Object:
-    if len(call.arguments) == 2:
-        name, value = call.arguments
-        set_entry(interp, interp.path.environment, name, value, call.node, call.frame, call.expression(1))
+def _sets(environment: Callable[[Interpreter], Object]) -> Model:
+    """Return the model of a function that sets one variable of an environment."""
+
+    def model(interp: Interpreter, call: Call) -> Object:
+        if len(call.arguments) == 2:
+            name, value = call.arguments
+            set_entry(interp, environment(interp), name, value, call.node, call.frame, call.expression(1))
+        return None
+
+    return model
+
+
+models("os.environ.__setitem__")(_sets(lambda interp: ENVIRONMENT))
+models("os.putenv")(_sets(lambda interp: interp.path.environment))  # it takes bytes and paths, too
+
+
+@models("os.environ.update")
+def _update(interp: Interpreter, call: Call) -> Object:
+    """Set variables one after the other, up to the first that cannot be set."""
+    given = DictObject({}, interp.tick())
+    method(interp, given, "update", call)
+    errors = {name: error for name, value in given.fields.items() if (error := no_text(interp, value)) is not None}
+    if errors:
+        names = list(given.fields)
+        for name in names[names.index(next(iter(errors))) :]:
+            interp.drop_entry(given, name)
+    method(interp, interp.path.environment, "update", call.passing([given], {}))
+    for error in errors.values():
+        raise error
     return None
-
-
-models("os.environ.update")(lambda interp, call: method(interp, interp.path.environment, "update", call))
 
 
 @models("os.environ.pop", "os.unsetenv", "os.environ.__delitem__")

@@ -252,8 +252,8 @@ class Raised(Exception):
 
 
 class Refused(Raised):
-    """A call is refused its arguments, whatever the code does otherwise: they do not fit the parameters, or they are
-    overrides that Hydra does not take.
+    """A call is refused its arguments, whatever the code does otherwise: they do not fit the parameters, are overrides
+    that Hydra does not take, or no texts where a variable of the environment is set.
 
     `lacking` are the required parameters that it gives nothing for; `spread` says that it gives arguments by `**`, so
     that others may give more, and `by_option` that an option of the command line gives them. `place` is where an

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
 from mfsdp_lint.readers.python.state.calling import Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, WORD
@@ -23,12 +23,15 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
     DictObject,
+    EnumMember,
     External,
     Function,
     ListObject,
     Native,
     Object,
     Option,
+    PathObject,
+    SetObject,
     Unknown,
     derived,
     obstacle_of,
@@ -43,9 +46,12 @@ _GIVEN = re.compile(
 """Variables that every process has of torchrun (torch 2.13.0, distributed/run.py), batch systems, MPI or the system."""
 
 
+ENVIRONMENT = External("os.environ")
+
+
 def is_environment(value: Object) -> bool:
     """Tell whether a value is `os.environ`."""
-    return type(value) is External and value.name == "os.environ"
+    return type(value) is External and value.name == ENVIRONMENT.name
 
 
 def variable(interp: Interpreter, name: Object, frame: Frame, default: Object = MISSING) -> Object:
@@ -67,6 +73,23 @@ def copied_environment(interp: Interpreter) -> DictObject:
     made.writes.update({name: environment.writes.get(name) for name in made.fields})
     made.writes[MAY_HAVE_CHANGED] = True
     return made
+
+
+def no_text(interp: Interpreter, value: Object) -> Refused | None:
+    """Return the error that setting a variable to a value raises; None for a text, and where the kind is not known.
+
+    Source: `_encode_value` of Python's `os.environ` (Lib/os.py).
+    """
+    value = interp.settle(value)
+    if isinstance(value, _NO_TEXTS) and not isinstance(value, (str, EnumMember)):
+        return Refused(f"str expected, not {_TYPE_NAMES.get(type(value), type(value).__name__)}")
+    return None
+
+
+_TYPE_NAMES: dict[type, str] = {ListObject: "list", DictObject: "dict", SetObject: "set", PathObject: "PosixPath"}
+"""Python's names of the kinds that an evaluated value has."""
+
+_NO_TEXTS = (*CONSTANTS, tuple, *_TYPE_NAMES)
 
 
 def is_set(interp: Interpreter, name: Object, frame: Frame) -> Object:
