@@ -26,7 +26,7 @@ from typing import Any
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.engine.enable import enable
 from mfsdp_lint.engine.read import question, read
-from mfsdp_lint.fixes.enabling import Asked, Enabling
+from mfsdp_lint.fixes.enabling import EnableOptions, Enabling
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
 
@@ -45,7 +45,7 @@ def addresses(version: str) -> Iterator[str]:
 
 def enabled(address: str, version: str) -> dict[str, Any]:
     """Turn it on in one recipe, and return the result."""
-    outcome = enable(Options(paths=(address,), target_bridge=version), Asked())
+    outcome = enable(Options(paths=(address,), target_bridge=version), EnableOptions())
     if not isinstance(outcome, Enabling):
         raise SystemExit(f"{address}: {outcome}")
     path, _, name = address.partition("::")

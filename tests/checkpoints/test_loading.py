@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.checkpoints.folder import checkpoint
-from mfsdp_lint.checkpoints.loading import Answer, answer
+from mfsdp_lint.checkpoints.loading import LoadAnswer, answer
 from mfsdp_lint.cli import main
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
@@ -25,13 +25,13 @@ DDP: dict[str, Plain] = {"checkpoint.ckpt_format": "torch_dist", "dist.use_megat
 
 def asked(
     folder: Path, *settings: dict[str, Plain], release: str = "0.6.0", core: str = "", front_end: FrontEnd = BRIDGE
-) -> Answer:
+) -> LoadAnswer:
     recipe = Recipe("r", "m.r", "r.py", 1, "function", tuple(map(variant_of, settings)), front_end=front_end)
     target = resolve_target(release)
     return answer(checkpoint(str(folder)), recipe, replace(target, core=core or target.core))
 
 
-def commands(found: Answer) -> list[str]:
+def commands(found: LoadAnswer) -> list[str]:
     assert found.conversion is not None
     return [step.command for step in found.conversion.steps]
 

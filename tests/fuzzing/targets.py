@@ -22,7 +22,7 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import ask
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.detect import detect
-from mfsdp_lint.inputs.discover import Ignored
+from mfsdp_lint.inputs.discover import GitIgnored
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.suppression import comments
 from mfsdp_lint.megatron.conditions import Site, parse_applicability
@@ -113,7 +113,7 @@ def override(chance: Random) -> None:
 
 def ignore(chance: Random) -> None:
     _write(".gitignore", mutate.text(chance, corpus.IGNORES))
-    ignored = Ignored()
+    ignored = GitIgnored()
     for name in ("a.py", mutate.text(chance, ("recipes.py", "build"))[:200]):
         ignored("src/deep", name, False)
 

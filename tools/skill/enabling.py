@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Plain, describe
-from mfsdp_lint.fixes.enabling import Asked, guide
+from mfsdp_lint.fixes.enabling import EnableOptions, guide
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import SettingEntry
 from tools.evidenced import BRIDGE, bridge_site
@@ -19,7 +19,7 @@ SUBJECT = "Megatron-FSDP"
 def to_write() -> Mapping[str, Plain]:
     """Return the settings that the guides write for every recipe. Raises ValueError if releases differ."""
     nothing = Variant(WrittenSettings())
-    by_version = {version: guide().settings(nothing, bridge_site(version), Asked()) for version in BRIDGE}
+    by_version = {version: guide().settings(nothing, bridge_site(version), EnableOptions()) for version in BRIDGE}
     if any(settings != by_version[NEWEST] for settings in by_version.values()):
         raise ValueError("the guides differ by release: the skill has to tell them apart")
     return by_version[NEWEST]

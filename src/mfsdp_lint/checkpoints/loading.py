@@ -130,7 +130,7 @@ def _exporter(what: str, read: Read, **paths: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LoadAnswer:
     """An answer to whether a recipe can load a checkpoint: None where that is not known. `why` gives the reason.
 
     `conversion` is the way to a checkpoint that it can load, where there is one.
@@ -141,7 +141,7 @@ class Answer:
     conversion: CheckpointConversion | None = None
 
 
-def answer(found: CheckpointFolder, recipe: Recipe, target: Target) -> Answer:
+def answer(found: CheckpointFolder, recipe: Recipe, target: Target) -> LoadAnswer:
     """Tell whether a recipe, as it will run at a target, can load a checkpoint."""
     variants = will_run(recipe, target).variants
 
@@ -153,31 +153,31 @@ def answer(found: CheckpointFolder, recipe: Recipe, target: Target) -> Answer:
     iteration = loaded(found)
     which = "hf" if found.level == "hugging face" else iteration.format if iteration else None
     if which is None and (found.level == "nothing" or not found.iterations):
-        return Answer(False, "there is no checkpoint to load")
+        return LoadAnswer(False, "there is no checkpoint to load")
     if which is None and found.latest is None:
-        return Answer(None, "no tracker says which iteration is loaded")
+        return LoadAnswer(None, "no tracker says which iteration is loaded")
     if which is None:
-        return Answer(None, "the format of the iteration that the tracker names cannot be told")
+        return LoadAnswer(None, "the format of the iteration that the tracker names cannot be told")
     site = Site(target, recipe.front_end)
     if which == "hf" and recipe.front_end.is_a("bridge") and _IMPORTS.truth(site):
         here = f"checkpoint.pretrained_checkpoint = {found.path}"
-        return Answer(True, f"Megatron-Bridge imports its weights with {here}; checkpoint.load takes no such model")
+        return LoadAnswer(True, f"Megatron-Bridge imports its weights with {here}; checkpoint.load takes no such model")
     if not isinstance(wanted, Known) or not isinstance(wanted.value, str):
-        return Answer(None, f"the recipe's checkpoint.ckpt_format is {describe(wanted)}")
+        return LoadAnswer(None, f"the recipe's checkpoint.ckpt_format is {describe(wanted)}")
     if which == "dcp":
-        return Answer(None, "torch.distributed.checkpoint wrote it, and its tensors have names of nobody's")
+        return LoadAnswer(None, "torch.distributed.checkpoint wrote it, and its tensors have names of nobody's")
     if wanted.value == which:
-        return Answer(True, f"both are {which}; whether the model is the same is not compared")
+        return LoadAnswer(True, f"both are {which}; whether the model is the same is not compared")
     how = conversion(which, wanted.value, site, read, os.path.normpath(iteration.path if iteration else found.path))
     if which == "hf" and recipe.front_end.is_a("bridge"):
-        return Answer(False, "this Megatron-Bridge imports no Hugging Face model when a run starts", how)
+        return LoadAnswer(False, "this Megatron-Bridge imports no Hugging Face model when a run starts", how)
     told = f"it is {which}, and the recipe runs with checkpoint.ckpt_format {wanted.value!r}"
     if not recipe.front_end.is_a("bridge"):
-        return Answer(None, f"{told}; only Megatron-Bridge is known to compare them", how)
+        return LoadAnswer(None, f"{told}; only Megatron-Bridge is known to compare them", how)
     if (which, wanted.value) == ("torch_dcp", "fsdp_dtensor"):
-        return Answer(False, f"{told}: it is taken for that, and no tensor has the name that is asked for")
+        return LoadAnswer(False, f"{told}: it is taken for that, and no tensor has the name that is asked for")
     what = "the load stops" if _ASSERTS.truth(site) else "the load fails"
-    return Answer(False, f"{told}: {what}", how)
+    return LoadAnswer(False, f"{told}: {what}", how)
 
 
 def loaded(found: CheckpointFolder) -> Iteration | None:

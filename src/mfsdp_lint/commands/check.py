@@ -166,7 +166,7 @@ def main(arguments: argparse.Namespace) -> int:
     else:
         plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = arguments.color == "always" or (arguments.color == "auto" and not plain)
-        look = Look(color, terminal.columns(), _infos_are_told(options) or arguments.show_info, arguments.quiet)
+        look = ReportLook(color, terminal.columns(), _infos_are_told(options) or arguments.show_info, arguments.quiet)
         outcome = tell_findings(outcome, options, look, file=arguments.output_file)
     if arguments.show_unfollowed and "json" not in options.output_format:
         from mfsdp_lint.reports.places import unfollowed_in_files
@@ -180,7 +180,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ReportLook:
     """The look of a report for people: in colour, broken at so many columns (0: not), with infos, without a summary."""
 
     color: bool
@@ -194,7 +194,7 @@ def _infos_are_told(options: Options) -> bool:
     return options.fails_on == "info" or bool(options.select)
 
 
-def tell_findings(outcome: Outcome, options: Options, look: Look, *, file: str | None) -> Outcome:
+def tell_findings(outcome: Outcome, options: Options, look: ReportLook, *, file: str | None) -> Outcome:
     """Print the report, and write those that go to files; `file` receives the text that would be printed.
 
     Raises UsageError. Returns the outcome that was reported: a file that a report fails for is left out of all, and
@@ -239,7 +239,7 @@ def tell_findings(outcome: Outcome, options: Options, look: Look, *, file: str |
     return told
 
 
-def _rendered(name: str, outcome: Outcome, options: Options, look: Look) -> str:
+def _rendered(name: str, outcome: Outcome, options: Options, look: ReportLook) -> str:
     """Return the text of a format.
 
     For people the fixes that were made are printed before the findings that remain; for programs they are part of the

@@ -15,7 +15,7 @@ from mfsdp_lint.reports.wording import count, printable
 
 if TYPE_CHECKING:
     from mfsdp_lint.checkpoints.folder import CheckpointFolder, FolderTrouble, Iteration
-    from mfsdp_lint.checkpoints.loading import Answer
+    from mfsdp_lint.checkpoints.loading import LoadAnswer
 
 SUMMARY = (
     "Describes a checkpoint folder: its format, its iterations, and whether they are complete. Nothing in it is "
@@ -54,7 +54,7 @@ def main(arguments: argparse.Namespace) -> int:
         found = [checkpoint(folder) for folder in arguments.folders]
     except NoFolder as error:
         raise UsageError(str(error)) from None
-    answers: list[Answer | None] = [None] * len(found)
+    answers: list[LoadAnswer | None] = [None] * len(found)
     if arguments.recipe:
         from mfsdp_lint.checkpoints.loading import answer
 
@@ -91,7 +91,7 @@ _LOADS = {
 }
 
 
-def _lines(found: CheckpointFolder, answer: Answer | None) -> Iterator[str]:
+def _lines(found: CheckpointFolder, answer: LoadAnswer | None) -> Iterator[str]:
     """Describe a folder for people: its kind, its iterations, its faults, and whether the recipe can load it."""
     from mfsdp_lint.checkpoints.folder import LATEST
 
@@ -138,7 +138,7 @@ def _told(trouble: FolderTrouble) -> Iterator[str]:
         yield f"    {trouble.consequence}"
 
 
-def _document(found: CheckpointFolder, answer: Answer | None) -> dict[str, Any]:
+def _document(found: CheckpointFolder, answer: LoadAnswer | None) -> dict[str, Any]:
     """Describe a folder as plain data."""
 
     def troubles(of: CheckpointFolder | Iteration) -> list[dict[str, Any]]:

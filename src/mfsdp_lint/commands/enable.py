@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_configuration, add_what_is_read, options_from, tell
-from mfsdp_lint.fixes.enabling import STRATEGY, Asked, Enabling
+from mfsdp_lint.fixes.enabling import STRATEGY, EnableOptions, Enabling
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.reports.summary import judged_against
@@ -51,7 +51,7 @@ def main(arguments: argparse.Namespace) -> int:
     from mfsdp_lint.engine import write
     from mfsdp_lint.engine.enable import enable
 
-    outcome = enable(options, Asked(arguments.strategy, arguments.save))
+    outcome = enable(options, EnableOptions(arguments.strategy, arguments.save))
     if not isinstance(outcome, Enabling):
         return tell((), outcome)
     left: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from mfsdp_lint.engine.read import Question, question
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.engine.run import prepare
 from mfsdp_lint.fixes.apply import Fixed
-from mfsdp_lint.fixes.enabling import Asked, Enabling, Requirement, guide, requirement
+from mfsdp_lint.fixes.enabling import EnableOptions, Enabling, Requirement, guide, requirement
 from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged
 from mfsdp_lint.fixes.plan import Texts, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, prove
@@ -29,7 +29,7 @@ DISABLED = "Megatron-FSDP is not on"
 _NAMED = 5
 
 
-def enable(options: Options, asked: Asked) -> Enabling | tuple[Problem, ...]:
+def enable(options: Options, asked: EnableOptions) -> Enabling | tuple[Problem, ...]:
     """Work out how to turn Megatron-FSDP on, without writing anything.
 
     Returns the problems where a file cannot be read. Raises UsageError. `options` have one path, an address without
@@ -72,7 +72,7 @@ class _Attempt:
     judge: Linter
     judgement: Judgement
     recipes: tuple[Recipe, ...]
-    asked: Asked
+    asked: EnableOptions
 
     def run(self) -> Enabling:
         recipe, sources = self.recipes[0], self.judgement.sources

@@ -24,7 +24,7 @@ from mfsdp_lint.readers.registry import kind_of, reader_of
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored:
+class IgnorePlan:
     """The new texts of files, the number of findings that their comments silence, and the files that stay as they are.
 
     `left` says why, a line each. `sources` are the files as they were.
@@ -37,7 +37,7 @@ class Ignored:
     problems: tuple[str, ...] = ()
 
 
-def ignored(options: Options, reason: str) -> Ignored:
+def ignored(options: Options, reason: str) -> IgnorePlan:
     """Plan comments for all findings of the rules that the options select. Raises UsageError. Writes nothing."""
     check_reason(reason)
     asked, not_there = question(options)
@@ -59,7 +59,7 @@ def ignored(options: Options, reason: str) -> Ignored:
             lines = ", ".join(dict.fromkeys(str(each.span.line) for each in found))
             left.append(f"{path}: no comment can be written for line {lines}; use per-file-ignores or a baseline")
     problems = tuple(f"{each.path}: {each.message}" for each in not_there)
-    return Ignored(texts, number, tuple(left), before.sources, problems)
+    return IgnorePlan(texts, number, tuple(left), before.sources, problems)
 
 
 def fixed_text(options: Options) -> str | None:

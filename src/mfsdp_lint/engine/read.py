@@ -24,7 +24,7 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import Address, ParsedArguments, ask
 from mfsdp_lint.inputs.dependents import MOST_FOLDERS, TooMany, launchers, loading, users
-from mfsdp_lint.inputs.discover import File, Ignored, is_excluded
+from mfsdp_lint.inputs.discover import File, GitIgnored, is_excluded
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
@@ -310,7 +310,7 @@ def _relevant(found: Iterable[str], question: Question, options: Options) -> Ite
     """Yield the users of files that nobody asked for or leaves out, and that may have to do with a run."""
     asked = {disk.real(file.path) for file in question.every_file}
     relevance = Relevance(Sources(question.texts), question.search_path)
-    ignored, types = Ignored(), file_types()
+    ignored, types = GitIgnored(), file_types()
     for path in found:
         type_ = types.of(path)
         if type_ is None or disk.real(path) in asked or is_excluded(path, options.exclude):

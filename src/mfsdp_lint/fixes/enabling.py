@@ -30,7 +30,7 @@ STRATEGY = "optim_grads_params"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EnableOptions:
     """The options of the command line: the sharding strategy, and the folder of checkpoints (None: where they are)."""
 
     strategy: str = STRATEGY
@@ -39,7 +39,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class GuideStep:
-    """Settings to write where the condition holds; `{"asked": name}` stands for what `Asked` has under the name."""
+    """Settings to write where the condition holds; `{"asked": name}` is what `EnableOptions` has there."""
 
     set: Mapping[str, Plain]
     versions: Applicability
@@ -62,7 +62,7 @@ class Guide:
     steps: tuple[GuideStep, ...]
     remarks: tuple[Remark, ...]
 
-    def settings(self, variant: Variant, site: Site, asked: Asked) -> dict[str, Plain]:
+    def settings(self, variant: Variant, site: Site, asked: EnableOptions) -> dict[str, Plain]:
         """Return the settings to write, without those that already have their value.
 
         Empty where there is no Megatron-FSDP.
@@ -77,7 +77,7 @@ class Guide:
         """Tell whether it has steps for these versions."""
         return any(step.versions.truth(site) for step in self.steps)
 
-    def remarks_on(self, variant: Variant, site: Site, asked: Asked) -> Iterator[str]:
+    def remarks_on(self, variant: Variant, site: Site, asked: EnableOptions) -> Iterator[str]:
         """Yield the remarks on the settings as they will be."""
         for each in self.remarks:
             needless = each.unless_asked and getattr(asked, each.unless_asked) is not None
@@ -100,7 +100,7 @@ def guide() -> Guide:
     return Guide(tuple(steps), tuple(remarks))
 
 
-def _asked_settings(values: Mapping[str, Plain], asked: Asked) -> Iterator[tuple[str, Plain]]:
+def _asked_settings(values: Mapping[str, Plain], asked: EnableOptions) -> Iterator[tuple[str, Plain]]:
     for path, value in values.items():
         if not isinstance(value, dict):
             yield path, value
@@ -171,7 +171,7 @@ class Requirement:
 
 
 def requirement(
-    recipe: Recipe, variant: Variant, site: Site, guide: Guide, asked: Asked, judge: FindViolations
+    recipe: Recipe, variant: Variant, site: Site, guide: Guide, asked: EnableOptions, judge: FindViolations
 ) -> Requirement:
     """Judge, take the remedies of the errors, and judge again, until no error is left or none can be cured."""
     found = Requirement(recipe, variant, guide.settings(variant, site, asked))

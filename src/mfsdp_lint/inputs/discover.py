@@ -80,7 +80,7 @@ and git itself hangs. Below that a name takes a quarter of a second at most."""
 _NO_PATTERN = (ValueError, re.error)
 
 
-class Ignored:
+class GitIgnored:
     """Answers for the entries of folders that are walked from the top; every file with patterns is read once."""
 
     def __init__(self) -> None:
@@ -224,7 +224,7 @@ def discover(
     """
     every = sorted(set(paths))
     globs = tuple(map(normalised, exclude))
-    walk = _Walk(types, every, globs, Ignored() if gitignore else None)
+    walk = _Walk(types, every, globs, GitIgnored() if gitignore else None)
     for path in every:
         walk.argument(path)
     found = [(path, types.of(path)) for _, _, path in walk.found.values()]
@@ -235,7 +235,7 @@ class _Walk:
     """A walk over all arguments."""
 
     def __init__(
-        self, types: FileTypes, paths: Sequence[str], exclude: tuple[str, ...], ignored: Ignored | None
+        self, types: FileTypes, paths: Sequence[str], exclude: tuple[str, ...], ignored: GitIgnored | None
     ) -> None:
         self.types = types
         self.roots = {disk.real(path) for path in paths if "\0" not in path}

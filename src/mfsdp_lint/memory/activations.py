@@ -44,7 +44,7 @@ class _Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _ActivationSettings:
     """A run's settings that decide about activations."""
 
     facts: SettingFacts
@@ -128,7 +128,7 @@ def activations(
     """Estimate the bytes of activations. Raises NotModelled, also where a setting that it needs is unknown."""
     granularity = facts.get("model.recompute_granularity")
     modules = facts.if_any("model.recompute_modules") if granularity == "selective" else None
-    run = _Run(
+    run = _ActivationSettings(
         facts,
         shape,
         layout,
@@ -164,7 +164,7 @@ def activations(
     return Activations(round(held), said)
 
 
-def _held(run: _Run, layers: Sequence[Layer], each: list[float]) -> tuple[float, float, str]:
+def _held(run: _ActivationSettings, layers: Sequence[Layer], each: list[float]) -> tuple[float, float, str]:
     """Return the bytes of a token that all layers keep for the backward pass, and those at work besides; in words."""
     facts, number = run.facts, len(layers)
     offloaded = 0

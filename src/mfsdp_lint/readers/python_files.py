@@ -174,7 +174,7 @@ class _Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
+class _CommentToken:
     """A comment of a Python file: whether it is alone on its line, and whether brackets are open around it."""
 
     line: int
@@ -223,14 +223,14 @@ def _covered_until(statements: Sequence[_Statement]) -> list[int]:
     return ends
 
 
-def _logical_lines(text: str) -> tuple[list[_Statement], list[_Token]]:
+def _logical_lines(text: str) -> tuple[list[_Statement], list[_CommentToken]]:
     """Return the statements and the comments of a Python file, as far as it can be tokenized."""
     import tokenize  # only files with a suppression comment need it
 
     skipped = {tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
     lines = split_lines(text)
     statements: list[_Statement] = []
-    comments: list[_Token] = []
+    comments: list[_CommentToken] = []
     level = first = 0
     word = ""
     try:
@@ -243,7 +243,7 @@ def _logical_lines(text: str) -> tuple[list[_Statement], list[_Token]]:
                 level -= 1
             elif token.type == tokenize.COMMENT:
                 alone = not lines[line - 1][:offset].strip()
-                comments.append(_Token(line, offset + 1, token.string, alone, inside=first > 0))
+                comments.append(_CommentToken(line, offset + 1, token.string, alone, inside=first > 0))
             elif token.type == tokenize.NEWLINE:
                 if first:
                     statements.append(_Statement(first, line, level, word))

@@ -9,7 +9,7 @@ from typing import Any
 from mfsdp_lint.core.recipe import CallSite, Origin, Recipe, Span, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, OneOf, Value, describe
-from mfsdp_lint.megatron.startup.resolve import Change, resolve
+from mfsdp_lint.megatron.startup.resolve import StartupChange, resolve
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.overrides import COMMAND_LINE, ENVIRONMENT
 from mfsdp_lint.reports import Texts
@@ -47,7 +47,7 @@ class Story:
     writes: tuple[SettingWrite, ...]
     when: tuple[tuple[str, ...], ...] = ()
     remark: str = ""
-    startup: tuple[Change, ...] = ()
+    startup: tuple[StartupChange, ...] = ()
 
 
 def stories(recipe: Recipe, path: str, target: Target) -> list[Story]:

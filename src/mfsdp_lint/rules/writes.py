@@ -29,7 +29,7 @@ from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting, Settings, Undecl
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import Known, Plain, Value, describe
-from mfsdp_lint.megatron.startup.resolve import Change
+from mfsdp_lint.megatron.startup.resolve import StartupChange
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.rules.index import SettingsViews
@@ -184,7 +184,7 @@ def _alike(name: str, fields: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(nearest(name, fields, 2, cutoff=max(0.6, min(0.75, one_slip))))
 
 
-def _replaced(path: str, origin: Origin, change: Change, value: Known, after: Known) -> Assignment:
+def _replaced(path: str, origin: Origin, change: StartupChange, value: Known, after: Known) -> Assignment:
     place = change.place
     return Assignment(
         path,

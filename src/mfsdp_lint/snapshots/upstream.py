@@ -19,7 +19,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Plain, Value
 from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.megatron.startup import Phase
-from mfsdp_lint.megatron.startup.resolve import Change, changes_of
+from mfsdp_lint.megatron.startup.resolve import StartupChange, changes_of
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
@@ -83,7 +83,7 @@ def _kept(interp: Interpreter, container: Instance) -> Iterable[tuple[Instance |
             owner = interp.settle(value)
 
 
-def _carry_out(interp: Interpreter, container: Instance, change: Change, frame: Frame) -> None:
+def _carry_out(interp: Interpreter, container: Instance, change: StartupChange, frame: Frame) -> None:
     value = _object(interp, change.path, change.after)
     node: Any = frame.node
     if (place := change.place) is not None:

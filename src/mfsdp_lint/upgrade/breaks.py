@@ -62,10 +62,10 @@ class Break:
 def library_breaks(files: Iterable[FileNames], old: Library, new: Library) -> Iterator[Break]:
     """Yield the breaks of names and arguments in files."""
     for file in files:
-        yield from _File(file, old, new).breaks()
+        yield from _FileBreaks(file, old, new).breaks()
 
 
-class _File:
+class _FileBreaks:
     def __init__(self, file: FileNames, old: Library, new: Library) -> None:
         self._file, self._old, self._new = file, old, new
         self._lines = Lines(file.text)

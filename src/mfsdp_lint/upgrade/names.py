@@ -74,10 +74,10 @@ def names_in(path: str, text: str) -> FileNames | None:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return _File(path, text, tree).names()
+    return _FileUses(path, text, tree).names()
 
 
-class _File:
+class _FileUses:
     def __init__(self, path: str, text: str, tree: ast.Module) -> None:
         self._path, self._text, self._tree = path, text, tree
         self._lines = Lines(text)

@@ -47,7 +47,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     lines = Lines(text)
     old = text[lines.offset(edit.span.line, edit.span.column) : lines.offset(edit.span.end_line, edit.span.end_column)]
     variables = [name for each in settings if (name := each.removeprefix("env.")) != each and name in edit.text + old]
-    accounted = _Compared(users, settings)
+    accounted = _ComparedCode(users, settings)
     for variable in variables:
         found = accounted.outside(path, text, (variable,), edit) or _user_in_others(
             users, accounted, path, module, variable
@@ -69,7 +69,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     return next(filter(None, (_user_in_others(users, accounted, path, module, name) for name in place.names)), "")
 
 
-class _Compared:
+class _ComparedCode:
     """The code that the proof compares: functions that make recipes, and statements that write the settings."""
 
     def __init__(self, users: EditUsers, settings: Collection[str]) -> None:
@@ -106,7 +106,7 @@ class _Compared:
         return statement is not None and any((path, each) in self._starts for each in _lines(statement))
 
 
-def _user_in_others(users: EditUsers, compared: _Compared, path: str, module: str, name: str) -> str:
+def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module: str, name: str) -> str:
     """Return a user in another file of what a module calls `name`, also one that has it through a third file."""
     waiting, seen = [(path, module)], {path}
     while waiting:

@@ -60,7 +60,7 @@ def user_of(
     changed = _changed(path, text, edit)
     if changed is None:
         return ""
-    compared = _Compared(users, settings, request)
+    compared = _ComparedCommands(users, settings, request)
     if changed.variable:
         for here in sorted(compared.paths | {path}):
             if kind_of(here) == "shell" or here == path:
@@ -85,7 +85,9 @@ def reader_of(
     users: EditUsers, request: FixRequest, settings: Collection[str], path: str, text: str, variable: str
 ) -> str:
     """Return the reader of a variable that a whole script has from elsewhere, but for what the proof compares."""
-    return _reader(_Changed(path, -1, -1, variable, inherited=True), path, text, _Compared(users, settings, request))
+    return _reader(
+        _Changed(path, -1, -1, variable, inherited=True), path, text, _ComparedCommands(users, settings, request)
+    )
 
 
 def _sources_by_pattern(text: str, name: str, *, launches: bool) -> bool:
@@ -105,7 +107,7 @@ def _sources_by_pattern(text: str, name: str, *, launches: bool) -> bool:
     return False
 
 
-class _Compared:
+class _ComparedCommands:
     """The commands that the proof compares: those of launches, and the statements that write the settings."""
 
     def __init__(self, users: EditUsers, settings: Collection[str], request: FixRequest) -> None:
@@ -169,7 +171,7 @@ def _upwards(node: Node | None) -> Iterator[Node]:
         node = node.parent
 
 
-def _reader(changed: _Changed, path: str, text: str, compared: _Compared) -> str:
+def _reader(changed: _Changed, path: str, text: str, compared: _ComparedCommands) -> str:
     """Return "PATH uses NAME" where a script reads a changed variable, or runs code that inherits it."""
     script = Script.of_file(path, text)
     waiting, seen = [changed.variable], {changed.variable}
@@ -194,7 +196,7 @@ def _reader(changed: _Changed, path: str, text: str, compared: _Compared) -> str
     return ""
 
 
-def _use(script: Script, node: Node | None, path: str, compared: _Compared) -> str | None:
+def _use(script: Script, node: Node | None, path: str, compared: _ComparedCommands) -> str | None:
     """Return the variable that a mention hands the value on to, "" for no use or a compared one; None for another."""
     inner = node
     for each in _upwards(node):

@@ -29,7 +29,7 @@ _SECTIONS = ("mixed_precision", "comm_overlap")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StartupChange:
     """A setting that start-up changes: what it was before the step named, what it is after it, and upstream's line.
 
     `when` is the condition for which start-up does so, if there is one.
@@ -56,10 +56,10 @@ class Resolution:
     validation: Variant
     run: Variant
     wrapped: Variant
-    changes: tuple[Change, ...]
-    wrapping: tuple[Change, ...]
+    changes: tuple[StartupChange, ...]
+    wrapping: tuple[StartupChange, ...]
 
-    def changed(self) -> dict[str, Change]:
+    def changed(self) -> dict[str, StartupChange]:
         """Return the last change of every setting that start-up leaves with another value than the written one.
 
         A setting of which nothing is known is not changed, whatever its final value is.
@@ -86,7 +86,7 @@ def after(steps: Iterable[StartupStep], variant: Variant, world_size: int | None
     return run.state(_Seen(run.values, len(run.changes)))
 
 
-def changes_of(variant: Variant, target: Target, phases: Set[Phase]) -> tuple[Change, ...]:
+def changes_of(variant: Variant, target: Target, phases: Set[Phase]) -> tuple[StartupChange, ...]:
     """Return the changes by these phases of the start-up, for a recipe that runs them itself; in their order."""
     steps = (step for step in startup(target) if step.phase in phases)
     return tuple(_StartupRun(variant, None, steps).changes)
@@ -111,7 +111,7 @@ class Resolved(Layer):
 
     __slots__ = ("_changes", "_paths", "_values")
 
-    def __init__(self, below: Settings, values: Mapping[str, Value], changes: tuple[Change, ...]) -> None:
+    def __init__(self, below: Settings, values: Mapping[str, Value], changes: tuple[StartupChange, ...]) -> None:
         super().__init__(below)
         self._values = values
         self._changes = changes
@@ -132,7 +132,7 @@ class Resolved(Layer):
         changed = _origin(None, self._changes_of(path), self.below)
         return below if changed is None else [*below, *((path, each) for each in changed.chain())]
 
-    def _changes_of(self, path: str) -> Iterator[Change]:
+    def _changes_of(self, path: str) -> Iterator[StartupChange]:
         return (change for change in self._changes if change.path == path)
 
     @property
@@ -199,7 +199,7 @@ class _StartupRun:
             self.values[WORLD_SIZE] = Known(world_size)
         for section in _SECTIONS:
             self.values[f"startup.{section}"] = _kind(written.value(section))
-        self.changes: list[Change] = []
+        self.changes: list[StartupChange] = []
         self.seen: dict[Phase, _Seen] = {}
         self.phase: Phase = "update"
         for step in steps:
@@ -245,7 +245,7 @@ class _StartupRun:
             return
         self.values[path] = after
         if not path.startswith(_FACTS):
-            self.changes.append(Change(path, before, after, step.name, step.phase, step.place, step.when))
+            self.changes.append(StartupChange(path, before, after, step.name, step.phase, step.place, step.when))
 
     def copy(self, step: StartupStep, path: str, source: str, maybe: bool) -> None:
         """Write what another setting is, unless that is None."""
@@ -290,7 +290,7 @@ def _kind(section: Value) -> Value:
     return section if is_named and not isinstance(section, NotNone) else Known(OBJECT)
 
 
-def _origin(written: Origin | None, changes: Iterable[Change], below: Settings) -> Origin | None:
+def _origin(written: Origin | None, changes: Iterable[StartupChange], below: Settings) -> Origin | None:
     """Return the origin of a changed value. Where nobody wrote the setting, the one that start-up follows is behind it
     (`--recompute-activations`).
     """

@@ -154,7 +154,7 @@ def _index(mark: Any) -> int:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenCollection:
     """A collection whose end has not been seen."""
 
     event: events.CollectionStartEvent
@@ -170,7 +170,7 @@ class _Builder:
         self.text = text
         self.again = again
         self.roots: list[Node] = []
-        self.stack: list[_Open] = []
+        self.stack: list[_OpenCollection] = []
         self.anchors: dict[str, Node | None] = {}
 
     def take(self, event: events.Event) -> None:
@@ -214,7 +214,7 @@ class _Builder:
             raise _RefusedError(start, _TOO_DEEP)
         if event.anchor:
             self.anchor(event.anchor, event, None)
-        self.stack.append(_Open(event, start, self.pair(start)))
+        self.stack.append(_OpenCollection(event, start, self.pair(start)))
 
     def close(self, event: events.CollectionEndEvent) -> None:
         opened = self.stack.pop()

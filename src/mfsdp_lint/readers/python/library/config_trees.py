@@ -354,7 +354,7 @@ def is_interpolation(value: Object) -> TypeGuard[str]:
     return isinstance(value, str) and ("${" in value or value == "???")
 
 
-class _Open(Exception):
+class _NotInterpolated(Exception):
     """The value of an interpolation is not known."""
 
 
@@ -362,7 +362,7 @@ def interpolated(interp: Interpreter, tree: ConfigTree, entry: Interpolation, fr
     """Return the value of an interpolation that is an entry of a tree."""
     try:
         value, entry.found = _value(interp, tree, entry.text, frame, _DEEPEST)
-    except _Open:
+    except _NotInterpolated:
         entry.found = None
         return interp.unknown(entry.text)
     return value
@@ -372,9 +372,9 @@ Found = tuple[ConfigTree, str] | None
 
 
 def _value(interp: Interpreter, tree: ConfigTree, text: str, frame: Frame, left: int) -> tuple[Object, Found]:
-    """Return the value of a text with interpolations, and the entry that it is the value of. Raises _Open."""
+    """Return the value of a text with interpolations, and the entry whose value it is. Raises _NotInterpolated."""
     if "\\" in text or text == "???" or not left:
-        raise _Open
+        raise _NotInterpolated
     parts: list[Object] = []
     while (inner := _INNERMOST.search(text)) is not None:
         value, found = _said(interp, tree, inner["said"], frame, left - 1)
@@ -382,23 +382,23 @@ def _value(interp: Interpreter, tree: ConfigTree, text: str, frame: Frame, left:
             return (derived(value, *parts) if parts else value), found
         known = interp.settle(value)
         if not isinstance(known, CONSTANTS) or "${" in str(known):
-            raise _Open
+            raise _NotInterpolated
         parts.append(value)
         text = text[: inner.start()] + str(known) + text[inner.end() :]
     if "${" in text:
-        raise _Open
+        raise _NotInterpolated
     return derived(text, *parts), None
 
 
 def _said(interp: Interpreter, tree: ConfigTree, said: str, frame: Frame, left: int) -> tuple[Object, Found]:
-    """Return what is between the braces of an interpolation. Raises _Open."""
+    """Return what is between the braces of an interpolation. Raises _NotInterpolated."""
     resolver, colon, rest = said.partition(":")
     name, comma, default = (each.strip() for each in rest.partition(","))
     if not colon:
         key = said.strip()
         named = _KEY.fullmatch(key)
         if named is None:
-            raise _Open
+            raise _NotInterpolated
         above: ConfigTree | None = tree
         for _ in named["dots"][1:]:
             above = above.above if above is not None else None
@@ -418,17 +418,17 @@ def _said(interp: Interpreter, tree: ConfigTree, said: str, frame: Frame, left: 
             quoted = _QUOTED.fullmatch(rest.strip())
             if quoted is not None:
                 return _decoded(quoted["text"]), None
-    raise _Open
+    raise _NotInterpolated
 
 
 def _decoded(text: str) -> Object:
-    """Return the value of a text in OmegaConf's grammar. Raises _Open."""
+    """Return the value of a text in OmegaConf's grammar. Raises _NotInterpolated."""
     try:
         element = read_element(text)
     except NoOverride:
-        raise _Open from None
+        raise _NotInterpolated from None
     if not isinstance(element, Known) or not isinstance(element.value, CONSTANTS):
-        raise _Open
+        raise _NotInterpolated
     return element.value
 
 
@@ -436,7 +436,7 @@ def _entry(interp: Interpreter, holder: Object, key: str, frame: Frame, left: in
     holder = interp.settle(holder)
     value = holder.fields.get(key, MISSING) if isinstance(holder, ConfigTree) else MISSING
     if value is MISSING:
-        raise _Open
+        raise _NotInterpolated
     if isinstance(value, Interpolation) and isinstance(holder, ConfigTree):
         return _value(interp, holder, value.text, frame, left - 1)
     return value, None

@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.eval.path_objects import folder_of, located, norm
 from mfsdp_lint.readers.python.library.command_line import NotFollowed, Spec, take
 from mfsdp_lint.readers.python.library.config_trees import all_lacked, make_tree, meant, merge
 from mfsdp_lint.readers.python.library.data import from_omegaconf, to_object
-from mfsdp_lint.readers.python.library.omegaconf import Said, override
+from mfsdp_lint.readers.python.library.omegaconf import OverrideWord, override
 from mfsdp_lint.readers.python.library.text_places import NoData, Placed
 from mfsdp_lint.readers.python.state.calling import invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -83,19 +83,19 @@ _FLAGS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Started:
+class _ComposedAtStart:
     """The folder and the file that a program composes, and the overrides that it is started with."""
 
     path: Object
     name: Object
-    overrides: list[Said]
+    overrides: list[OverrideWord]
 
 
-def _started(interp: Interpreter, path: Object, name: Object) -> _Started:
+def _started(interp: Interpreter, path: Object, name: Object) -> _ComposedAtStart:
     """Apply the command line to the arguments of `@hydra.main`. Raises NotFollowed."""
     words = interp.started_with()
     if words is None:
-        return _Started(path, name, [])
+        return _ComposedAtStart(path, name, [])
     found = take(_FLAGS, words)
     given = {use.spec.destination: use.words for use in found.uses}
     if given.keys() & {"more", "several"} or any(word.text.startswith("-") for word in found.rest):
@@ -103,9 +103,9 @@ def _started(interp: Interpreter, path: Object, name: Object) -> _Started:
     overrides = [word for use in found.uses if use.spec.destination == "overrides" for word in use.words]
     if any(HOLE in word.text.partition("=")[0] for word in (*overrides, *found.rest)):
         raise NotFollowed
-    said = [Said(word.known, word, word.origin) for word in (*overrides, *found.rest)]
+    said = [OverrideWord(word.known, word, word.origin) for word in (*overrides, *found.rest)]
     path, name = (given[key][0].known if key in given else each for key, each in (("path", path), ("name", name)))
-    return _Started(path, name, said)
+    return _ComposedAtStart(path, name, said)
 
 
 def _folder(interp: Interpreter, path: Object, module: Module) -> str | None:
@@ -156,7 +156,7 @@ def _compose(interp: Interpreter, call: Call) -> Object:
     interp.put(_state(interp), "folder", folder)
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
         return interp.unknown("config", not_none=True)
-    said = [Said(item) for item in items]
+    said = [OverrideWord(item) for item in items]
     return _tree(interp, folder, call.argument(0, "config_name"), said, call.frame.module, call)
 
 
@@ -164,7 +164,7 @@ def _tree(
     interp: Interpreter,
     folder: Any,
     name: Object,
-    overrides: list[Said],
+    overrides: list[OverrideWord],
     module: Module,
     call: Call,
     *,
@@ -254,7 +254,9 @@ def _tree_of(placed: Placed) -> Tree:
     return Leaf(value, Origin(Span("", 1, 1, 1, 1), "default"), items=items)
 
 
-def _sorted_out(files: _Files, overrides: list[Said]) -> tuple[dict[str, Options], list[Default], list[Said]]:
+def _sorted_out(
+    files: _Files, overrides: list[OverrideWord]
+) -> tuple[dict[str, Options], list[Default], list[OverrideWord]]:
     """Sort overrides into the options that they choose, those that they add, and the values that they change."""
     chosen: dict[str, Options] = {}
     added: list[Default] = []

@@ -138,7 +138,7 @@ def _from_cli(interp: Interpreter, call: Call) -> Object:
     return interp.unknown("config", not_none=True) if texts is None else _of_dotlist(interp, texts, call)
 
 
-def _of_dotlist(interp: Interpreter, texts: list[Said], call: Call) -> ConfigTree:
+def _of_dotlist(interp: Interpreter, texts: list[OverrideWord], call: Call) -> ConfigTree:
     made = make_tree(interp)
     for each in texts:
         if isinstance(each.text, str):
@@ -364,7 +364,7 @@ def _process(interp: Interpreter, call: Call) -> Object:
     return config
 
 
-def override(interp: Interpreter, tree: ConfigTree, texts: list[Said], call: Call) -> None:
+def override(interp: Interpreter, tree: ConfigTree, texts: list[OverrideWord], call: Call) -> None:
     """Change a tree as overrides in Hydra's grammar say. Raises Refused where Hydra refuses one."""
     for said in texts:
         try:
@@ -374,7 +374,7 @@ def override(interp: Interpreter, tree: ConfigTree, texts: list[Said], call: Cal
             raise
 
 
-def _override(interp: Interpreter, tree: ConfigTree, said: Said, call: Call) -> None:
+def _override(interp: Interpreter, tree: ConfigTree, said: OverrideWord, call: Call) -> None:
     """Change a tree as one override says. Raises Refused."""
     each = _parsed(said)
     value = tree_of(interp, to_object(interp, each.value, None, call))
@@ -388,7 +388,7 @@ def _override(interp: Interpreter, tree: ConfigTree, said: Said, call: Call) -> 
         put_below(interp, tree, each.key, value, write, call, struct=True, force=bool(each.sign))
 
 
-def _parsed(said: Said) -> Override:
+def _parsed(said: OverrideWord) -> Override:
     """Parse one override. Raises Refused where Hydra does not read it."""
     try:
         if isinstance(said.text, str):
@@ -426,13 +426,13 @@ def _is_there(interp: Interpreter, tree: ConfigTree, key: str) -> bool:
     return found is not None and not isinstance(found, (Choice, Unknown))
 
 
-def _texts(interp: Interpreter, value: Object) -> list[Said] | None:
+def _texts(interp: Interpreter, value: Object) -> list[OverrideWord] | None:
     """Return the texts in a list; None where they are not known, but for the values of words of the command line."""
     value = interp.settle(value)
     items = value.items if isinstance(value, ListObject) else value if isinstance(value, tuple) else None
     if items is None:
         return None
-    found = [Said(interp.settle(item), word_of(item), _place_of(item)) for item in items]
+    found = [OverrideWord(interp.settle(item), word_of(item), _place_of(item)) for item in items]
     if not all(isinstance(each.text, str) or (each.word and HOLE not in each.key) for each in found):
         return None
     return found
@@ -445,7 +445,7 @@ def _place_of(item: Object) -> Origin | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class OverrideWord:
     """An override, and the word of the command line that it is, if it is one: its value need not be known then.
 
     `place` is where the word is written that it is, or was made of.
@@ -461,7 +461,7 @@ class Said:
         return (self.word.text if self.word else str(self.text)).partition("=")[0]
 
 
-def _said(interp: Interpreter, said: Said, value: Object, call: Call) -> Write:
+def _said(interp: Interpreter, said: OverrideWord, value: Object, call: Call) -> Write:
     """Return the write of an override: at the word, or at the text where only one place has it, else at the call."""
     if said.place is not None:
         return Write(call.frame.module, said.place, None, call.frame.function, "override", value, interp.tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
