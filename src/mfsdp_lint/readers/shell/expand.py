@@ -191,6 +191,7 @@ def _without(text: str, pattern: str, side: str, *, longest: bool) -> str:
 _EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
 _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
+_ESCAPED_IN_A_DOCUMENT = re.compile(r"\\([$`\\\n])")
 _NUMBER = re.compile(r"\$\(\((.*)\)\)", re.DOTALL)
 _INNER = re.compile(
     r"(?P<count>\$#|\$\{#\})|\$\{#(?P<length>\w+)\[[@*]\]\}|\$?\{?(?P<name>[A-Za-z_]\w*)\[(?P<index>[^][]+)\]\}?"
@@ -322,6 +323,21 @@ class Expander:
         if not found and "@" not in self.script.source(node):
             yield self.script.made(node, "")  # nothing is a word within quotes; a list of nothing is none
 
+    def document(self, text: Text) -> Text:
+        """Expand a here-document: like a string, in which a quote is a character as any other."""
+        if not any(mark in piece.text for piece in text for mark in "$`\\"):
+            return text
+        script = Script.of_document(text)
+        string = script.root
+        while string.type != "string" and string.children:
+            string = string.children[0]
+        if script.bounds(string) != (0, len(script.text)):
+            return (replace(text[0], text=HOLE),)
+        inside = Expander(self.runner, script, self.state)
+        inner = [child for child in string.children if child.type in _EXPANSIONS]
+        found = inside.mixed(1, len(script.text) - 1, inner, _ESCAPED_IN_A_DOCUMENT)
+        return tuple(script.made(string, " ") if piece is BREAK else piece for piece in found)
+
     def mixed(self, start: int, end: int, inner: list[Node], escape: re.Pattern[str]) -> Iterator[Piece | None]:
         """Yield the pieces of a text with expansions in it, none of which is split."""
         at = start
@@ -362,7 +378,7 @@ class Expander:
         """Yield the pieces of a list: `"${A[@]}"` is a word for each element, `"${A[*]}"` one word with blanks between
         them, and without quotes all are split.
         """
-        quoted = node.parent is not None and node.parent.type in ("string", "heredoc_body")
+        quoted = node.parent is not None and node.parent.type == "string"
         for number, text in enumerate(texts):
             if number:
                 yield self.script.made(node, self._separators()[:1]) if quoted and star else BREAK

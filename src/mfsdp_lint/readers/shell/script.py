@@ -249,11 +249,11 @@ def _parser() -> Parser:
 class Script:
     """A text with its tree. Offsets are in characters; the nodes' own are in bytes."""
 
-    def __init__(self, pieces: Text) -> None:
+    def __init__(self, pieces: Text, readable: Callable[[str], str] = str) -> None:
         self.pieces = pieces
         self.text = plain(pieces)
         self._starts = [0, *accumulate(len(piece.text) for piece in pieces)]
-        parsed = _WITHIN_A_WORD.sub(r"${\1}", self.text)
+        parsed = _WITHIN_A_WORD.sub(r"${\1}", readable(self.text))
         data = parsed.encode("utf-8", "replace")
         self._offsets = None if len(data) == len(self.text) else list(_offsets(self.text))
         self.root: Node = _parser().parse(data).root_node
@@ -262,6 +262,12 @@ class Script:
     def of_file(cls, path: str, text: str) -> Script:
         """Make the script of a file's text."""
         return cls(of_file(path, text))
+
+    @classmethod
+    def of_document(cls, text: Text) -> Script:
+        """Make a script of one string, of the text of a here-document, in which the grammar overlooks expansions."""
+        quote = replace(text[0], text='"')
+        return cls((quote, *text, quote), lambda said: f'"{_without_quotes(said[1:-1])}"')
 
     def offset(self, byte: int) -> int:
         """Convert an offset in bytes to one in characters."""
@@ -314,6 +320,29 @@ class Script:
         end = max(piece.end for piece in pieces if piece.path == first.path)
         # A piece as long as the written text would be taken for it.
         return Piece(text, first.path, first.lines, first.start, max(end, first.start), option=option)
+
+
+_NESTING = re.compile(r"\\.|\$[({]|[`\"'()}]", re.DOTALL)
+
+
+def _without_quotes(text: str) -> str:
+    """Return a text of the same length without the double quotes that stand outside of its expansions."""
+    found = list(text)
+    ends: list[str] = []
+    at = 0
+    while match := _NESTING.search(text, at):
+        mark, inner, at = match[0], ends[-1] if ends else "", match.end()
+        if mark == inner:
+            ends.pop()
+        elif mark in ("$(", "${"):
+            ends.append(")" if mark == "$(" else "}")
+        elif mark == "`" or (mark == "(" and inner == ")") or (mark == '"' and inner not in ("", '"')):
+            ends.append(")" if mark == "(" else mark)
+        elif mark == '"':
+            found[match.start()] = "'"
+        elif mark == "'" and inner in (")", "`"):
+            at = text.find("'", at) + 1 or len(text)
+    return "".join(found)
 
 
 _WITHIN_A_WORD = re.compile(r"(?<=[\w}/.+@%,:~-])\$([A-Za-z_]\w*)(?=[-./+@%,~])")
