@@ -35,8 +35,8 @@ SCRIPTS: Mapping[str, str] = {
     "a heredoc into a shell": "X=2\ncat <<EOF | bash\ntorchrun t.py --tp $X\nEOF\n",
     "a list in a heredoc": "A=(--tp 2 --bf16)\ncat > j.sh <<EOF\ntorchrun t.py ${A[@]} --x ${A[*]}\nEOF\nbash j.sh\n",
     "arguments in a heredoc": "f() {\n  cat > j.sh <<EOF\ntorchrun t.py $@ --x $*\nEOF\n}\nf --tp 2\nbash j.sh\n",
-    "lines of a heredoc that go on": "A='--tp 2'\ncat > j.sh <<EOF\ntorchrun \\\\\n  t.py \\\\\n  $A \\\\\n  --x ${A}\\\n b\nEOF\n"
-    "bash j.sh\n",
+    "lines of a heredoc that go on": "A='--tp 2'\ncat > j.sh <<EOF\ntorchrun \\\\\n  t.py \\\\\n  $A \\\\\n"
+    "  --x ${A}\\\n b\nEOF\nbash j.sh\n",
     "signs that a heredoc keeps": "A=1\ncat > j.sh <<EOF\nA=2\nB=\\$(echo \\`echo 3\\`)\ntorchrun t.py $A \\$A \\${B} "
     '"$(echo "a )")" \\\\\\$A\nEOF\nbash j.sh\n',
     "quotes in a heredoc": 'A=\'b  c\'\ncat > j.sh <<EOF\ntorchrun t.py "$A" \'$A\' \\"$A\\" "it\'s ${U:-"d  e"}" '
