@@ -33,6 +33,8 @@ FILES = {
 
 SCRIPTS: Mapping[str, str] = {
     "a heredoc into a shell": "X=2\ncat <<EOF | bash\ntorchrun t.py --tp $X\nEOF\n",
+    "lines of a text that go on": "A='--tp 2'\nC=\"torchrun t.py \\\n  $A \\\n  ${B:-x} \\\n  $(echo c) \\\n  "
+    '$((1 + 1)) \\\n"\n$C\neval "$C --y"\nbash -c "$C \\\n $A"\n',
     "a list in a heredoc": "A=(--tp 2 --bf16)\ncat > j.sh <<EOF\ntorchrun t.py ${A[@]} --x ${A[*]}\nEOF\nbash j.sh\n",
     "arguments in a heredoc": "f() {\n  cat > j.sh <<EOF\ntorchrun t.py $@ --x $*\nEOF\n}\nf --tp 2\nbash j.sh\n",
     "lines of a heredoc that go on": "A='--tp 2'\ncat > j.sh <<EOF\ntorchrun \\\\\n  t.py \\\\\n  $A \\\\\n"

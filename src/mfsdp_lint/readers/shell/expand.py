@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import BREAK, Piece, Script, Text, known, option, placed, plain, words
+from mfsdp_lint.readers.shell.script import BREAK, EXPANSIONS, Piece, Script, Text, known, option, placed, plain, words
 from mfsdp_lint.readers.shell.state import State, Variable
 
 if TYPE_CHECKING:
@@ -188,7 +188,6 @@ def _without(text: str, pattern: str, side: str, *, longest: bool) -> str:
     return text[: (min if longest else max)(starts)] if starts else text
 
 
-_EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
 _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
 _ESCAPED_IN_A_DOCUMENT = re.compile(r"\\([$`\\\n])")
@@ -288,11 +287,11 @@ class Expander:
             case "concatenation":
                 yield from self._between(node, _ESCAPED)
             case "simple_expansion":
-                yield from self._variable(node, self.script.source(node).lstrip()[1:])
-            case "expansion" if self.script.source(node).lstrip().startswith("${"):
+                yield from self._variable(node, self.script.source(node)[1:])
+            case "expansion" if self.script.source(node).startswith("${"):
                 yield from self._braces(node)
             case "expansion":
-                yield from self._variable(node, self.script.source(node).lstrip()[1:])
+                yield from self._variable(node, self.script.source(node)[1:])
             case "command_substitution":
                 found = self.runner.substitute(self.script, node, self.state)
                 if found is None:
@@ -302,7 +301,7 @@ class Expander:
             case "process_substitution" if self.script.source(node).lstrip().startswith("<"):
                 yield self._file_of(node)
             case "arithmetic_expansion":
-                value, said = self.number(self.script.source(node).lstrip()[3:-2])
+                value, said = self.number(self.script.source(node)[3:-2])
                 yield self.hole(node) if value is None else self.script.made(node, str(value), option=said)
             case _:
                 yield self.hole(node) if node.named_children else self.script.made(node, self.script.source(node))
@@ -316,7 +315,7 @@ class Expander:
 
     def _quoted(self, node: Node) -> Iterator[Piece | None]:
         start, end = self.script.bounds(node)
-        inner = [child for child in node.children if child.type in _EXPANSIONS]
+        inner = [child for child in node.children if child.type in EXPANSIONS]
         first = start + (2 if node.type == "translated_string" else 1)
         found = list(self.mixed(first, end - 1, inner, _ESCAPED_IN_QUOTES))
         yield from found
@@ -334,7 +333,7 @@ class Expander:
         if script.bounds(string) != (0, len(script.text)):
             return (replace(text[0], text=HOLE),)
         inside = Expander(self.runner, script, self.state)
-        inner = [child for child in string.children if child.type in _EXPANSIONS]
+        inner = [child for child in string.children if child.type in EXPANSIONS]
         found = inside.mixed(1, len(script.text) - 1, inner, _ESCAPED_IN_A_DOCUMENT)
         return tuple(script.made(string, " ") if piece is BREAK else piece for piece in found)
 
@@ -342,9 +341,9 @@ class Expander:
         """Yield the pieces of a text with expansions in it, none of which is split."""
         at = start
         for child in inner:
-            begins, ends = self._bounds(child)
+            begins, ends = self.script.bounds(child)
             yield from self._literal(at, begins, escape)
-            is_list = _LIST.match(self.script.source(child).lstrip())
+            is_list = _LIST.match(self.script.source(child))
             for piece in self.pieces(child):
                 yield piece if piece is BREAK or is_list else piece.splitting(False)
             at = ends
@@ -353,7 +352,7 @@ class Expander:
     def _between(self, node: Node, escape: re.Pattern[str]) -> Iterator[Piece | None]:
         at, end = self.script.bounds(node)
         for child in node.children:
-            begins, ends = self._bounds(child)
+            begins, ends = self.script.bounds(child)
             yield from self._literal(at, begins, escape)
             yield from self.pieces(child)
             at = ends
@@ -433,7 +432,7 @@ class Expander:
 
     def _braces(self, node: Node) -> Iterator[Piece | None]:
         """Expand `${…}`."""
-        source = self.script.source(node).lstrip()
+        source = self.script.source(node)
         found = re.match(
             r"\$\{(?P<mark>[#!]?)(?P<name>\w+|[@*])(?:\[(?P<index>[^\]]*)\])?(?P<rest>.*)\}$", source, re.DOTALL
         )
@@ -568,7 +567,7 @@ class Expander:
             is_set = entry is not None and (operator[0] != ":" or bool(plain(entry)))
             is_set = is_set if self._key(node) is not None else None
         kind = operator[-1]
-        start, end = self._bounds(node)
+        start, end = self.script.bounds(node)
         word_start = start + self.script.text[start:end].index(operator, 2 + len(name)) + len(operator)
         inner = [
             child for child in node.children if self.script.offset(child.start_byte) >= word_start and child.type != "}"
@@ -611,7 +610,7 @@ class Expander:
             return
         at = start
         for child in inner:
-            begins, ends = self._bounds(child)
+            begins, ends = self.script.bounds(child)
             if begins < at:
                 continue
             yield from (piece.splitting() for piece in self._literal(at, begins, _ESCAPED))
@@ -654,13 +653,6 @@ class Expander:
         place, _ = self.number(found["index"])
         inside = place is not None and -len(variable.words) <= place < len(variable.words)
         return (known(variable.words[place]) if inside and place is not None else None) or found[0]
-
-    def _bounds(self, node: Node) -> tuple[int, int]:
-        """Return the start and end of an expansion; within quotes its node begins with the blanks in front of it."""
-        start, end = self.script.bounds(node)
-        if node.type in _EXPANSIONS:
-            start = end - len(self.script.text[start:end].lstrip())
-        return start, end
 
     def _literal(self, start: int, end: int, escape: re.Pattern[str]) -> Iterator[Piece]:
         """Yield literal text without the backslashes that quote; at the end of a line they join it with the next."""

@@ -123,6 +123,8 @@ def is_left_out(text: Text) -> bool:
     return all(piece.option and not piece.option[1:].isdigit() for piece in text)
 
 
+EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
+_BLANKS = re.compile(r"(?:\s|\\\n)+")
 _SUBSTITUTION = ("$(", "`", "<(")
 
 
@@ -279,8 +281,11 @@ class Script:
         return self._starts[number] + place - self.pieces[number].start
 
     def bounds(self, node: Node) -> tuple[int, int]:
-        """Return the start and end of a node."""
-        return self.offset(node.start_byte), self.offset(node.end_byte)
+        """Return the start and end of a node, without the blanks that an expansion's begins with within quotes."""
+        start, end = self.offset(node.start_byte), self.offset(node.end_byte)
+        if node.type in EXPANSIONS and (blanks := _BLANKS.match(self.text, start, end)):
+            start = blanks.end()
+        return start, end
 
     def node_at(self, start: int, end: int) -> Node | None:
         """Return the smallest node around the text between two offsets."""
