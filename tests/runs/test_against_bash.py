@@ -43,6 +43,10 @@ SCRIPTS: Mapping[str, str] = {
     '"$(echo "a )")" \\\\\\$A\nEOF\nbash j.sh\n',
     "quotes in a heredoc": 'A=\'b  c\'\ncat > j.sh <<EOF\ntorchrun t.py "$A" \'$A\' \\"$A\\" "it\'s ${U:-"d  e"}" '
     '"$(echo "$A" \'f )\')"\nEOF\nbash j.sh\n',
+    "a heredoc that keeps its first sign": "cat > j.sh <<EOF\n  \\$(echo torchrun t.py) \\`echo a\\` \\\n  b\nEOF\n"
+    "bash j.sh\n",
+    "a heredoc of usage": "usage() {\n  cat <<EOF\n  $0 --a 1\\\n    --b 2\\\n    it's \"so\n$0 --c\\\n --d\nEOF\n}\n"
+    'usage > /dev/null\ntorchrun t.py # <<EOF\nB="<<EOF"\ntorchrun t.py $B\n',
     "words into a shell": "echo 'torchrun t.py --tp 2' | bash\n",
     "a file into a job": "echo 'torchrun t.py --tp 2' > j.sh\ncat j.sh | sbatch\n",
     "a file as input": "echo 'torchrun t.py --tp 2' > j.sh\nsbatch < j.sh\n",

@@ -255,7 +255,7 @@ class Script:
         self.pieces = pieces
         self.text = plain(pieces)
         self._starts = [0, *accumulate(len(piece.text) for piece in pieces)]
-        parsed = _WITHIN_A_WORD.sub(r"${\1}", readable(self.text))
+        parsed = _WITHIN_A_WORD.sub(r"${\1}", readable(_without_documents(self.text)))
         data = parsed.encode("utf-8", "replace")
         self._offsets = None if len(data) == len(self.text) else list(_offsets(self.text))
         self.root: Node = _parser().parse(data).root_node
@@ -325,6 +325,27 @@ class Script:
         end = max(piece.end for piece in pieces if piece.path == first.path)
         # A piece as long as the written text would be taken for it.
         return Piece(text, first.path, first.lines, first.start, max(end, first.start), option=option)
+
+
+_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?:'(?P<raw>[^'\n]+)'|\"(?P<quoted>[^\"\n]+)\"|\\?(?P<plain>[A-Za-z_]\w*))")
+_BEFORE_COMMAND = re.compile(r"(?:[^\\\"'#]|\\.|\"(?:[^\\\"]|\\.)*\"|'[^']*'|(?<=\S)#)*")
+
+
+def _without_documents(text: str) -> str:
+    """Return a text of the same length whose here-documents are plain: in some the grammar loses its way."""
+    parts: list[str] = []
+    done = at = 0
+    while start := _DOCUMENT.search(text, at):
+        at = start.end()
+        line = text.rfind("\n", 0, start.start()) + 1
+        first = text.find("\n", at) + 1
+        word = start["raw"] or start["quoted"] or start["plain"]
+        end = re.compile(rf"^\t*{re.escape(word)}$", re.MULTILINE).search(text, first) if first else None
+        if end is None or not _BEFORE_COMMAND.fullmatch(text, line, start.start()):
+            continue
+        parts += text[done:first], re.sub(r"[\\$`'\"]", "x", text[first : end.start()])
+        done = at = end.start()
+    return "".join([*parts, text[done:]])
 
 
 _NESTING = re.compile(r"\\.|\$[({]|[`\"'()}]", re.DOTALL)
