@@ -47,6 +47,7 @@ SCRIPTS: Mapping[str, str] = {
     "bash j.sh\n",
     "a heredoc of usage": "usage() {\n  cat <<EOF\n  $0 --a 1\\\n    --b 2\\\n    it's \"so\n$0 --c\\\n --d\nEOF\n}\n"
     'usage > /dev/null\ntorchrun t.py # <<EOF\nB="<<EOF"\ntorchrun t.py $B\n',
+    "numbers that braces count": "for i in {1..3} {009..011} a{-01..1}.x; do torchrun t.py $i {1..2}; done\n",
     "words into a shell": "echo 'torchrun t.py --tp 2' | bash\n",
     "a file into a job": "echo 'torchrun t.py --tp 2' > j.sh\ncat j.sh | sbatch\n",
     "a file as input": "echo 'torchrun t.py --tp 2' > j.sh\nsbatch < j.sh\n",

@@ -104,7 +104,7 @@ def _binary(op: ast.operator, left: int | None, right: int | None) -> int | None
 
 
 _GROUP = re.compile(r"\{([^{}]*)\}")
-_RANGE = re.compile(r"(-?(?:0|[1-9]\d{0,5}))\.\.(-?(?:0|[1-9]\d{0,5}))")
+_RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})")
 _MOST_WORDS = 64
 
 
@@ -134,7 +134,9 @@ def _alternatives(inner: str) -> list[str] | None:
         return None
     first, last = int(found[1]), int(found[2])
     step = 1 if first <= last else -1
-    return [str(number) for number in range(first, last + step, step)]
+    padded = any(re.match(r"-?0\d", each) for each in found.groups())
+    width = max(map(len, found.groups())) if padded else 0
+    return [f"{number:0{width}}" for number in range(first, last + step, step)]
 
 
 _CASES: dict[str, Callable[[str], str]] = {
@@ -684,13 +686,12 @@ class Expander:
         if node.type not in ("word", "concatenation", "brace_expression"):
             return None
         source = self.script.source(node)
-        plain_parts = [
-            child for child in node.children or [node] if child.type in ("word", "number", "brace_expression")
-        ]
+        parts = node.children if node.type == "concatenation" else [node]
+        plain_parts = [child for child in parts if child.type in ("word", "number", "brace_expression")]
         marks = "".join(self.script.source(child) for child in plain_parts)
         if "{" not in marks or not ("," in marks or ".." in marks) or "\\" in marks:
             return None
-        texts = braced_words(source) if len(plain_parts) == len(node.children or [node]) else None
+        texts = braced_words(source) if len(plain_parts) == len(parts) else None
         if texts is None:
             return [(self.script.made(node, HOLE).splitting(),)]
         return None if texts == [source] else [(self.script.made(node, text),) for text in texts]
