@@ -333,18 +333,26 @@ _BEFORE_COMMAND = re.compile(r"(?:[^\\\"'#]|\\.|\"(?:[^\\\"]|\\.)*\"|'[^']*'|(?<
 
 def _without_documents(text: str) -> str:
     """Return a text of the same length whose here-documents are plain: in some the grammar loses its way."""
+    if "<<" not in text:
+        return text
+    lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    places: dict[str, list[int]] = {}
+    for line, place in zip(lines, starts, strict=False):
+        places.setdefault(line.lstrip("\t"), []).append(place)
     parts: list[str] = []
     done = at = 0
-    while start := _DOCUMENT.search(text, at):
-        at = start.end()
-        line = text.rfind("\n", 0, start.start()) + 1
-        first = text.find("\n", at) + 1
-        word = start["raw"] or start["quoted"] or start["plain"]
-        end = re.compile(rf"^\t*{re.escape(word)}$", re.MULTILINE).search(text, first) if first else None
-        if end is None or not _BEFORE_COMMAND.fullmatch(text, line, start.start()):
-            continue
-        parts += text[done:first], re.sub(r"[\\$`'\"]", "x", text[first : end.start()])
-        done = at = end.start()
+    while found := _DOCUMENT.search(text, at):
+        number = bisect_right(starts, found.start()) - 1
+        first = starts[number + 1]
+        ends = places.get(found["raw"] or found["quoted"] or found["plain"], [])
+        nearest = bisect_left(ends, first)
+        at = found.end()
+        if nearest < len(ends):
+            at = first
+            if _BEFORE_COMMAND.fullmatch(text, starts[number], found.start()):
+                parts += text[done:first], re.sub(r"[\\$`'\"]", "x", text[first : ends[nearest]])
+                done = at = ends[nearest]
     return "".join([*parts, text[done:]])
 
 
