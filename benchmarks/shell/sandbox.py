@@ -85,6 +85,7 @@ class Sandbox:
                 capture_output=True,
                 timeout=_SECONDS,
                 stdin=subprocess.DEVNULL,
+                start_new_session=True,  # `kill 0` of a script reaches the whole group, also out of its namespace
             )
         except subprocess.TimeoutExpired:
             return None

@@ -102,6 +102,26 @@ def test_a_launch_that_gives_no_run_is_told_with_its_reason(
 
 
 @pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("actor.megatron.use_megatron_fsdp=True", True),
+        ("+engine.use_torch_fsdp2=${FSDP2:-True}", True),
+        ("engine.use_megatron_fsdp=False", False),
+        ("strategy=fsdp", False),
+    ],
+)
+def test_a_program_of_the_tree_that_is_told_to_shard_and_makes_no_configuration_is_told(
+    words: str, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "launch.sh").write_text(f"python train.py {words}\n", encoding="utf-8")
+    (tmp_path / "train.py").write_text("import sys\nimport engine\nengine.fit(sys.argv)\n", encoding="utf-8")
+    assert main(["runs", "launch.sh"]) == 0
+    said = "launch.sh:1: not followed: train.py makes no configuration that is known\n"
+    assert capsys.readouterr().out.startswith(said) is told
+
+
+@pytest.mark.parametrize(
     "script", ['log "wrote $FSDP_FOLDER for fsdp"', "python report.py --output /runs/fsdp", "echo train.py"]
 )
 def test_what_only_mentions_a_run_is_not_told(

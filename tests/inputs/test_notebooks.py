@@ -82,6 +82,24 @@ def test_a_magic_is_what_it_does_to_the_names(written: str, read: str) -> None:
     assert as_python([before, written])[1] == read
 
 
+@pytest.mark.parametrize(
+    ("cell", "read"),
+    [
+        ('D="/data" # here\nmkdir -p $D\ncd </data>', ["pass", "", ""]),
+        (
+            "torchrun train.py \\\n  --tp 2",
+            ['import os; os.system("torchrun train.py \\\\\\n"', '"  --tp 2\\n")'],
+        ),
+        ("cfg = recipe()\ncfg.x = (", ["cfg = recipe()", "cfg.x = ("]),
+        ("x = (", ["x = ("]),
+        ("import a b", ["import a b"]),
+    ],
+    ids=["commands", "a launch", "a mistake", "nothing but a mistake", "a mistake behind a keyword"],
+)
+def test_commands_for_a_terminal_are_no_python(cell: str, read: list[str]) -> None:
+    assert as_python(cell.split("\n")) == read
+
+
 def test_a_line_within_a_text_is_no_magic() -> None:
     lines = ["!ls", 'said = """', "!ls", '"""']
     assert as_python(lines) == ["pass", *lines[1:]]

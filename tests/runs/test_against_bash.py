@@ -33,6 +33,21 @@ FILES = {
 
 SCRIPTS: Mapping[str, str] = {
     "a heredoc into a shell": "X=2\ncat <<EOF | bash\ntorchrun t.py --tp $X\nEOF\n",
+    "lines of a text that go on": "A='--tp 2'\nC=\"torchrun t.py \\\n  $A \\\n  ${B:-x} \\\n  $(echo c) \\\n  "
+    '$((1 + 1)) \\\n"\n$C\neval "$C --y"\nbash -c "$C \\\n $A"\n',
+    "a list in a heredoc": "A=(--tp 2 --bf16)\ncat > j.sh <<EOF\ntorchrun t.py ${A[@]} --x ${A[*]}\nEOF\nbash j.sh\n",
+    "arguments in a heredoc": "f() {\n  cat > j.sh <<EOF\ntorchrun t.py $@ --x $*\nEOF\n}\nf --tp 2\nbash j.sh\n",
+    "lines of a heredoc that go on": "A='--tp 2'\ncat > j.sh <<EOF\ntorchrun \\\\\n  t.py \\\\\n  $A \\\\\n"
+    "  --x ${A}\\\n b\nEOF\nbash j.sh\n",
+    "signs that a heredoc keeps": "A=1\ncat > j.sh <<EOF\nA=2\nB=\\$(echo \\`echo 3\\`)\ntorchrun t.py $A \\$A \\${B} "
+    '"$(echo "a )")" \\\\\\$A\nEOF\nbash j.sh\n',
+    "quotes in a heredoc": 'A=\'b  c\'\ncat > j.sh <<EOF\ntorchrun t.py "$A" \'$A\' \\"$A\\" "it\'s ${U:-"d  e"}" '
+    '"$(echo "$A" \'f )\')"\nEOF\nbash j.sh\n',
+    "a heredoc that keeps its first sign": "cat > j.sh <<EOF\n  \\$(echo torchrun t.py) \\`echo a\\` \\\n  b\nEOF\n"
+    "bash j.sh\n",
+    "a heredoc of usage": "usage() {\n  cat <<EOF\n  $0 --a 1\\\n    --b 2\\\n    it's \"so\n$0 --c\\\n --d\nEOF\n}\n"
+    'usage > /dev/null\ntorchrun t.py # <<EOF\nB="<<EOF"\ntorchrun t.py $B\n',
+    "numbers that braces count": "for i in {1..3} {009..011} a{-01..1}.x; do torchrun t.py $i {1..2}; done\n",
     "words into a shell": "echo 'torchrun t.py --tp 2' | bash\n",
     "a file into a job": "echo 'torchrun t.py --tp 2' > j.sh\ncat j.sh | sbatch\n",
     "a file as input": "echo 'torchrun t.py --tp 2' > j.sh\nsbatch < j.sh\n",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import keyword
 import re
 import tokenize
 from bisect import bisect_right
@@ -72,7 +73,25 @@ def as_python(lines: Sequence[str]) -> list[str]:
             made += _system(lines[len(made) : len(made) + len(list(more)) + 1], fills=True)
         else:
             made.append(line if _is_open("\n".join(made)) else _line(line))
+    if _is_for_a_terminal(lines) and not parses("\n".join(made)):
+        starts = _PROGRAM.search("\n".join(lines))
+        return _system(lines, fills=False) if starts else ["pass", *[""] * (len(lines) - 1)]
     return made
+
+
+_NO_COMMAND = re.compile(r"\s*(?:#|\w+=\S|$)")
+_TYPED = re.compile(r"\s*(?P<word>[a-z][\w.-]*)\s+[^\s=({\[]")
+
+
+def _is_for_a_terminal(lines: Sequence[str]) -> bool:
+    """Tell whether a cell is commands that its reader copies: it begins with one, and no line of it is Python."""
+    said = [line for line in lines if not _NO_COMMAND.match(line)]
+    typed = _TYPED.match(said[0]) if said else None
+    return typed is not None and not keyword.iskeyword(typed["word"]) and not any(map(_is_statement, said))
+
+
+def _is_statement(line: str) -> bool:
+    return parses(line.strip()) and not isinstance(ast.parse(line.strip()).body[0], ast.Expr)
 
 
 _SHELLS = ("bash", "sh")

@@ -51,6 +51,16 @@ def test_a_commit_between_two_lines_is_judged_by_both(tmp_path: Path) -> None:
     assert "from between megatron-core 0.15 and 0.16" in said
 
 
+def test_a_candidate_that_asks_for_the_groups_of_experts_as_the_next_line_does_is_no_older_one(tmp_path: Path) -> None:
+    """As main was in October 2025: 0.15.0rc5, with the mesh of experts that 0.15.0 has not."""
+    looked = megatron_lm(tmp_path, (0, 15), SAYS.format(15, 0, "rc5"))
+    (tmp_path / "megatron/core/distributed/fsdp/src/megatron_fsdp").mkdir(parents=True)
+    file = tmp_path / "megatron/core/distributed/fsdp/src/megatron_fsdp/utils.py"
+    file.write_text("expt_device_mesh = None\n", encoding="utf-8")
+    (found,) = in_tree(looked)
+    assert (found.core, found.between) == ("0.15.3 | 0.16.0", "0.15.0rc5")
+
+
 def test_a_branch_on_its_way_to_what_is_in_development_is_judged_by_that_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

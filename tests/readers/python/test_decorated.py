@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import Known
+from mfsdp_lint.core.values import UNKNOWN, Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.readers.python.read import read_python
@@ -193,3 +193,20 @@ def test_a_decorator_of_upstream_from_another_module_keeps_its_local_names(tmp_p
     found = read_python([str(path)], Sources(), load_knowledge(resolve_target("0.3.1")))
     recipes = {each.name: each for each in found.recipes}
     assert recipes["recipe"].variants[0].value("ddp.strategy") == Known("optim_grads")
+
+
+def test_a_class_that_a_decorator_out_of_sight_was_given_may_have_more_than_it_shows(tmp_path: Path) -> None:
+    text = """
+import ray
+
+@ray.remote
+class Worker:
+    pass
+
+def recipe() -> ConfigContainer:
+    worker = Worker.options(num_gpus=1).remote()
+    return build(worker.strategy)
+"""
+    (variant,) = read(tmp_path, text)["recipe"].variants
+    assert variant.value("ddp.strategy") == UNKNOWN
+    assert "recipe" not in read(tmp_path, text.replace("@ray.remote", "@dataclass"))

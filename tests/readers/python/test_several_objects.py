@@ -59,3 +59,20 @@ def test_tuples_are_ordered_by_the_first_elements_that_differ() -> None:
         ["a.py"], Sources({"a.py": RECIPE.replace("LOOP", insert)}), load_knowledge(resolve_target("0.3.1"))
     )
     assert found.recipes[0].setting("ddp.use_megatron_fsdp").value == Known(True)
+
+
+def test_a_slice_is_no_key_of_a_dictionary() -> None:
+    text = """
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+def recipe():
+    cfg = llama3_8b_pretrain_config()
+    sections = {"a": cfg.ddp}
+    try:
+        sections[1:2]
+    except (KeyError, TypeError):
+        cfg.ddp.use_megatron_fsdp = True
+    return cfg
+"""
+    found = read_python(["a.py"], Sources({"a.py": text}), load_knowledge(resolve_target("0.3.1")))
+    assert found.recipes[0].setting("ddp.use_megatron_fsdp").value == Known(True)

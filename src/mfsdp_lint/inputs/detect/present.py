@@ -47,6 +47,7 @@ PROBES = (
     FeatureProbe("distributed/fsdp", "", (0, 14), (1, 0)),
     FeatureProbe("distributed/distributed_data_parallel_config.py", "fsdp_manual_registration", (0, 16), (1, 0)),
     FeatureProbe("distributed/finalize_model_grads.py", "force_all_reduce", (0, 16), (1, 0)),
+    FeatureProbe("distributed/fsdp/src/megatron_fsdp/utils.py", "expt_device_mesh", (0, 16), (1, 0)),
     FeatureProbe("distributed/fsdp/mcore_fsdp_adapter.py", "Grandfathered Argument", (0, 17), (0, 19)),
     FeatureProbe("distributed/torch_fully_sharded_data_parallel.py", "def finish_grad_sync", (0, 19), (1, 0)),
     FeatureProbe("distributed/distributed_data_parallel_config.py", "megatron_fsdp_version", (0, 20), (1, 0)),
@@ -55,7 +56,7 @@ PROBES = (
 )
 """Checked on the tags core_v0.12.0 … core_v0.19.0, on main at d98e8a6 and on the commits that Bridge releases pin.
 
-The 0.16.0rc0 that Bridge 0.2 pins still lacks what 0.16.0 has, and passes for 0.15."""
+The 0.16.0rc0 that Bridge 0.2 pins still lacks some of what 0.16.0 has, and is from between 0.15 and that."""
 
 LINES: tuple[Line, ...] = tuple((0, minor) for minor in range(12, 21))
 

@@ -17,7 +17,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.expand import _ESCAPED_IN_QUOTES, Expander
+from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.script import (
     Piece,
     Script,
@@ -730,20 +730,16 @@ BUILTINS: dict[str, Builtin] = {
 }
 
 
-_NOTHING = re.compile(r"(?!)()")
-
-
 def heredoc(expander: Expander, node: Node) -> Text:
-    body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
-    start = next((child for child in node.named_children if child.type == "heredoc_start"), None)
-    if body is None or start is None:
+    parts = {child.type: child for child in node.named_children}
+    if not {"heredoc_start", "heredoc_end"} <= parts.keys():
         return ()
     script = expander.script
-    is_quoted = any(mark in script.source(start) for mark in "'\"\\")
-    inner = [] if is_quoted else [child for child in body.named_children if child.type != "heredoc_content"]
-    escape = _NOTHING if is_quoted else _ESCAPED_IN_QUOTES
-    found = expander.mixed(*script.bounds(body), inner, escape)
-    return tuple(piece for piece in found if piece is not None)
+    # The grammar's own node begins behind the blanks and escaped signs of the first line.
+    first = script.text.find("\n", script.bounds(parts["heredoc_start"])[1]) + 1
+    text = script.cut(first, script.bounds(parts["heredoc_end"])[0])
+    is_quoted = any(mark in script.source(parts["heredoc_start"]) for mark in "'\"\\")
+    return text if is_quoted else expander.document(text)
 
 
 _REFERENCE = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<bare>[A-Za-z_]\w*))")

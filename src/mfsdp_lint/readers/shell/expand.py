@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import BREAK, Piece, Script, Text, known, option, placed, plain, words
+from mfsdp_lint.readers.shell.script import BREAK, EXPANSIONS, Piece, Script, Text, known, option, placed, plain, words
 from mfsdp_lint.readers.shell.state import State, Variable
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _binary(op: ast.operator, left: int | None, right: int | None) -> int | None
 
 
 _GROUP = re.compile(r"\{([^{}]*)\}")
-_RANGE = re.compile(r"(-?(?:0|[1-9]\d{0,5}))\.\.(-?(?:0|[1-9]\d{0,5}))")
+_RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})")
 _MOST_WORDS = 64
 
 
@@ -134,7 +134,9 @@ def _alternatives(inner: str) -> list[str] | None:
         return None
     first, last = int(found[1]), int(found[2])
     step = 1 if first <= last else -1
-    return [str(number) for number in range(first, last + step, step)]
+    padded = any(re.match(r"-?0\d", each) for each in found.groups())
+    width = max(map(len, found.groups())) if padded else 0
+    return [f"{number:0{width}}" for number in range(first, last + step, step)]
 
 
 _CASES: dict[str, Callable[[str], str]] = {
@@ -188,9 +190,9 @@ def _without(text: str, pattern: str, side: str, *, longest: bool) -> str:
     return text[: (min if longest else max)(starts)] if starts else text
 
 
-_EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
 _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
+_ESCAPED_IN_A_DOCUMENT = re.compile(r"\\([$`\\\n])")
 _NUMBER = re.compile(r"\$\(\((.*)\)\)", re.DOTALL)
 _INNER = re.compile(
     r"(?P<count>\$#|\$\{#\})|\$\{#(?P<length>\w+)\[[@*]\]\}|\$?\{?(?P<name>[A-Za-z_]\w*)\[(?P<index>[^][]+)\]\}?"
@@ -287,11 +289,11 @@ class Expander:
             case "concatenation":
                 yield from self._between(node, _ESCAPED)
             case "simple_expansion":
-                yield from self._variable(node, self.script.source(node).lstrip()[1:])
-            case "expansion" if self.script.source(node).lstrip().startswith("${"):
+                yield from self._variable(node, self.script.source(node)[1:])
+            case "expansion" if self.script.source(node).startswith("${"):
                 yield from self._braces(node)
             case "expansion":
-                yield from self._variable(node, self.script.source(node).lstrip()[1:])
+                yield from self._variable(node, self.script.source(node)[1:])
             case "command_substitution":
                 found = self.runner.substitute(self.script, node, self.state)
                 if found is None:
@@ -301,7 +303,7 @@ class Expander:
             case "process_substitution" if self.script.source(node).lstrip().startswith("<"):
                 yield self._file_of(node)
             case "arithmetic_expansion":
-                value, said = self.number(self.script.source(node).lstrip()[3:-2])
+                value, said = self.number(self.script.source(node)[3:-2])
                 yield self.hole(node) if value is None else self.script.made(node, str(value), option=said)
             case _:
                 yield self.hole(node) if node.named_children else self.script.made(node, self.script.source(node))
@@ -315,20 +317,35 @@ class Expander:
 
     def _quoted(self, node: Node) -> Iterator[Piece | None]:
         start, end = self.script.bounds(node)
-        inner = [child for child in node.children if child.type in _EXPANSIONS]
+        inner = [child for child in node.children if child.type in EXPANSIONS]
         first = start + (2 if node.type == "translated_string" else 1)
         found = list(self.mixed(first, end - 1, inner, _ESCAPED_IN_QUOTES))
         yield from found
         if not found and "@" not in self.script.source(node):
             yield self.script.made(node, "")  # nothing is a word within quotes; a list of nothing is none
 
+    def document(self, text: Text) -> Text:
+        """Expand a here-document: like a string, in which a quote is a character as any other."""
+        if not any(mark in piece.text for piece in text for mark in "$`\\"):
+            return text
+        script = Script.of_document(text)
+        string = script.root
+        while string.type != "string" and string.children:
+            string = string.children[0]
+        if script.bounds(string) != (0, len(script.text)):
+            return (replace(text[0], text=HOLE),)
+        inside = Expander(self.runner, script, self.state)
+        inner = [child for child in string.children if child.type in EXPANSIONS]
+        found = inside.mixed(1, len(script.text) - 1, inner, _ESCAPED_IN_A_DOCUMENT)
+        return tuple(script.made(string, " ") if piece is BREAK else piece for piece in found)
+
     def mixed(self, start: int, end: int, inner: list[Node], escape: re.Pattern[str]) -> Iterator[Piece | None]:
         """Yield the pieces of a text with expansions in it, none of which is split."""
         at = start
         for child in inner:
-            begins, ends = self._bounds(child)
+            begins, ends = self.script.bounds(child)
             yield from self._literal(at, begins, escape)
-            is_list = _LIST.match(self.script.source(child).lstrip())
+            is_list = _LIST.match(self.script.source(child))
             for piece in self.pieces(child):
                 yield piece if piece is BREAK or is_list else piece.splitting(False)
             at = ends
@@ -337,7 +354,7 @@ class Expander:
     def _between(self, node: Node, escape: re.Pattern[str]) -> Iterator[Piece | None]:
         at, end = self.script.bounds(node)
         for child in node.children:
-            begins, ends = self._bounds(child)
+            begins, ends = self.script.bounds(child)
             yield from self._literal(at, begins, escape)
             yield from self.pieces(child)
             at = ends
@@ -362,7 +379,7 @@ class Expander:
         """Yield the pieces of a list: `"${A[@]}"` is a word for each element, `"${A[*]}"` one word with blanks between
         them, and without quotes all are split.
         """
-        quoted = node.parent is not None and node.parent.type in ("string", "heredoc_body")
+        quoted = node.parent is not None and node.parent.type == "string"
         for number, text in enumerate(texts):
             if number:
                 yield self.script.made(node, self._separators()[:1]) if quoted and star else BREAK
@@ -417,7 +434,7 @@ class Expander:
 
     def _braces(self, node: Node) -> Iterator[Piece | None]:
         """Expand `${…}`."""
-        source = self.script.source(node).lstrip()
+        source = self.script.source(node)
         found = re.match(
             r"\$\{(?P<mark>[#!]?)(?P<name>\w+|[@*])(?:\[(?P<index>[^\]]*)\])?(?P<rest>.*)\}$", source, re.DOTALL
         )
@@ -552,7 +569,7 @@ class Expander:
             is_set = entry is not None and (operator[0] != ":" or bool(plain(entry)))
             is_set = is_set if self._key(node) is not None else None
         kind = operator[-1]
-        start, end = self._bounds(node)
+        start, end = self.script.bounds(node)
         word_start = start + self.script.text[start:end].index(operator, 2 + len(name)) + len(operator)
         inner = [
             child for child in node.children if self.script.offset(child.start_byte) >= word_start and child.type != "}"
@@ -595,7 +612,7 @@ class Expander:
             return
         at = start
         for child in inner:
-            begins, ends = self._bounds(child)
+            begins, ends = self.script.bounds(child)
             if begins < at:
                 continue
             yield from (piece.splitting() for piece in self._literal(at, begins, _ESCAPED))
@@ -639,13 +656,6 @@ class Expander:
         inside = place is not None and -len(variable.words) <= place < len(variable.words)
         return (known(variable.words[place]) if inside and place is not None else None) or found[0]
 
-    def _bounds(self, node: Node) -> tuple[int, int]:
-        """Return the start and end of an expansion; within quotes its node begins with the blanks in front of it."""
-        start, end = self.script.bounds(node)
-        if node.type in _EXPANSIONS:
-            start = end - len(self.script.text[start:end].lstrip())
-        return start, end
-
     def _literal(self, start: int, end: int, escape: re.Pattern[str]) -> Iterator[Piece]:
         """Yield literal text without the backslashes that quote; at the end of a line they join it with the next."""
         at = start
@@ -676,13 +686,12 @@ class Expander:
         if node.type not in ("word", "concatenation", "brace_expression"):
             return None
         source = self.script.source(node)
-        plain_parts = [
-            child for child in node.children or [node] if child.type in ("word", "number", "brace_expression")
-        ]
+        parts = node.children if node.type == "concatenation" else [node]
+        plain_parts = [child for child in parts if child.type in ("word", "number", "brace_expression")]
         marks = "".join(self.script.source(child) for child in plain_parts)
         if "{" not in marks or not ("," in marks or ".." in marks) or "\\" in marks:
             return None
-        texts = braced_words(source) if len(plain_parts) == len(node.children or [node]) else None
+        texts = braced_words(source) if len(plain_parts) == len(parts) else None
         if texts is None:
             return [(self.script.made(node, HOLE).splitting(),)]
         return None if texts == [source] else [(self.script.made(node, text),) for text in texts]

@@ -9,6 +9,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.recipe import Span, Unfollowed
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.relevance import trains_nothing
 from mfsdp_lint.readers.shell.builtins import BUILTINS
 from mfsdp_lint.readers.shell.launch_command import STARTS_NOTHING, ShellLaunch, may_start, program_of
 from mfsdp_lint.readers.shell.run import Runner
@@ -21,11 +22,17 @@ _TRAINS = re.compile(
 )
 """A program's name, an option, a variable or an override: a message or a folder may have the word as well."""
 
+_SHARDS = re.compile(
+    r"(?<![\w-])(?:--|(?:[+\w]+\.)*)use[-_](?:(?:megatron|custom)[-_]fsdp|torch[-_]fsdp2)\b(?![= ]false\b)",
+    re.IGNORECASE,
+)
+"""An option or an override of Megatron's own switches."""
+
 
 def overlooked(path: str, runner: Runner) -> Unfollowed | None:
     """Return the first command of a script without runs that may start one, with the reason why it is not followed.
 
-    None where there is no such command, or the program that it starts was followed.
+    None where there is no such command, or the program that it starts was followed and is not told to shard.
     """
     launches = {launch.span: launch for launch in runner.launches}
     for script in list(runner.scripts.values()):
@@ -55,8 +62,11 @@ def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Runn
     if name in BUILTINS or STARTS_NOTHING.fullmatch(name):
         return ""
     if launch is not None:
-        if program_of(launch, runner.path, runner.sources) is not None:
-            return ""
+        at_hand = program_of(launch, runner.path, runner.sources)
+        if at_hand is not None:
+            text = runner.sources.text_or_none(at_hand)
+            is_told = _SHARDS.search(_words_of(launch)) and text is not None and not trains_nothing(text)
+            return f"{at_hand} makes no configuration that is known" if is_told else ""
         program = plain(launch.started.program)
         if any(HOLE in plain(word) and any(piece.splits for piece in word) for word in launch.started.arguments):
             return f"the words that {posixpath.basename(program)} is given are not known"

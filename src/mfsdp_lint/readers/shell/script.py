@@ -123,6 +123,8 @@ def is_left_out(text: Text) -> bool:
     return all(piece.option and not piece.option[1:].isdigit() for piece in text)
 
 
+EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
+_BLANKS = re.compile(r"(?:\s|\\\n)+")
 _SUBSTITUTION = ("$(", "`", "<(")
 
 
@@ -249,11 +251,11 @@ def _parser() -> Parser:
 class Script:
     """A text with its tree. Offsets are in characters; the nodes' own are in bytes."""
 
-    def __init__(self, pieces: Text) -> None:
+    def __init__(self, pieces: Text, readable: Callable[[str], str] = str) -> None:
         self.pieces = pieces
         self.text = plain(pieces)
         self._starts = [0, *accumulate(len(piece.text) for piece in pieces)]
-        parsed = _WITHIN_A_WORD.sub(r"${\1}", self.text)
+        parsed = _WITHIN_A_WORD.sub(r"${\1}", readable(_without_documents(self.text)))
         data = parsed.encode("utf-8", "replace")
         self._offsets = None if len(data) == len(self.text) else list(_offsets(self.text))
         self.root: Node = _parser().parse(data).root_node
@@ -262,6 +264,12 @@ class Script:
     def of_file(cls, path: str, text: str) -> Script:
         """Make the script of a file's text."""
         return cls(of_file(path, text))
+
+    @classmethod
+    def of_document(cls, text: Text) -> Script:
+        """Make a script of one string, of the text of a here-document, in which the grammar overlooks expansions."""
+        quote = replace(text[0], text='"')
+        return cls((quote, *text, quote), lambda said: f'"{_without_quotes(said[1:-1])}"')
 
     def offset(self, byte: int) -> int:
         """Convert an offset in bytes to one in characters."""
@@ -273,8 +281,11 @@ class Script:
         return self._starts[number] + place - self.pieces[number].start
 
     def bounds(self, node: Node) -> tuple[int, int]:
-        """Return the start and end of a node."""
-        return self.offset(node.start_byte), self.offset(node.end_byte)
+        """Return the start and end of a node, without the blanks that an expansion's begins with within quotes."""
+        start, end = self.offset(node.start_byte), self.offset(node.end_byte)
+        if node.type in EXPANSIONS and (blanks := _BLANKS.match(self.text, start, end)):
+            start = blanks.end()
+        return start, end
 
     def node_at(self, start: int, end: int) -> Node | None:
         """Return the smallest node around the text between two offsets."""
@@ -314,6 +325,58 @@ class Script:
         end = max(piece.end for piece in pieces if piece.path == first.path)
         # A piece as long as the written text would be taken for it.
         return Piece(text, first.path, first.lines, first.start, max(end, first.start), option=option)
+
+
+_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?:'(?P<raw>[^'\n]+)'|\"(?P<quoted>[^\"\n]+)\"|\\?(?P<plain>[A-Za-z_]\w*))")
+_BEFORE_COMMAND = re.compile(r"(?:[^\\\"'#]|\\.|\"(?:[^\\\"]|\\.)*\"|'[^']*'|(?<=\S)#)*")
+
+
+def _without_documents(text: str) -> str:
+    """Return a text of the same length whose here-documents are plain: in some the grammar loses its way."""
+    if "<<" not in text:
+        return text
+    lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    places: dict[str, list[int]] = {}
+    for line, place in zip(lines, starts, strict=False):
+        places.setdefault(line.lstrip("\t"), []).append(place)
+    parts: list[str] = []
+    done = at = 0
+    while found := _DOCUMENT.search(text, at):
+        number = bisect_right(starts, found.start()) - 1
+        first = starts[number + 1]
+        ends = places.get(found["raw"] or found["quoted"] or found["plain"], [])
+        nearest = bisect_left(ends, first)
+        at = found.end()
+        if nearest < len(ends):
+            at = first
+            if _BEFORE_COMMAND.fullmatch(text, starts[number], found.start()):
+                parts += text[done:first], re.sub(r"[\\$`'\"]", "x", text[first : ends[nearest]])
+                done = at = ends[nearest]
+    return "".join([*parts, text[done:]])
+
+
+_NESTING = re.compile(r"\\.|\$[({]|[`\"'()}]", re.DOTALL)
+
+
+def _without_quotes(text: str) -> str:
+    """Return a text of the same length without the double quotes that stand outside of its expansions."""
+    found = list(text)
+    ends: list[str] = []
+    at = 0
+    while match := _NESTING.search(text, at):
+        mark, inner, at = match[0], ends[-1] if ends else "", match.end()
+        if mark == inner:
+            ends.pop()
+        elif mark in ("$(", "${"):
+            ends.append(")" if mark == "$(" else "}")
+        elif mark == "`" or (mark == "(" and inner == ")") or (mark == '"' and inner not in ("", '"')):
+            ends.append(")" if mark == "(" else mark)
+        elif mark == '"':
+            found[match.start()] = "'"
+        elif mark == "'" and inner in (")", "`"):
+            at = text.find("'", at) + 1 or len(text)
+    return "".join(found)
 
 
 _WITHIN_A_WORD = re.compile(r"(?<=[\w}/.+@%,:~-])\$([A-Za-z_]\w*)(?=[-./+@%,~])")

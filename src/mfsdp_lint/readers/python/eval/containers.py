@@ -141,6 +141,8 @@ def entry(interp: Interpreter, holder: Object, key: Object, node: Any, frame: Fr
 
 
 def _dict_entry(interp: Interpreter, holder: DictObject, key: Object, node: Any, frame: Frame) -> Object:
+    if isinstance(key, slice):
+        raise Raised("TypeError", "unhashable type: 'slice'")  # from Python 3.12 on it is a KeyError
     if not hashable(key):
         return selected(interp, holder, key, entries_of(interp, holder))
     found = holder.fields.get(key, MISSING)
@@ -222,7 +224,7 @@ def hashable(key: Object) -> bool:
     """Tell whether a key is known well enough to be a key of a dictionary."""
     if isinstance(key, tuple):
         return all(map(hashable, key))
-    return not isinstance(key, (Unknown, Choice, ListObject, DictObject, Instance))
+    return not isinstance(key, (Unknown, Choice, ListObject, DictObject, Instance, slice))
 
 
 def _sequence_entry(

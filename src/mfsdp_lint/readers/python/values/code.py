@@ -183,6 +183,7 @@ class ClassObject:
     `data` has the facts of a class whose body is not at hand.
     `said` is what its body assigns to its names, as it is written.
     `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
+    `replaced`: a decorator out of sight may have made something else of it, with more attributes.
     """
 
     name: str
@@ -204,6 +205,7 @@ class ClassObject:
     plain: set[str] = field(default_factory=set)
     decorator: Any = MISSING
     said: Mapping[str, ast.expr | None] | None = None
+    replaced: bool = False
 
     def __post_init__(self) -> None:
         self.qualified_name = f"{self.module.name}.{self.name}"
