@@ -58,8 +58,11 @@ Answers = tuple[dict[str, RunOutcome], tuple[str, ...]]
 By = Callable[[Sequence[RunRequest], Tell], Answers]
 """Has questions answered. Raises UsageError where no directory can be made."""
 
-AGENT = ("--standalone", "--max-restarts", "0")
-"""Options of torch's launcher: alone on its machine, and giving up where a rank fails."""
+AGENT = ("--max-restarts", "0")
+"""An option of torch's launcher: it gives up where a rank fails."""
+
+ALONE = ("--standalone", "--local-addr", "127.0.0.1")
+"""Options of torch's launcher on one machine."""
 
 
 def launched(
@@ -82,7 +85,7 @@ def launched(
             document = job(questions, timeout, device, str(launch.directory / "tmp"), versions=versions)
             files.put(str(launch.directory / JOB), json.dumps(document, indent=1).encode())
             line = launch.command(
-                *("torch.distributed.run", *AGENT, "--local-addr", "127.0.0.1", "--nproc-per-node", str(ranks)),
+                *("torch.distributed.run", *ALONE, *AGENT, "--nproc-per-node", str(ranks)),
                 *("--log-dir", str(launch.directory / "ranks"), "--redirects", "3"),
                 *(str(WORKER / "start.py"), "rank", *(str(launch.directory / name) for name in (JOB, "answers"))),
             )

@@ -176,8 +176,8 @@ def _trained(told: Told) -> dict[str, Any] | None:
     }
 
 
-def jobs_text(jobs: Sequence[LaunchJob], scripts: Sequence[str], python: str, again: Sequence[str]) -> str:
-    """Describe the jobs for people."""
+def jobs_text(jobs: Sequence[LaunchJob], scripts: Sequence[str], queue: str, python: str, again: Sequence[str]) -> str:
+    """Describe the jobs for people. `queue` is who would get them."""
     lines = ["Nothing was submitted, and nothing run but start-up validation."]
     for job in jobs:
         ranks = f"{count(job.ranks, 'rank')} without a GPU"
@@ -186,11 +186,16 @@ def jobs_text(jobs: Sequence[LaunchJob], scripts: Sequence[str], python: str, ag
             ranks = f"{count(job.ranks, 'GPU')} of compute capability {capability} or above"
         runs = f"{count(len(job.questions), 'run')} on {ranks}, {job.seconds / 60:.0f} minutes at most"
         lines += [f"{job.directory.name}: {runs}: {printable(_some(job.recipes))}"]
-    lines += ["", f"Slurm would be given {count(len(scripts), 'script')}:"]
+    lines += ["", f"{queue} would be given {count(len(scripts), 'script')}:"]
     for script in scripts:
         lines += ["", *(f"  {line}".rstrip() for line in script.rstrip().split("\n"))]
-    lines += ["", "Without Slurm, on a machine that sees the folder:"]
-    lines += [f"  {shlex.join(job.command(python))}" for job in jobs]
+    nodes = max((job.nodes for job in jobs), default=1)
+    first = ", of which HOST is the first" if nodes > 1 else ""
+    lines += [
+        "",
+        f"Without {queue}, on {'machines that see' if nodes > 1 else 'a machine that sees'} the folder{first}:",
+    ]
+    lines += [f"  {shlex.join(job.command(python, str(node)))}" for job in jobs for node in range(job.nodes)]
     lines += ["", "The answers are read, and missing ones submitted, by", f"  {shlex.join(again)}"]
     return "\n".join(lines) + "\n"
 
