@@ -122,7 +122,7 @@ def test_a_run_that_was_cut_off_has_the_reason_of_its_job(written: Written) -> N
     outcomes, stood_in = job.collect(HERE, "job 7 ended: it was cancelled")
     assert [outcomes[key].told for key in written.keys[:2]] == [
         "it ran through",
-        "Ended: job 7 ended: it was cancelled",
+        "job 7 ended: it was cancelled",
     ]
     assert stood_in == ("wandb",)
 

@@ -19,7 +19,7 @@ from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.dryrun.containment import MEMORY_LIMIT, NODES, WORKER, settings_for
 from mfsdp_lint.dryrun.inventory import BRIDGE, PACKAGES, Device, Installed
-from mfsdp_lint.dryrun.outcome import Failure, RunOutcome
+from mfsdp_lint.dryrun.outcome import ENDED, Failure, RunOutcome
 from mfsdp_lint.dryrun.ranks import AGENT, ALONE, JOB, Answers, By, RunRequest, Tell, job, read, with_loads
 from mfsdp_lint.inputs.options import UsageError
 
@@ -117,7 +117,7 @@ class LaunchJob:
         if other := _other_versions(self.directory, installed):
             return dict.fromkeys(names, nothing(other)), ()
         outcomes, stood_in = read(self.directory / "answers", names, self.ranks, why)
-        cut_off = {name for name, each in outcomes.items() if why and each.failure and each.failure.type == "Ended"}
+        cut_off = {name for name, each in outcomes.items() if why and each.failure and each.failure.type == ENDED}
         return outcomes | dict.fromkeys(cut_off, nothing(why)), stood_in
 
 
@@ -208,7 +208,7 @@ def resuming(by: By, folder: Path, device: Device, installed: Installed) -> By:
             stood_in = stood_in or missing
         again = {each.load for each in questions if each.load and each.name not in known}
         rest = [each for each in questions if each.name not in known or each.name in again]
-        tell(f"{len(questions) - len(rest)} of {len(questions)} runs of the proxy model have ended before")
+        tell(f"{len(questions) - len(rest)} of {len(questions)} runs of the small model have ended before")
         if not rest:
             return known, stood_in
         outcomes, missing = by(rest, tell)
@@ -251,4 +251,4 @@ def _other_versions(directory: Path, installed: Installed) -> str:
 
 def nothing(why: str) -> RunOutcome:
     """Return the outcome of a run that was not made."""
-    return RunOutcome("start", Failure("Ended", why))
+    return RunOutcome("start", Failure(ENDED, why))

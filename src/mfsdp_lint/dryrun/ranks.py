@@ -18,7 +18,7 @@ from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.dryrun.containment import MEMORY, WORKER, contained
 from mfsdp_lint.dryrun.inventory import CPU, Device
-from mfsdp_lint.dryrun.outcome import Failure, PlainSettings, RunOutcome, failure_from, together
+from mfsdp_lint.dryrun.outcome import ENDED, Failure, PlainSettings, RunOutcome, failure_from, together
 from mfsdp_lint.dryrun.proxy import base_of
 
 STEPS = 4
@@ -60,6 +60,8 @@ By = Callable[[Sequence[RunRequest], Tell], Answers]
 
 AGENT = ("--max-restarts", "0")
 """An option of torch's launcher: it gives up where a rank fails."""
+
+LOGS = "; --keep keeps their logs"
 
 ALONE = ("--standalone", "--local-addr", "127.0.0.1")
 """Options of torch's launcher on one machine."""
@@ -106,7 +108,7 @@ def launched(
         def ended() -> None:
             nonlocal number
             number += 1
-            tell(f"{number} of {len(questions)} runs of the proxy model have ended")
+            tell(f"{number} of {len(questions)} runs of the small model have ended")
 
         for chunk in in_chunks(questions):
             found, missing = launch(chunk, ended)
@@ -160,7 +162,7 @@ def read(answers: Path, names: Sequence[str], ranks: int, why: str = "") -> Answ
     """Read the answers of the ranks. `why` is the reason given for a question that none has answered."""
     starts = [_read(answers, "start", rank) for rank in range(ranks)]
     broken = next((failure for start in starts if start and (failure := failure_from(start["error"]))), None)
-    nothing = RunOutcome("import", broken or Failure("Ended", why or "the launch ended without an answer"))
+    nothing = RunOutcome("import", broken or Failure(ENDED, why or f"the ranks ended without an answer{LOGS}"))
     outcomes = {}
     for name in names:
         given = [_read(answers, name, rank) for rank in range(ranks)]
