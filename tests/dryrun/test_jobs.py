@@ -187,3 +187,12 @@ def test_what_is_printed() -> None:
         "The answers are read, and missing ones submitted, by\n"
         "  mfsdp-lint dry-run 'a b.py' --resume\n"
     )
+
+
+def test_a_folder_of_another_user_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path, how: str) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(jobs.files, "written", refused)
+    with pytest.raises(UsageError, match="it belongs to another user; name a folder of your own"), jobs.alone(tmp_path):
+        pass

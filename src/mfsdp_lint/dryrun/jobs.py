@@ -11,7 +11,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -137,12 +137,15 @@ def empty(into: str) -> Path:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Keep others from the folder meanwhile. Raises UsageError where somebody else is at work in it."""
-    with files.written(folder / "lock", "a") as lock:
+    """Keep others from the folder meanwhile. Raises UsageError where it is somebody else's, or in use."""
+    with ExitStack() as stack:
         try:
+            lock = stack.enter_context(files.written(folder / "lock", "a"))
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UsageError(f"--keep {folder}: another dry run is at work in it") from None
+        except PermissionError:
+            raise UsageError(f"--keep {folder}: it belongs to another user; name a folder of your own") from None
         except OSError:  # a file system without locks
             pass
         yield

@@ -336,4 +336,5 @@ def _why(slurm: submitit.Job[int], state: str) -> str:
 
 def _said_by_sbatch(error: Exception) -> str:
     lines = [line.strip().removeprefix("sbatch: error: ") for line in str(error).split("\n")]
-    return next((line for line in reversed(lines) if line), type(error).__name__)
+    said = next((line for line in reversed(lines) if line), type(error).__name__)
+    return f"the queue is full ({said})" if "temporarily unavailable" in said else said  # MaxJobCount is reached
