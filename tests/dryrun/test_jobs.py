@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from mfsdp_lint.core import files
 from mfsdp_lint.dryrun import jobs
 from mfsdp_lint.dryrun.inventory import A_CLUSTER, CPU, Installed
 from mfsdp_lint.dryrun.jobs import JobOptions, LaunchJob
@@ -193,6 +194,6 @@ def test_a_folder_of_another_user_is_left_alone(tmp_path: Path, monkeypatch: pyt
     def refused(path: Path, how: str) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(jobs.files, "written", refused)
+    monkeypatch.setattr(files, "written", refused)
     with pytest.raises(UsageError, match="it belongs to another user; name a folder of your own"), jobs.alone(tmp_path):
         pass

@@ -336,7 +336,8 @@ def _in_words(path: str, value: Known) -> str:
         return "it ran through" if value.value == DONE else f"it failed in the stage {value.value}"
     if name in flags:
         return flags[name].format(no)
-    return values.get(name, f"{name} is {{}}").format(describe(value))
+    said = str(value.value) if name == "write.after" else describe(value)
+    return values.get(name, f"{name} is {{}}").format(said)
 
 
 def _observed(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -> Variant:
