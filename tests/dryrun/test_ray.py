@@ -132,11 +132,14 @@ def test_a_full_cluster_is_told_and_an_interrupt_stops_the_job(runs: Runs) -> No
         runs.send(True, True, True)
     assert said[-1] == "0 of 3 launches have ended, 2 running, others wait for room on the cluster"
     assert runs.notes[-1] == f"stopped job {runs.number}; --resume goes on in {runs.folder}"
+    runs.meanwhile = lambda text: None
+    runs.awake.touch()
+    assert runs.send(True, True, True) == ["done", "done", "done"]
 
 
 def test_a_job_that_a_killed_run_has_left_is_waited_for(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(ray.Cluster, "_stop", lambda *given: None)
+        patch.setattr(ray.Cluster, "_stop", lambda self, client: None)
         runs.when_running(interrupt)
         with pytest.raises(KeyboardInterrupt):
             runs.send(True)

@@ -36,6 +36,9 @@ _ENTRY = f"python3 {_DRIVER} {_PLAN}"
 _OF_A_NODE = ("$NODE", "$HOST", "$PORT")
 """What worker/on_ray.py tells the shell of a node."""
 
+_REFUSED = (RuntimeError, OSError, ValueError)
+"""Errors of Ray's client: the cluster refuses something, or does not answer."""
+
 _EVERY = (1.0, 30.0)
 """Seconds between two looks at the log, in the beginning and after some minutes."""
 
@@ -86,7 +89,7 @@ class Cluster:
         """
         try:
             client = JobSubmissionClient()
-        except (RuntimeError, ConnectionError, ValueError) as error:
+        except _REFUSED as error:
             raise UsageError(
                 f"--executor ray: {_first_line(error)}; RAY_ADDRESS names the cluster, as in http://localhost:8265"
             ) from None
@@ -100,7 +103,7 @@ class Cluster:
                     sent += self._submit(rest, client)
                 self._wait(sent, client, tell)
             except BaseException:
-                self._stop(sent, client)
+                self._stop(client)
                 raise
         outcomes: dict[str, RunOutcome] = {}
         stood_in: tuple[str, ...] = ()
@@ -147,7 +150,7 @@ class Cluster:
         environment = {"working_dir": str(self.folder / number)}
         try:
             client.submit_job(entrypoint=_ENTRY, submission_id=number, runtime_env=environment)
-        except (RuntimeError, ConnectionError, ValueError) as error:
+        except _REFUSED as error:
             raise UsageError(f"--executor ray: the job was refused: {_first_line(error)}") from None
         launches = f"{len(written)} launches" if len(written) > 1 else "a launch"
         self.note(f"submitted to Ray: job {number} with {launches}, in {self.folder}")
@@ -172,7 +175,7 @@ class Cluster:
             for number in dict.fromkeys(each.number for each in waiting):
                 try:
                     status, log = client.get_job_info(number).status, client.get_job_logs(number)
-                except (RuntimeError, ConnectionError) as error:
+                except _REFUSED as error:
                     if "does not exist" not in str(error):
                         silent = ", and the cluster does not answer"
                         continue
@@ -213,14 +216,18 @@ class Cluster:
                 last = [line.strip() for line in log.split("\n") if line.strip()]
                 each.why = f"ended without an answer{f': {last[-1]}' if last else ''}"
 
-    def _stop(self, sent: Sequence[_Sent], client: JobSubmissionClient) -> None:
-        for number in dict.fromkeys(each.number for each in sent if each.state != "ended"):
-            try:
-                client.stop_job(number)
-            except (RuntimeError, ConnectionError) as error:
-                self.note(f"job {number} could not be stopped: {_first_line(error)}")
-            else:
-                self.note(f"stopped job {number}; --resume goes on in {self.folder}")
+    def _stop(self, client: JobSubmissionClient) -> None:
+        """Stop the jobs of the folder, also one that is just being submitted, and forget them."""
+        numbers = {path: files.read(path).decode() for path in self.folder.glob(f"*/{_NUMBER}")}
+        try:
+            for job in client.list_jobs():
+                if job.submission_id in numbers.values() and not job.status.is_terminal():
+                    client.stop_job(job.submission_id)
+                    self.note(f"stopped job {job.submission_id}; --resume goes on in {self.folder}")
+        except _REFUSED as error:
+            self.note(f"the job could not be stopped: {_first_line(error)}")
+        for path in numbers:
+            path.unlink()
 
 
 def _why(status: JobStatus | None, number: str, log: str) -> str:
