@@ -45,8 +45,6 @@ _SET = {
     **dict.fromkeys(("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"), "1"),
 }
 
-_OF_ONE_NODE = {"GLOO_SOCKET_IFNAME": _LOOPBACK, "NCCL_SOCKET_IFNAME": _LOOPBACK, "NCCL_IB_DISABLE": "1"}
-
 
 @dataclass(frozen=True, slots=True)
 class Contained:
@@ -141,5 +139,8 @@ def settings_for(devices: bool, nodes: int = 1) -> dict[str, str]:
 
     Ranks keep to their machine unless there are several.
     """
-    found = {**_SET, **_OF_ONE_NODE} if nodes == 1 else dict(_SET)
+    found = dict(_SET)
+    if nodes == 1:
+        found["GLOO_SOCKET_IFNAME"] = _LOOPBACK
+        found |= {"NCCL_SOCKET_IFNAME": _LOOPBACK, "NCCL_IB_DISABLE": "1"} if devices else {}
     return found if devices else {**found, "CUDA_VISIBLE_DEVICES": ""}

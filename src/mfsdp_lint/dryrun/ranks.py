@@ -61,8 +61,6 @@ By = Callable[[Sequence[RunRequest], Tell], Answers]
 AGENT = ("--max-restarts", "0")
 """An option of torch's launcher: it gives up where a rank fails."""
 
-LOGS = "; --keep keeps their logs"
-
 ALONE = ("--standalone", "--local-addr", "127.0.0.1")
 """Options of torch's launcher on one machine."""
 
@@ -162,7 +160,9 @@ def read(answers: Path, names: Sequence[str], ranks: int, why: str = "") -> Answ
     """Read the answers of the ranks. `why` is the reason given for a question that none has answered."""
     starts = [_read(answers, "start", rank) for rank in range(ranks)]
     broken = next((failure for start in starts if start and (failure := failure_from(start["error"]))), None)
-    nothing = RunOutcome("import", broken or Failure(ENDED, why or f"the ranks ended without an answer{LOGS}"))
+    nothing = RunOutcome(
+        "import", broken or Failure(ENDED, why or "the ranks ended without an answer; --keep keeps their logs")
+    )
     outcomes = {}
     for name in names:
         given = [_read(answers, name, rank) for rank in range(ranks)]
