@@ -73,7 +73,7 @@ class Failure:
 
     @property
     def missing(self) -> str:
-        """What is missing on this machine, in words; "" where nothing is known to be."""
+        """The lack of this machine that caused it, in words; "" where none is known."""
         found = (what for what, words in _OF_THE_MACHINE.items() if any(each in self.message for each in words))
         return next(found, "")
 

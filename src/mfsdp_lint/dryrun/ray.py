@@ -1,4 +1,4 @@
-"""One Ray job for all launches, with a placement group for each; the answers are in its log.
+"""Launches in a job of Ray, each with a placement group; the answers are in the log of the job.
 
 The job brings its files along, so the nodes need not see the folder. This module needs the extra `ray`.
 """
@@ -34,7 +34,7 @@ _PLAN, _DRIVER = "launches.json", "on_ray.py"
 _ENTRY = f"python3 {_DRIVER} {_PLAN}"
 
 _OF_A_NODE = ("$NODE", "$HOST", "$PORT")
-"""What worker/on_ray.py tells the shell of a node."""
+"""Variables that worker/on_ray.py sets for the shell of a node."""
 
 _REFUSED = (RuntimeError, OSError, ValueError)
 """Errors of Ray's client: the cluster refuses something, or does not answer."""
