@@ -30,6 +30,7 @@ from mfsdp_lint.dryrun.outcome import PlainSettings, RunOutcome  # noqa: E402
 from mfsdp_lint.dryrun.proxy import BASE  # noqa: E402
 from mfsdp_lint.dryrun.ranks import (  # noqa: E402
     AGENT,
+    ALONE,
     Answers,
     By,
     RunRequest,
@@ -205,7 +206,9 @@ def _with_fsdp2(python: str, timeout: float) -> By:
                 *("--local-addr", "127.0.0.1", "--nproc-per-node", str(ranks)),
                 *(str(ROOT / "benchmarks" / "memory_fsdp2.py"), str(launch.directory / "job.json"), str(answers)),
             ]
-            process = launch.start(launch.command("torch.distributed.run", *AGENT, *line), output="launcher.log")
+            process = launch.start(
+                launch.command("torch.distributed.run", *ALONE, *AGENT, *line), output="launcher.log"
+            )
             try:
                 process.wait(limit(questions, timeout, CPU))
             finally:

@@ -1,4 +1,4 @@
-"""Pictures of the tool on a terminal of 80 columns: docs/screens/*.svg, from real runs on examples/.
+"""Pictures of the tool on a terminal: docs/screens/*.svg, from real runs on examples/.
 
 python -m tools.screens
 """
@@ -19,14 +19,16 @@ from collections.abc import Mapping
 from mfsdp_lint.checkout import CHECKOUT
 
 FOLDER = CHECKOUT.parent / "docs" / "screens"
-WIDTH = 80
+WIDTH, WIDE = 80, 128
 
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "check": ("llama3_8b_fsdp.py",),
     "diff": ("llama3_8b_fsdp.py", "--diff"),
     "why": ("why", "llama3_8b_fsdp.py::llama3_8b_fsdp", "checkpoint.ckpt_format"),
     "audit": ("audit", "llama3_8b_fsdp.py", "--settings", "model.*_parallel_size"),
+    "fit": ("audit", ".", "--memory", "--world-size", "64", "--gpu", "h100"),
 }
+"""The words of each picture's command."""
 
 FONTS = re.compile(r"    @font-face \{\{.*?\}\}\n", re.DOTALL)
 """Fonts that a picture would load from elsewhere; the viewer's own do."""
@@ -34,10 +36,11 @@ FONTS = re.compile(r"    @font-face \{\{.*?\}\}\n", re.DOTALL)
 
 def screens() -> dict[str, str]:
     """Run every command, and return its picture by the file's name."""
-    return {
-        f"{name}.svg": picture(on_a_terminal(*words), " ".join(("mfsdp-lint", *words)))
-        for name, words in COMMANDS.items()
-    }
+    drawn = {}
+    for name, words in COMMANDS.items():
+        width = WIDE if "--memory" in words else WIDTH  # a table
+        drawn[f"{name}.svg"] = picture(on_a_terminal(*words, width=width), " ".join(("mfsdp-lint", *words)), width)
+    return drawn
 
 
 def on_a_terminal(*words: str, width: int = WIDTH) -> str:
@@ -66,13 +69,13 @@ def on_a_terminal(*words: str, width: int = WIDTH) -> str:
     return b"".join(pieces).decode().replace("\r\n", "\n")
 
 
-def picture(text: str, title: str) -> str:
+def picture(text: str, title: str, width: int) -> str:
     """Draw a terminal with a text and its colours as SVG. It loads nothing."""
     from rich._export_format import CONSOLE_SVG_FORMAT
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
+    console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
     console.print(Text.from_ansi(text))
     return str(console.export_svg(title=title, code_format=FONTS.sub("", CONSOLE_SVG_FORMAT)))
 

@@ -1,4 +1,4 @@
-"""A Slurm cluster of one node in a folder of its own: munge, slurmctld and slurmd, with nothing of the system's."""
+"""A Slurm cluster in a folder of its own: munge, slurmctld and a slurmd for each node, with nothing of the system's."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ import pytest
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
 _PATH = f"{os.environ['PATH']}{os.pathsep}/usr/sbin{os.pathsep}/sbin"
 CPUS = 4
+"""Those of a node."""
 
 _CONFIGURATION = """\
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={controller}
-SlurmdPort={daemon}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge.socket
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/%n.spool
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/%n.pid
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 ProctrackType=proctrack/linuxproc
@@ -45,9 +45,10 @@ SchedulerParameters=sched_interval=1,sched_min_interval=1,bf_interval=1
 SlurmdParameters=config_overrides
 EnforcePartLimits=ALL
 KillWait=2
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
-PartitionName=all Nodes={host} Default=YES State=UP
+{nodes}
+PartitionName=all Nodes=ALL Default=YES State=UP
 """
+_NODE = "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} State=UNKNOWN"
 
 
 def missing() -> list[str]:
@@ -56,21 +57,19 @@ def missing() -> list[str]:
 
 
 @contextmanager
-def one_node(folder: Path) -> Iterator[Path]:
-    """Start a cluster; yields its configuration, which SLURM_CONF has to name.
+def started(folder: Path, nodes: int) -> Iterator[Path]:
+    """Start a cluster, all nodes of it on this machine; yields its configuration, which SLURM_CONF has to name.
 
     Skips the test where the daemons do not run, as in a container that forbids them what they need.
     """
     host = socket.gethostname().partition(".")[0]
-    free = [_free_port() for _ in range(2)]
-    for name in ("state", "spool"):
+    names = [f"node{number}" for number in range(nodes)]
+    for name in ("state", *(f"{name}.spool" for name in names)):
         (folder / name).mkdir()
+    lines = "\n".join(_NODE.format(name=name, host=host, port=_free_port(), cpus=CPUS) for name in names)
     configuration = folder / "slurm.conf"
-    configuration.write_text(
-        _CONFIGURATION.format(
-            host=host, folder=folder, user=getpass.getuser(), controller=free[0], daemon=free[1], cpus=CPUS
-        )
-    )
+    text = _CONFIGURATION.format(host=host, folder=folder, user=getpass.getuser(), controller=_free_port(), nodes=lines)
+    configuration.write_text(text)
     (folder / "cgroup.conf").touch()
     key = folder / "munge.key"
     key.touch(mode=0o600)
@@ -79,12 +78,13 @@ def one_node(folder: Path) -> Iterator[Path]:
     munge = ["munged", "--foreground", "--force", f"--key-file={key}", f"--seed-file={folder}/munge.seed", *places]
     environment = {**os.environ, "PATH": _PATH, "SLURM_CONF": str(configuration)}
     with ExitStack() as stack:
-        for command in (munge, ["slurmctld", "-D"], ["slurmd", "-D"]):
+        for command in (munge, ["slurmctld", "-D"], *(["slurmd", "-D", "-N", name] for name in names)):
             stack.enter_context(_running(command, folder, environment))
             if command is munge and not _soon((folder / "munge.socket").exists):
                 pytest.skip(f"munge does not start here: {_last_word(folder / 'munge.log')}")
-        if not _soon(lambda: said("sinfo", "--noheader", "--format=%T", environment=environment).strip() == "idle"):
-            words = [_last_word(folder / f"{name}.log") for name in ("slurmctld", "slurmd")]
+        sinfo = ("sinfo", "--noheader", "--Node", "--format=%T")
+        if not _soon(lambda: said(*sinfo, environment=environment).split() == ["idle"] * nodes):
+            words = [_last_word(folder / f"{name}.log") for name in ("slurmctld", *names)]
             pytest.skip(f"Slurm does not start here: {'; '.join(words)}")
         yield configuration
         said("scancel", f"--user={getpass.getuser()}", environment=environment)
@@ -101,7 +101,7 @@ def said(*command: str, environment: dict[str, str] | None = None) -> str:
 def _running(command: list[str], folder: Path, environment: dict[str, str]) -> Iterator[None]:
     program = shutil.which(command[0], path=_PATH)
     assert program is not None
-    with (folder / f"{command[0]}.log").open("w") as log:
+    with (folder / f"{command[-1] if '-N' in command else command[0]}.log").open("w") as log:
         process = subprocess.Popen(
             [program, *command[1:]], cwd=folder, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL
         )

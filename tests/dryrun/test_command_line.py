@@ -303,7 +303,7 @@ def test_without_a_tree_a_finding_of_a_check_is_inconclusive(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert checked(tmp_path) == 1
-    told = "a dry run was inconclusive: a source tree of Megatron-LM decides it, which --megatron-lm names"
+    told = "a dry run was inconclusive: it takes a source tree of Megatron-LM, which --megatron-lm names"
     assert told in capsys.readouterr().out
 
 
@@ -316,7 +316,7 @@ def test_findings_for_another_version_than_that_of_the_tree_are_inconclusive(
     small_tree: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert checked(tmp_path, "--megatron-lm", small_tree, "--target-core", "0.15.3") == 1
-    assert "it is judged for other versions than that of Megatron-LM in" in capsys.readouterr().out
+    assert "it is about other versions than that of Megatron-LM in" in capsys.readouterr().out
 
 
 def test_the_examples_of_rules_are_verified_with_a_tree(small_tree: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from pathlib import Path
 
@@ -12,16 +14,17 @@ from mfsdp_lint.dryrun.executors import Asked, place
 from mfsdp_lint.dryrun.inventory import CPU, Installed
 from mfsdp_lint.dryrun.jobs import JobOptions
 from mfsdp_lint.dryrun.ranks import Batch
-from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.inputs.options import Executor, UsageError
 from tests.dryrun.samples import FSDP
 
 HERE = Installed("/opt/python", "3.11", {"megatron-bridge": "0.3.1", "megatron-core": "0.16.1"})
 
 
-def scripts(folder: Path, tier: str, options: JobOptions, recipes: int = 1) -> list[str]:
-    """The scripts for recipes; nothing is submitted, and no Slurm is there."""
-    pytest.importorskip("submitit", reason="submitit is not installed")
-    asked = Asked("slurm", tier, 2, 60, keep=str(folder / "jobs"), print_job=True, jobs=options)  # type: ignore[arg-type]
+def scripts(folder: Path, tier: str, options: JobOptions, recipes: int = 1, executor: Executor = "slurm") -> list[str]:
+    """The scripts for recipes; nothing is submitted, and no cluster is there."""
+    if executor == "slurm":
+        pytest.importorskip("submitit", reason="submitit is not installed")
+    asked = Asked(executor, tier, 2, 60, keep=str(folder / "jobs"), print_job=True, jobs=options)  # type: ignore[arg-type]
     there = place(HERE, asked, pytest.fail)
     batch = Batch(there.by, there.device)
     for number in range(recipes):
@@ -67,6 +70,29 @@ def test_the_extra_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(UsageError, match=r"--executor slurm: .*submitit") as error:
         place(HERE, Asked("slurm", "cpu", 2, 60, keep=str(tmp_path / "jobs")), pytest.fail)
     assert error.value.more == ("  pip install 'mfsdp-lint[slurm]'",)
+
+
+def test_ray_takes_no_option_of_slurm(tmp_path: Path) -> None:
+    pytest.importorskip("ray.job_submission", reason="ray is not installed (pip install 'mfsdp-lint[ray]')")
+    options = JobOptions(image="nvcr.io/nvidia/nemo:25.11")
+    with pytest.raises(UsageError, match="--container-image: --executor ray has none"):
+        place(HERE, Asked("ray", "gpu", 2, 60, keep=str(tmp_path / "jobs"), jobs=options), pytest.fail)
+
+
+def test_what_ray_would_be_given(tmp_path: Path) -> None:
+    pytest.importorskip("ray.job_submission", reason="ray is not installed (pip install 'mfsdp-lint[ray]')")
+    (script,) = scripts(tmp_path, "gpu", JobOptions(gpus=1, minutes=5, setup=("module load cuda",)), 2, "ray")
+    assert re.fullmatch(
+        r"ray job submit --submission-id (\S+) --working-dir \S+/jobs/\1 --no-wait -- python3 on_ray.py launches.json",
+        script,
+    )
+    (plan,) = (tmp_path / "jobs").glob("*/launches.json")
+    launches, worker = json.loads(plan.read_text())
+    assert [(each["name"], each["needs"], each["seconds"]) for each in launches] == [
+        (f"job-{number}", {"CPU": 2, "GPU": 1}, 300) for number in (1, 2)
+    ]
+    assert launches[0]["script"].startswith("module load cuda\nexec python3 worker/start.py torch.distributed.run ")
+    assert "worker/start.py" in worker
 
 
 def test_this_machine_takes_what_its_python_has() -> None:

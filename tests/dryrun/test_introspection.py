@@ -53,13 +53,13 @@ def test_a_finding_is_refuted_by_a_run_that_passes() -> None:
 def test_a_control_run_that_fails_too_confirms_nothing() -> None:
     _, found = validated(WRONG, refuses(lambda _: WRONG_FORMAT))
     assert found["MFSDP101"].verdict == "inconclusive"
-    assert found["MFSDP101"].reason.startswith("the control run failed too")
+    assert found["MFSDP101"].reason.startswith("start-up refuses it without the mistake too")
     assert found["MFSDP101"].seen == WRONG_FORMAT
 
 
 def test_another_error_confirms_nothing_and_is_told_as_unforeseen() -> None:
     seen, found = validated(WRONG, refuses(lambda _: "ValueError: the moon is full"))
-    assert found["MFSDP101"].reason == "something else stops it before: ValueError: the moon is full"
+    assert found["MFSDP101"].reason == "start-up refuses something else before: ValueError: the moon is full"
     assert [refusal.violation for refusal in seen.refusals] == [None]
 
 
@@ -83,4 +83,4 @@ def test_what_waits_for_a_save_is_tried_with_one_and_told_as_what_it_is() -> Non
 def test_a_setting_that_the_classes_do_not_have_decides_nothing() -> None:
     passed = RunOutcome(PASSED.stage, no_field=("checkpoint.ckpt_format",))
     _, found = validated(WRONG, lambda _: passed)
-    assert found["MFSDP101"].reason == "checkpoint.ckpt_format cannot be given to this version"
+    assert found["MFSDP101"].reason == "this version has no checkpoint.ckpt_format, or not with this value"

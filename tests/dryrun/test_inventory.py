@@ -65,7 +65,7 @@ def test_auto_takes_gpus_where_there_are_as_many_as_ranks() -> None:
 def test_no_gpu_is_told() -> None:
     with pytest.raises(UsageError, match="--tier gpu: python sees no GPU: this machine has none") as error:
         NONE.device("gpu", 2)
-    assert "--executor slurm sends it to a cluster" in error.value.more[0]
+    assert "--executor slurm or ray sends it to a cluster" in error.value.more[0]
 
 
 def test_ranks_share_a_gpu_where_the_tier_for_gpus_is_asked_for() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from mfsdp_lint.core import files
 from mfsdp_lint.dryrun import jobs
 from mfsdp_lint.dryrun.inventory import A_CLUSTER, CPU, Installed
 from mfsdp_lint.dryrun.jobs import JobOptions, LaunchJob
@@ -122,7 +123,7 @@ def test_a_run_that_was_cut_off_has_the_reason_of_its_job(written: Written) -> N
     outcomes, stood_in = job.collect(HERE, "job 7 ended: it was cancelled")
     assert [outcomes[key].told for key in written.keys[:2]] == [
         "it ran through",
-        "Ended: job 7 ended: it was cancelled",
+        "job 7 ended: it was cancelled",
     ]
     assert stood_in == ("wandb",)
 
@@ -138,6 +139,27 @@ def test_a_job_that_cannot_be_read_is_told(written: Written) -> None:
         written.again()
 
 
+def test_the_ranks_of_a_job_are_spread_over_as_many_nodes_as_divide_them(tmp_path: Path) -> None:
+    def nodes(ranks: int, share_folder: bool = True, save: str | None = None) -> int:
+        run = RunRequest(f"run-{ranks}", {}, {}, ranks, save=save)
+        options = JobOptions(nodes=2, share_folder=share_folder)
+        (job,) = jobs.write(tmp_path, [run], options, 60, CPU, HERE)
+        environment = json.loads((job.directory / "job.json").read_text())["environment"]
+        assert ("GLOO_SOCKET_IFNAME" in environment) == (job.nodes == 1)  # one machine keeps to itself
+        return job.nodes
+
+    assert [nodes(ranks) for ranks in (2, 3, 4)] == [2, 1, 2]
+    assert [nodes(2, share_folder, "saved") for share_folder in (True, False)] == [2, 1]
+
+
+def test_a_node_begins_with_its_number_and_the_first_ones_address() -> None:
+    job = LaunchJob(Path("/jobs/job-1"), (RunRequest("run-1", {}, {}, 4),), CPU, 240.0, nodes=2)
+    said = job.shell("python3", "$NODE", "$HOST", "$PORT")
+    assert said.startswith("exec env MFSDP_LINT_DRY_RUN_NODES=2 python3 ")
+    assert "--nnodes 2 --node-rank $NODE --master-addr $HOST --master-port $PORT " in said
+    assert "--nproc-per-node 2 " in said
+
+
 def test_a_limit_of_memory_goes_with_the_command() -> None:
     run = RunRequest("run-1", {}, {})
     without, limited = (LaunchJob(Path("/jobs/job-1"), (run,), CPU, 240.0, memory) for memory in (0, 1 << 30))
@@ -148,7 +170,7 @@ def test_what_is_printed() -> None:
     run = RunRequest("run-1", {}, {}, recipe="a b.py::one")
     job = LaunchJob(Path("/jobs/job-1"), (run, run), A_CLUSTER, 240.0)
     again = ["mfsdp-lint", "dry-run", "a b.py", "--resume"]
-    assert jobs_report.jobs_text([job], ["#!/bin/bash\n\nsrun it\n"], "python3", again) == (
+    assert jobs_report.jobs_text([job], ["#!/bin/bash\n\nsrun it\n"], "Slurm", "python3", again) == (
         "Nothing was submitted, and nothing run but start-up validation.\n"
         "job-1: 2 runs on 2 GPUs of compute capability 9.0 or above, 4 minutes at most: a b.py::one\n"
         "\n"
@@ -159,9 +181,19 @@ def test_what_is_printed() -> None:
         "  srun it\n"
         "\n"
         "Without Slurm, on a machine that sees the folder:\n"
-        "  python3 -m torch.distributed.run --standalone --max-restarts 0 --nproc-per-node 2 "
+        "  python3 /jobs/job-1/worker/start.py torch.distributed.run --standalone --local-addr 127.0.0.1 "
+        "--max-restarts 0 --nproc-per-node 2 "
         "--log-dir /jobs/job-1/ranks /jobs/job-1/worker/start.py elsewhere /jobs/job-1\n"
         "\n"
         "The answers are read, and missing ones submitted, by\n"
         "  mfsdp-lint dry-run 'a b.py' --resume\n"
     )
+
+
+def test_a_folder_of_another_user_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path, how: str) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(files, "written", refused)
+    with pytest.raises(UsageError, match="it belongs to another user; name a folder of your own"), jobs.alone(tmp_path):
+        pass

@@ -31,3 +31,17 @@ def test_errors_of_the_machine_say_nothing_of_the_settings() -> None:
     assert Failure("RuntimeError", "Torch not compiled with CUDA enabled").of_the_machine
     assert Failure("OSError", "[Errno 28] No space left on device").of_the_machine
     assert not Failure("AssertionError", "Megatron FSDP only supports fsdp_dtensor checkpoint format").of_the_machine
+
+
+def test_what_is_missing_here_is_told_in_words() -> None:
+    outcome = together([answer("load", "FileNotFoundError", "Checkpoint path /models/base does not exist")])
+    assert not outcome.conclusive
+    assert outcome.told == (
+        "a file or folder that it takes does not exist here: "
+        "FileNotFoundError: Checkpoint path /models/base does not exist"
+    )
+    assert together([answer("wrap", "Ended", "stopped after 60 s")]).told == "stopped after 60 s"
+
+
+def test_an_error_that_says_something_of_the_settings_stands_alone() -> None:
+    assert together([answer("wrap", "ValueError", "bad")]).told == "ValueError: bad"

@@ -77,3 +77,10 @@ def test_nothing_passes_by_a_control_that_failed() -> None:
 def test_what_a_warning_supposes_is_no_verdict_on_the_recipe() -> None:
     supposed = Confirmation("hypothetical", "introspect", "seen", "would be confirmed if it saved")
     assert replace(FINE, findings=((FOUND, supposed),)).word == "passed"
+
+
+def test_a_warning_that_could_not_be_decided_leaves_a_recipe_passed_which_an_error_does_not() -> None:
+    undecided = Confirmation("inconclusive", "cpu", "", "the small model does without what the mistake is about")
+    warning = replace(FOUND, case=replace(FOUND.case, severity="warning"))
+    seen = [replace(FINE, findings=((finding, undecided),)).word for finding in (warning, FOUND)]
+    assert seen == ["passed", "inconclusive"]

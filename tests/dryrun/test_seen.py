@@ -34,8 +34,8 @@ def test_a_value_that_start_up_replaces_is_confirmed_by_its_replacement() -> Non
     assert verdict(switches_off) == Confirmation(
         "confirmed",
         "introspect",
-        "seen.after.ddp.average_in_collective is False; "
-        "without the mistake seen.after.ddp.average_in_collective is False",
+        "ddp.average_in_collective is False at the end of the run; "
+        "without the mistake ddp.average_in_collective is False at the end of the run",
     )
 
 
@@ -53,7 +53,7 @@ def test_what_is_seen_without_the_mistake_as_well_shows_nothing() -> None:
 def test_what_was_not_seen_decides_nothing() -> None:
     not_given = replace(PASSED, left_out=("ddp.average_in_collective",))
     found = verdict(lambda settings: not_given)
-    assert (found.verdict, found.reason) == ("inconclusive", "what would show it was not seen: it ran through")
+    assert (found.verdict, found.reason) == ("inconclusive", "nothing was seen that would show it: it ran through")
 
 
 def test_a_control_run_that_fails_decides_nothing() -> None:
@@ -62,7 +62,9 @@ def test_a_control_run_that_fails_decides_nothing() -> None:
             return switches_off(settings)
         return failed("startup", "ModuleNotFoundError: No module named 'nowhere'")
 
-    assert verdict(fails_without).reason.startswith("the control run is not right either: ModuleNotFoundError")
+    assert verdict(fails_without).reason.startswith(
+        "the run without the mistake is not right either: a package is missing here"
+    )
 
 
 def test_a_run_that_ends_otherwise_contradicts_nothing() -> None:

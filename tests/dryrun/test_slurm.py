@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.dryrun.inventory import CPU, Installed
-from mfsdp_lint.dryrun.jobs import JobOptions, resuming
-from mfsdp_lint.dryrun.ranks import Batch, Key
+from mfsdp_lint.dryrun.inventory import CPU
+from mfsdp_lint.dryrun.jobs import JobOptions
+from mfsdp_lint.dryrun.ranks import Batch
 from mfsdp_lint.inputs.options import UsageError
-from tests.dryrun import cluster
-from tests.dryrun.samples import FSDP
+from tests.dryrun import cluster, sending
+from tests.dryrun.sending import AS_IT_IS, INSTALLED, told
 
 pytest.importorskip("submitit", reason="submitit is not installed")
 if missing := cluster.missing():
@@ -23,83 +22,27 @@ from mfsdp_lint.dryrun import slurm
 
 pytestmark = pytest.mark.xdist_group("slurm")
 
-AS_IT_IS = JobOptions()
-
-INSTALLED = Installed("python", "3.11", {"megatron-bridge": "0.3.1", "megatron-core": "0.16.1"})
-
-PYTHON = """\
-#!{python}
-import json, os, sys, time
-if "-c" in sys.argv:  # it starts the job
-    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
-folder = sys.argv[-1]
-with open(f"{{folder}}/job.json") as stream:
-    job = json.load(stream)
-for question in job["questions"]:
-    if question["settings"].get("sleeps") and not os.path.exists({awake!r}):
-        time.sleep(600)
-    for rank in range(job["ranks"]):
-        with open(f"{{folder}}/answers/start.{{rank}}.json", "w") as stream:
-            json.dump({{"error": None, "stood_in": ["triton"]}}, stream)
-        with open(f"{{folder}}/answers/{{question['id']}}.{{rank}}.json", "w") as stream:
-            json.dump({{"stage": "done", "error": None, "losses": [4.8]}}, stream)
-"""
-
 
 @pytest.fixture(scope="module")
 def queue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A cluster, which Slurm's programs find."""
-    with cluster.one_node(tmp_path_factory.mktemp("slurm")) as configuration, pytest.MonkeyPatch.context() as patch:
+    with (
+        cluster.started(tmp_path_factory.mktemp("slurm"), nodes=2) as configuration,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         patch.setenv("SLURM_CONF", str(configuration))
         yield
 
 
-class Runs:
-    """Runs that are sent to the cluster from one folder, and what is said meanwhile."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "runs"
-        self.folder.mkdir()
-        self.awake = folder / "awake"
-        self.python = folder / "python"
-        self.python.write_text(PYTHON.format(python=sys.executable, awake=str(self.awake)))
-        self.python.chmod(0o755)
-        self.notes: list[str] = []
-        self.meanwhile: Callable[[str], None] = lambda text: None
+class Runs(sending.Runs):
+    """Runs that are sent to Slurm."""
 
     def cluster(self, options: JobOptions = AS_IT_IS) -> slurm.Cluster:
         return slurm.Cluster(self.folder, options, str(self.python), 60, CPU, INSTALLED, self.notes.append)
 
-    def send(self, *sleeping: bool, ranks: int = 2, options: JobOptions = AS_IT_IS) -> list[str]:
-        """Have a run of each recipe made; returns what came of each."""
-        batch = Batch(resuming(self.cluster(options).answer, self.folder, CPU, INSTALLED))
-        keys = [self.want(batch, number, sleeps, ranks) for number, sleeps in enumerate(sleeping)]
-        batch.run(self.meanwhile)
-        return told(batch, keys)
-
-    def want(self, batch: Batch, number: int, sleeps: bool, ranks: int) -> Key:
-        batch.recipe = f"recipe {number}"
-        return batch.want({**FSDP, "ddp.bucket_size": number, "sleeps": sleeps}, ranks)
-
-    def when_running(self, what: Callable[[], object], running: str = ", 1 running") -> None:
-        """Do something once, when a job runs."""
-        done: list[str] = []
-
-        def meanwhile(text: str) -> None:
-            if running in text and not done:
-                done.append(text)
-                what()
-
-        self.meanwhile = meanwhile
-
     @property
     def submitted(self) -> int:
         return len(list(self.folder.glob("slurm/*_submitted.pkl")))
-
-
-def told(batch: Batch, keys: Sequence[Key]) -> list[str]:
-    outcomes = [batch.outcome(key) for key in keys]
-    return [each.failure.text if each.failure else each.stage for each in outcomes]
 
 
 @pytest.fixture
@@ -146,11 +89,31 @@ def test_a_time_limit_is_told(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_node_that_goes_down_is_told(runs: Runs) -> None:
-    node = cluster.said("sinfo", "--noheader", "--format=%n").strip()
-    runs.when_running(lambda: cluster.said("scontrol", "update", f"nodename={node}", "state=down", "reason=test"))
+    update = ("scontrol", "update", "nodename=node[0-1]")
+    runs.when_running(lambda: cluster.said(*update, "state=down", "reason=test"))
     (why,) = runs.send(True)
-    cluster.said("scontrol", "update", f"nodename={node}", "state=resume")
+    cluster.said(*update, "state=resume")
     assert why == f"job {job_of(runs, 0)} ended: its node failed"
+
+
+def test_the_ranks_of_a_job_are_spread_over_nodes(runs: Runs) -> None:
+    assert runs.send(False, options=JobOptions(nodes=2)) == ["done"]
+    assert [len(list(runs.folder.glob(f"slurm/*_{task}_log.out"))) for task in range(3)] == [1, 1, 0]
+
+
+def test_a_full_queue_is_told_and_one_word_stops_all(runs: Runs) -> None:
+    said: list[str] = []
+
+    def interrupt_when_others_wait(text: str) -> None:
+        said.append(text)
+        if "others wait" in text:
+            interrupt()
+
+    runs.meanwhile = interrupt_when_others_wait
+    with pytest.raises(KeyboardInterrupt):
+        runs.send(True, True, True, ranks=cluster.CPUS)
+    assert said[-1] == "0 of 3 jobs have ended, 2 running, others wait (Resources)"
+    assert runs.notes[-1].startswith("cancelled what had not ended: 3 of the jobs")
 
 
 def interrupt() -> None:

@@ -27,8 +27,8 @@ CONFIRMED = Confirmation("confirmed", "introspect", "AssertionError: Megatron FS
             "report it",
         ),
         (
-            Confirmation("inconclusive", "cpu", "TypeError: x", "the control run is not right either"),
-            "a dry run (cpu) was inconclusive: the control run is not right either (seen: TypeError: x)",
+            Confirmation("inconclusive", "cpu", "TypeError: x", "the run without the mistake is not right either"),
+            "a dry run (cpu) was inconclusive: the run without the mistake is not right either (seen: TypeError: x)",
         ),
         (
             Confirmation("hypothetical", "introspect", "TypeError: x", "would be confirmed if it saved"),

@@ -38,6 +38,7 @@ SUMMARY = (
 EXAMPLES = (
     ("mfsdp-lint dry-run recipes/llama.py::pretrain", "two ranks on a CPU"),
     ("mfsdp-lint dry-run --executor slurm --tier gpu --keep /shared/runs recipes/", "GPUs of a Slurm cluster"),
+    ("mfsdp-lint dry-run --executor ray --tier gpu --keep runs recipes/", "GPUs of a Ray cluster"),
     ("mfsdp-lint --confirm recipes/", "a verdict on every finding"),
 )
 
@@ -91,14 +92,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "are skipped",
     )
     where = parser.add_argument_group("where it is run")
-    where.add_argument("--executor", choices=EXECUTORS, help="this machine (default), or jobs of a Slurm cluster")
+    where.add_argument("--executor", choices=EXECUTORS, help="this machine (default), or the nodes of a cluster")
     where.add_argument(
         "--keep",
         metavar="DIR",
-        help="keep the log and the answers of every launch in this folder; the nodes see it too",
+        help="keep the log and the answers of every launch in this folder, which Slurm's nodes see too",
     )
     where.add_argument(
         "--resume", action="store_true", help="use the answers that an earlier run left in --keep, and go on there"
+    )
+    where.add_argument(
+        "--nodes", type=_positive, metavar="N", help="spread the ranks of a job evenly over N nodes (default: 1)"
     )
     where.add_argument("--partition", metavar="NAME", help="the partition of Slurm")
     where.add_argument("--account", metavar="NAME", help="the account of Slurm")
@@ -210,7 +214,7 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
 
     here = place(installed, asked, note)
     # Jobs for elsewhere have the folder for themselves.
-    keep = None if asked.executor == "slurm" else asked.keep
+    keep = asked.keep if asked.executor == "local" else None
     front_end = MEGATRON_LM if tree else BRIDGE
     recipes, code = _recipes(arguments, target, installed, front_end, keep)
     judge = Examiner(target, [rule for rule in load_rules() if rule.is_on], here.device.decides, front_end)
@@ -240,7 +244,7 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
         if in_json:
             print_json(report.jobs_document(here.jobs, scripts, python, again))
         else:
-            terminal.show(report.jobs_text(here.jobs, scripts, python, again))
+            terminal.show(report.jobs_text(here.jobs, scripts, here.queue, python, again))
         return code
     if in_json:
         print_json(report.document(done, installed, tree))
@@ -269,7 +273,7 @@ def _asked(arguments: argparse.Namespace) -> Asked:
         key.name for key in BY_NAME["dry-run"].keys if given[key.field] and key.field not in ("executor", "keep")
     ]
     if executor == "local" and of_jobs:
-        raise UsageError(f"--{of_jobs[0]}: nothing is submitted without --executor slurm")
+        raise UsageError(f"--{of_jobs[0]}: nothing is submitted without --executor slurm or ray")
     time = chosen.get("time")
     memory = None if arguments.memory is None else arguments.memory << 20
     return Asked(
@@ -290,6 +294,7 @@ def _asked(arguments: argparse.Namespace) -> Asked:
             mounts=chosen.get("container_mounts"),
             max_jobs=chosen.get("max_jobs"),
             setup=tuple(chosen.get("setup", ())),
+            nodes=chosen.get("nodes") or 1,
             memory=memory or 0,
         ),
     )
@@ -340,7 +345,7 @@ def _recipes(
 
 _OF_PLANNING = (
     *("findings", "fixed", "execute", "checkpoint", "ranks", "tier", "python", "exclude", "search_path"),
-    *("executor", "keep", "gpus_per_job", "container_image"),
+    *("executor", "keep", "gpus_per_job", "nodes", "container_image"),
 )
 _OF_PLANNING_TOO = {"overrides": "set", "environment": "env", "config": "config"}
 

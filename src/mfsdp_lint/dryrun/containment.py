@@ -28,6 +28,9 @@ MEMORY = 4 << 30
 MEMORY_LIMIT = "MFSDP_LINT_DRY_RUN_MEMORY"
 """The environment variable that limits the bytes of data of a process (worker/start.py)."""
 
+NODES = "MFSDP_LINT_DRY_RUN_NODES"
+"""The environment variable for the number of machines of a launch, if there are several (worker/start.py)."""
+
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 """The environment variables of the user that a launch gets; of these it needs some to find what is installed."""
 
@@ -40,8 +43,6 @@ _SET = {
     **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"), "1"),
     **dict.fromkeys(("TORCHDYNAMO_DISABLE", "TORCHINDUCTOR_COMPILE_THREADS"), "1"),
     **dict.fromkeys(("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"), "1"),
-    "GLOO_SOCKET_IFNAME": _LOOPBACK,
-    "CUDA_VISIBLE_DEVICES": "",
 }
 
 
@@ -133,9 +134,13 @@ def _directory(keep: str | None) -> Path:
     return directory
 
 
-def settings_for(devices: bool) -> dict[str, str]:
-    """Return the variables that every launch sets, whoever starts it; `devices` keep to this machine, or are hidden."""
-    if not devices:
-        return dict(_SET)
-    seen = {name: value for name, value in _SET.items() if name != "CUDA_VISIBLE_DEVICES"}
-    return {**seen, "NCCL_SOCKET_IFNAME": _LOOPBACK, "NCCL_IB_DISABLE": "1"}
+def settings_for(devices: bool, nodes: int = 1) -> dict[str, str]:
+    """Return the variables that every launch sets, whoever starts it; devices are hidden unless `devices`.
+
+    Ranks keep to their machine unless there are several.
+    """
+    found = dict(_SET)
+    if nodes == 1:
+        found["GLOO_SOCKET_IFNAME"] = _LOOPBACK
+        found |= {"NCCL_SOCKET_IFNAME": _LOOPBACK, "NCCL_IB_DISABLE": "1"} if devices else {}
+    return found if devices else {**found, "CUDA_VISIBLE_DEVICES": ""}

@@ -27,7 +27,7 @@ from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, NotNone, OneOf, describe
-from mfsdp_lint.dryrun.outcome import Failure, Measured, PlainSettings, RunOutcome
+from mfsdp_lint.dryrun.outcome import DONE, Failure, Measured, PlainSettings, RunOutcome
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.rules.check import Violation
@@ -107,6 +107,8 @@ SAVE = "/dry-run/checkpoints"
 
 TIER: Literal["introspect"] = "introspect"
 """The tier that start-up validation decides."""
+
+NO_CONTROL = "no setting is known that takes the mistake out, so there is no run to compare with"
 
 LOADS = ("checkpoint.load", "checkpoint.pretrained_checkpoint")
 
@@ -268,7 +270,7 @@ def _numbers(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.6g}" for value in values)
 
 
-_SEEN, _READ, _WRITE = "seen.", "seen.read.", "seen.write."
+_SEEN, _READ, _AFTER, _WRITE = "seen.", "seen.read.", "seen.after.", "seen.write."
 
 
 def watched(violation: Violation) -> tuple[str, ...]:
@@ -291,14 +293,14 @@ def confirm_by_observation(
         # It contradicts the rule where it passed, or failed for the mistake.
         if bad[1].passed or (bad[1].stage == violation.case.stage and bad[1].told != good[1].told):
             return Confirmation("refuted", tier, told)
-        return inconclusive(f"it ends otherwise: {bad[1].told}", told, tier=tier)
+        return inconclusive(f"the run with the mistake does not show it: {bad[1].told}", told, tier=tier)
     if shown is None:
-        return inconclusive(f"what would show it was not seen: {bad[1].told}", told, tier=tier)
+        return inconclusive(f"nothing was seen that would show it: {bad[1].told}", told, tier=tier)
     without = _truth(violation, *good)
     if without:
         return inconclusive("the run without the mistake shows it as well", told, tier=tier)
     if not good[1].conclusive or (without is None and not good[1].passed):
-        return inconclusive(f"the control run is not right either: {good[1].told}", told, tier=tier)
+        return inconclusive(f"the run without the mistake is not right either: {good[1].told}", told, tier=tier)
     control = _told(violation, *good)
     return confirmed_by(violation, tier, f"{told}; without the mistake {control}" if control else told)
 
@@ -316,7 +318,26 @@ def _truth(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -
 def _told(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -> str:
     seen = _observed(violation, settings, outcome)
     known = {path: seen.value(path) for path in _asked(violation.case) if path.startswith(_SEEN)}
-    return "; ".join(f"{path} is {describe(value)}" for path, value in known.items() if isinstance(value, Known))
+    return "; ".join(_in_words(path, value) for path, value in known.items() if isinstance(value, Known))
+
+
+def _in_words(path: str, value: Known) -> str:
+    """Describe an observation: `ddp.average_in_collective is False at the end of the run`."""
+    name, no = path.removeprefix(_SEEN), "" if value.value else "not "
+    if path.startswith(_READ):
+        return f"{path.removeprefix(_READ)} is {no}read"
+    if path.startswith(_AFTER):
+        return f"{path.removeprefix(_AFTER)} is {describe(value)} at the end of the run"
+    flags = {"write.read": "the setting is {}read", "write.replaced": "the value is {}replaced"}
+    flags["scaled"] = "gradients are {}scaled before they are reduced"
+    values = {"write.after": "the value is {} at the end of the run"}
+    values |= {"wrapped_as": "the model is wrapped in {}", "buffers": "Megatron-FSDP's buffers are {}"}
+    if name == "stage":
+        return "it ran through" if value.value == DONE else f"it failed in the stage {value.value}"
+    if name in flags:
+        return flags[name].format(no)
+    said = str(value.value) if name == "write.after" else describe(value)
+    return values.get(name, f"{name} is {{}}").format(said)
 
 
 def _observed(violation: Violation, settings: PlainSettings, outcome: RunOutcome) -> Variant:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.dryrun import jobs
 from mfsdp_lint.dryrun.containment import MEMORY
 from mfsdp_lint.dryrun.inventory import CPU, Device, Installed
 from mfsdp_lint.dryrun.jobs import JobOptions, LaunchJob
 from mfsdp_lint.dryrun.ranks import Answers, By, RunRequest, Tell, launched
 from mfsdp_lint.inputs.options import Executor, UsageError
+
+if TYPE_CHECKING:
+    from mfsdp_lint.dryrun import ray, slurm
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Place:
     """`most` ranks can be there, None for any number; `memory` is for each process, 0 for no limit.
 
     `by` answers the questions. With `scripts` it only writes `jobs`, for which these are the scripts; `python` is the
-    one that they run.
+    one that they run. `queue` is the name of who would get them.
     """
 
     device: Device
@@ -46,18 +49,24 @@ class Place:
     jobs: list[LaunchJob] = field(default_factory=list)
     scripts: Callable[[Sequence[LaunchJob]], list[str]] | None = None
     python: str = ""
+    queue: str = ""
+
+
+_OF_SLURM = {"partition": "partition", "account": "account", "image": "container-image", "mounts": "container-mounts"}
+"""The options that only Slurm has, by the names of their fields."""
 
 
 def place(installed: Installed, asked: Asked, note: Callable[[str], None]) -> Place:
     """Choose the place for a dry run. `note` hears what stays of interest. Raises UsageError."""
-    if asked.executor == "slurm":
+    if asked.executor != "local":
         if asked.tier == "introspect":
-            raise UsageError("--executor slurm: --tier introspect has no ranks that anybody could start")
+            raise UsageError(f"--executor {asked.executor}: --tier introspect has no ranks that anybody could start")
         if not asked.keep:
-            raise UsageError("--executor slurm: name a folder with --keep that this machine and the nodes see")
-        return _on_slurm(installed, asked, asked.keep, note)
+            see = " that this machine and the nodes see" if asked.executor == "slurm" else " for the answers"
+            raise UsageError(f"--executor {asked.executor}: name a folder with --keep{see}")
+        return _on_a_cluster(installed, asked, asked.keep, note)
     if asked.print_job:
-        raise UsageError("--print-job: nothing is submitted without --executor slurm")
+        raise UsageError("--print-job: nothing is submitted without --executor slurm or ray")
     device = installed.device(asked.tier, asked.ranks)
     memory = device.memory if asked.memory is None else asked.memory
     by = launched(
@@ -73,17 +82,28 @@ def place(installed: Installed, asked: Asked, note: Callable[[str], None]) -> Pl
     return Place(device, 1 if asked.ranks == 1 else None, memory, by)
 
 
-def _on_slurm(installed: Installed, asked: Asked, keep: str, note: Callable[[str], None]) -> Place:
-    try:
-        from mfsdp_lint.dryrun.slurm import Cluster
-    except ImportError as error:
-        raise UsageError(f"--executor slurm: {error}; install it with", "  pip install 'mfsdp-lint[slurm]'") from None
-    options, device = asked.jobs, CPU
+def _on_a_cluster(installed: Installed, asked: Asked, keep: str, note: Callable[[str], None]) -> Place:
+    device, executor = CPU, asked.executor
+    options = replace(asked.jobs, share_folder=executor == "slurm")
+    if executor == "ray" and (slurms := [name for name in _OF_SLURM if getattr(options, name) is not None]):
+        raise UsageError(f"--{_OF_SLURM[slurms[0]]}: --executor ray has none; its cluster has its own nodes and image")
     if asked.tier == "gpu" or (asked.tier == "auto" and options.gpus):
         device = installed.on_the_nodes(options.gpus or 0, in_a_container=options.image is not None)
     folder = _resumed(keep) if asked.resume else jobs.empty(keep)
-    python = "python3" if options.image else installed.python
-    cluster = Cluster(folder, options, python, asked.timeout, device, installed, note)
+    python = "python3" if options.image or executor == "ray" else installed.python
+    cluster: slurm.Cluster | ray.Cluster
+    try:
+        if executor == "slurm":
+            from mfsdp_lint.dryrun.slurm import Cluster as OnSlurm
+
+            cluster = OnSlurm(folder, options, python, asked.timeout, device, installed, note)
+        else:
+            from mfsdp_lint.dryrun.ray import Cluster as OnRay
+
+            cluster = OnRay(folder, options, asked.timeout, device, installed, note)
+    except ImportError as error:
+        needs = f"  pip install 'mfsdp-lint[{executor}]'"
+        raise UsageError(f"--executor {executor}: {error}; install it with", needs) from None
     written: list[LaunchJob] = []
 
     def only_written(questions: Sequence[RunRequest], tell: Tell) -> Answers:
@@ -94,9 +114,8 @@ def _on_slurm(installed: Installed, asked: Asked, keep: str, note: Callable[[str
     if asked.resume:
         by = jobs.resuming(by, folder, device, installed)
     most = 1 if asked.ranks == 1 else None
-    return Place(
-        device, most, asked.memory or MEMORY, by, written, cluster.scripts if asked.print_job else None, python
-    )
+    scripts = cluster.scripts if asked.print_job else None
+    return Place(device, most, asked.memory or MEMORY, by, written, scripts, python, executor.capitalize())
 
 
 def _resumed(keep: str | None) -> Path:

@@ -63,7 +63,7 @@ class Validator:
             self._process.stdin.write(json.dumps(asked).encode() + b"\n")
             self._process.stdin.flush()
         except OSError:
-            raise NoAnswer("the process that validates has ended") from None
+            raise NoAnswer("the process of start-up validation ended without an answer; --keep keeps its log") from None
         answer = self._read(f"no answer after {self._timeout:g} s")
         config, changed = answer.get("config", {}), answer.get("changed", {})
         if self._core:
@@ -94,7 +94,7 @@ class Validator:
                     raise NoAnswer(late)
             piece = self._process.stdout.read1(65536)
             if not piece or len(self._rest) > 1 << 24:
-                raise NoAnswer("the process that validates has ended")
+                raise NoAnswer("the process of start-up validation ended without an answer; --keep keeps its log")
             self._rest += piece
         line, _, self._rest = self._rest.partition(b"\n")
         answer: dict[str, Any] = json.loads(line)
@@ -267,33 +267,37 @@ def confirm(violation: Violation, came_to: Validation, ask: Ask) -> Confirmation
     if case.showing.shows is not None:
         # It raises nothing: validation with the mistake, and without, decides it.
         if not came_to.last.passed:
-            return inconclusive(f"something else stops it before: {came_to.last.told}")
+            return inconclusive(f"start-up refuses something else before: {came_to.last.told}")
         bad = pinned(violation, came_to.settings)
         good = next((control.applied(bad) for control in controls_of(violation)), bad)
         if good == bad:
-            return inconclusive("nothing is known that would take the mistake out")
+            return inconclusive(evidence.NO_CONTROL)
         return evidence.confirm_by_observation(violation, TIER, (bad, ask(bad)), (good, ask(good)))
     if case.error is None:
-        return inconclusive("this version says nothing that could be seen here")
+        return inconclusive("the rule knows no sign of it in this version")
     refusal = next((each for each in came_to.refusals if is_of(violation, each.failure)), None)
     if refusal is not None and came_to.last.passed:
         return Confirmation("confirmed", TIER, refusal.failure.message)
     if refusal is not None:
-        return inconclusive(f"the control run failed too: {came_to.last.told}", refusal.failure.message)
+        return inconclusive(
+            f"start-up refuses it without the mistake too: {came_to.last.told}", refusal.failure.message
+        )
     if not came_to.last.passed:
-        return inconclusive(f"something else stops it before: {came_to.last.told}")
+        return inconclusive(f"start-up refuses something else before: {came_to.last.told}")
     # Another fix has removed it on the way, or it waits for a save.
     settings = with_a_checkpoint(violation, pinned(violation, came_to.settings))
     outcome = ask(settings)
     if not outcome.conclusive:
         return inconclusive(outcome.told)
     if not_given := sorted(outcome.not_given & set(violation.witnesses)):
-        return inconclusive(f"{not_given[0]} cannot be given to this version")
+        return inconclusive(f"this version has no {not_given[0]}, or not with this value")
     if outcome.failure is None:
         return Confirmation("refuted", TIER, "start-up validation let it pass")
     if not is_of(violation, outcome.failure):
-        return inconclusive(f"it ends otherwise: {outcome.failure.message}")
+        return inconclusive(f"the error is not the rule's: {outcome.failure.message}")
     without = _without(violation, outcome.failure, settings, (), ask)
     if without is None or not without[1].passed:
-        return inconclusive(f"the control run failed too: {(without[1] if without else outcome).told}", outcome.told)
+        return inconclusive(
+            f"start-up refuses it without the mistake too: {(without[1] if without else outcome).told}", outcome.told
+        )
     return confirmed_by(violation, TIER, outcome.failure.message)

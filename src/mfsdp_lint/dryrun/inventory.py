@@ -71,7 +71,9 @@ class Installed:
         "auto" takes GPUs if there is one for each rank; "gpu" lets ranks share them if there are fewer.
         """
         if tier == "gpu" and not self.gpus:
-            elsewhere = "--executor slurm sends it to a cluster, and with --print-job shows what would be submitted"
+            elsewhere = (
+                "--executor slurm or ray sends it to a cluster, and with --print-job shows what would be submitted"
+            )
             raise UsageError(f"--tier gpu: {self.python} sees no GPU: {self.no_gpu}", f"  {elsewhere}")
         if tier != "gpu" and (tier != "auto" or len(self.gpus) < ranks):
             return CPU

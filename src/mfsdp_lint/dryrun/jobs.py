@@ -4,19 +4,23 @@ in it. The answers that a folder holds are used again (`--resume`).
 
 from __future__ import annotations
 
+import fcntl
 import json
+import math
 import os
+import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.dryrun.containment import MEMORY_LIMIT, WORKER, settings_for
+from mfsdp_lint.dryrun.containment import MEMORY_LIMIT, NODES, WORKER, settings_for
 from mfsdp_lint.dryrun.inventory import BRIDGE, PACKAGES, Device, Installed
-from mfsdp_lint.dryrun.outcome import Failure, RunOutcome
-from mfsdp_lint.dryrun.ranks import AGENT, JOB, Answers, By, RunRequest, Tell, job, read, with_loads
+from mfsdp_lint.dryrun.outcome import ENDED, Failure, RunOutcome
+from mfsdp_lint.dryrun.ranks import AGENT, ALONE, JOB, Answers, By, RunRequest, Tell, job, read, with_loads
 from mfsdp_lint.inputs.options import UsageError
 
 _CHECKPOINTS, _LOGS = "checkpoints", "ranks"
@@ -27,7 +31,8 @@ class JobOptions:
     """Options of jobs, as sbatch and pyxis know them. `minutes` is the time limit, None for what the runs may take.
 
     `max_jobs` limits the jobs that are submitted; `setup` are lines of shell before each. `memory` is the most bytes of
-    data of a rank, 0 for no limit.
+    data of a rank, 0 for no limit. The ranks of a job are spread evenly over `nodes`, unless it saves and the nodes do
+    not share the folder.
     """
 
     partition: str | None = None
@@ -39,13 +44,15 @@ class JobOptions:
     max_jobs: int | None = None
     setup: tuple[str, ...] = ()
     memory: int = 0
+    nodes: int = 1
+    share_folder: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchJob:
     """A folder with the questions of one launch, what it runs on, and the seconds after which it ends itself.
 
-    `memory` is the most bytes of data of a rank, 0 for no limit.
+    `memory` is the most bytes of data of a rank, 0 for no limit. The ranks are spread evenly over `nodes`.
     """
 
     directory: Path
@@ -53,6 +60,7 @@ class LaunchJob:
     device: Device
     seconds: float
     memory: int = 0
+    nodes: int = 1
 
     @property
     def ranks(self) -> int:
@@ -64,12 +72,37 @@ class LaunchJob:
         """The recipes that the runs are for, each once."""
         return tuple(dict.fromkeys(question.recipe for question in self.questions))
 
-    def command(self, python: str) -> list[str]:
-        """Return the command that starts all ranks on the machine where it is run."""
-        start = (str(self.directory / "worker" / "start.py"), "elsewhere", str(self.directory))
-        options = (*AGENT, "--nproc-per-node", str(self.ranks), "--log-dir", str(self.directory / _LOGS))
-        limits = ["env", f"{MEMORY_LIMIT}={self.memory}"] if self.memory else []
-        return [*limits, python, "-m", "torch.distributed.run", *options, *start]
+    @property
+    def label(self) -> str:
+        """`recipe.py::llama and 2 more`."""
+        first, *more = self.recipes
+        return f"{first} and {len(more)} more" if more else first
+
+    @property
+    def ranks_per_node(self) -> int:
+        """The number of ranks on each node."""
+        return self.ranks // self.nodes
+
+    @property
+    def gpus_per_node(self) -> int:
+        """The number of GPUs on each node, by default one for each rank."""
+        return math.ceil((self.device.gpus or self.ranks) / self.nodes) if self.device.is_gpu else 0
+
+    def command(self, python: str, node: str = "0", host: str = "HOST", port: str = "29500") -> list[str]:
+        """Return the command that starts the ranks of a node there; `host` is the first node, `port` is free there."""
+        start = str(self.directory / "worker" / "start.py")
+        several = ("--nnodes", str(self.nodes), "--node-rank", node, "--master-addr", host, "--master-port", port)
+        options = (*(ALONE if self.nodes == 1 else several), *AGENT, "--nproc-per-node", str(self.ranks_per_node))
+        environment = [f"{MEMORY_LIMIT}={self.memory}"] if self.memory else []
+        environment += [f"{NODES}={self.nodes}"] if self.nodes > 1 else []
+        begin = ["env", *environment] if environment else []
+        launcher = [*begin, python, start, "torch.distributed.run", *options, "--log-dir", str(self.directory / _LOGS)]
+        return [*launcher, start, "elsewhere", str(self.directory)]
+
+    def shell(self, python: str, *of_node: str) -> str:
+        """Return the command for a shell, which knows the node, the host and the port by these expressions."""
+        words = (word if word in of_node else shlex.quote(word) for word in self.command(python, *of_node))
+        return f"exec {' '.join(words)}"
 
     @property
     def answered(self) -> bool:
@@ -84,7 +117,7 @@ class LaunchJob:
         if other := _other_versions(self.directory, installed):
             return dict.fromkeys(names, nothing(other)), ()
         outcomes, stood_in = read(self.directory / "answers", names, self.ranks, why)
-        cut_off = {name for name, each in outcomes.items() if why and each.failure and each.failure.type == "Ended"}
+        cut_off = {name for name, each in outcomes.items() if why and each.failure and each.failure.type == ENDED}
         return outcomes | dict.fromkeys(cut_off, nothing(why)), stood_in
 
 
@@ -100,6 +133,22 @@ def empty(into: str) -> Path:
     except OSError as error:
         raise UsageError(f"--keep {into}: {error.strerror or error}") from None
     return directory
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep others from the folder meanwhile. Raises UsageError where it is somebody else's, or in use."""
+    with ExitStack() as stack:
+        try:
+            lock = stack.enter_context(files.written(folder / "lock", "a"))
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"--keep {folder}: another dry run is at work in it") from None
+        except PermissionError:
+            raise UsageError(f"--keep {folder}: it belongs to another user; name a folder of your own") from None
+        except OSError:  # a file system without locks
+            pass
+        yield
 
 
 def divided(questions: Sequence[RunRequest], most: int | None) -> list[list[RunRequest]]:
@@ -135,11 +184,13 @@ def write(
                 pass
             (directory / "answers").mkdir(parents=True)
             shutil.copytree(WORKER, directory / "worker", ignore=shutil.ignore_patterns("__pycache__"))
-            environment = {**settings_for(device.is_gpu), "TORCHINDUCTOR_CACHE_DIR": str(directory / _LOGS)}
+            spread = options.share_folder or not any(question.save or question.load for question in launch)
+            nodes = math.gcd(launch[0].ranks, options.nodes) if spread else 1
+            environment = settings_for(device.is_gpu, nodes)
             more = {"environment": environment, "packages": PACKAGES, "versions": versions_of(installed)}
             document = job(launch, timeout, device, _CHECKPOINTS, **more)
             files.put(str(directory / JOB), json.dumps(document, indent=1).encode())
-            written.append(LaunchJob(directory, tuple(launch), device, document["limit"], options.memory))
+            written.append(LaunchJob(directory, tuple(launch), device, document["limit"], options.memory, nodes))
     except OSError as error:
         raise UsageError(f"{error.filename or into}: {error.strerror or error}") from None
     return written
@@ -160,7 +211,7 @@ def resuming(by: By, folder: Path, device: Device, installed: Installed) -> By:
             stood_in = stood_in or missing
         again = {each.load for each in questions if each.load and each.name not in known}
         rest = [each for each in questions if each.name not in known or each.name in again]
-        tell(f"{len(questions) - len(rest)} of {len(questions)} runs of the proxy model have ended before")
+        tell(f"{len(questions) - len(rest)} of {len(questions)} runs of the small model have ended before")
         if not rest:
             return known, stood_in
         outcomes, missing = by(rest, tell)
@@ -203,4 +254,4 @@ def _other_versions(directory: Path, installed: Installed) -> str:
 
 def nothing(why: str) -> RunOutcome:
     """Return the outcome of a run that was not made."""
-    return RunOutcome("start", Failure("Ended", why))
+    return RunOutcome("start", Failure(ENDED, why))

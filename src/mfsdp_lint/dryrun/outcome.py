@@ -15,22 +15,34 @@ DONE = "done"
 OURS = ("start", "import", "build", "ended")
 """Stages in which only the dry run itself can fail."""
 
-_OF_THE_MACHINE = (
-    *("not compiled with CUDA", "from the 'CUDA' backend", "No module named"),
-    *("CUDA_HOME environment variable is not set", "Found no NVIDIA driver", "CUDA out of memory"),
-    *("CUDA error: out of memory", "CUDA error: initialization error", "CUDA error: no kernel image is available"),
-    *("CUDA driver version is insufficient", "CUDA-capable device(s) is/are busy or unavailable"),
-    *("CUBLAS_STATUS_ALLOC_FAILED", "Device compute capability", "Duplicate GPU detected"),
-    *("cannot open shared object file", "No CUDA GPUs are available"),
-    "Cannot access accelerator device when none is available",
-    "'_MeshEnv' object has no attribute",  # a torch newer than megatron-core 0.16.0rc0 knows
-    *("can't allocate memory", "Cannot allocate memory", "std::bad_alloc", "No space left on device"),
-    *("Disk quota exceeded", "uses no network, and"),
-    "does not exist",  # a place that only the cluster has
-    *("is not installed", "Please install", "please update TE version", "is only stood in for", "is only pretended"),
-)
+_OF_THE_MACHINE = {
+    "there is not enough memory here": (
+        *("CUDA out of memory", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED", "MemoryError"),
+        *("can't allocate memory", "Cannot allocate memory", "std::bad_alloc"),
+    ),
+    "this machine has no GPU that it could use": (
+        *("not compiled with CUDA", "from the 'CUDA' backend", "Found no NVIDIA driver", "Duplicate GPU detected"),
+        *("CUDA_HOME environment variable is not set", "CUDA error: initialization error"),
+        *("CUDA error: no kernel image is available", "CUDA driver version is insufficient"),
+        *("CUDA-capable device(s) is/are busy or unavailable", "Device compute capability"),
+        *("No CUDA GPUs are available", "Cannot access accelerator device when none is available"),
+    ),
+    "a package is missing here, or has another version": (
+        *("No module named", "is not installed", "Please install", "please update TE version"),
+        *("is only stood in for", "is only pretended", "cannot open shared object file", "ImportError"),
+        "'_MeshEnv' object has no attribute",  # a torch newer than megatron-core 0.16.0rc0 knows
+    ),
+    "the disk is full": ("No space left on device", "Disk quota exceeded"),
+    "it takes a network": ("uses no network, and",),
+    "a file or folder that it takes does not exist here": ("does not exist", "FileNotFoundError"),
+}
+"""Words of errors by what is missing on this machine."""
+
+ENDED = "Ended"
+"""The type of a failure that is no error of the run: the run was ended, or never made."""
+
 _OF_THE_MACHINE_TYPES = (
-    *("ModuleNotFoundError", "ImportError", "NameError", "MemoryError", "OutOfMemoryError", "Ended"),
+    *("ModuleNotFoundError", "ImportError", "NameError", "MemoryError", "OutOfMemoryError", ENDED),
     *("OSError", "PermissionError", "FileNotFoundError", "BlockingIOError", "TimeoutError", "EOFError"),
     *("BrokenPipeError", "ConnectionError", "ConnectionResetError", "ConnectionRefusedError", "ConnectionAbortedError"),
     *("DistStoreError", "DistNetworkError", "DistBackendError"),
@@ -55,12 +67,20 @@ class Failure:
     @property
     def message(self) -> str:
         """`AssertionError: Megatron FSDP only supports fsdp_dtensor checkpoint format`."""
+        if self.type == ENDED:
+            return self.text
         return f"{self.type}: {self.text}" if self.text else self.type
+
+    @property
+    def missing(self) -> str:
+        """The lack of this machine that caused it, in words; "" where none is known."""
+        found = (what for what, words in _OF_THE_MACHINE.items() if any(each in self.message for each in words))
+        return next(found, "")
 
     @property
     def of_the_machine(self) -> bool:
         """Tell whether a missing GPU, package, memory or disk may be the cause, so that it says nothing of settings."""
-        return self.type in _OF_THE_MACHINE_TYPES or any(words in self.text for words in _OF_THE_MACHINE)
+        return self.type in _OF_THE_MACHINE_TYPES or bool(self.missing)
 
     @property
     def follows(self) -> bool:
@@ -114,8 +134,11 @@ class RunOutcome:
 
     @property
     def told(self) -> str:
-        """The error, or that there was none."""
-        return self.failure.message if self.failure else "it ran through"
+        """The error, with what is missing here if that is its cause; or that there was none."""
+        if self.failure is None:
+            return "it ran through"
+        missing = "" if self.conclusive else self.failure.missing
+        return f"{missing}: {self.failure.message}" if missing else self.failure.message
 
     @property
     def conclusive(self) -> bool:
@@ -141,14 +164,14 @@ def failure_from(document: Mapping[str, Any] | None, rank: int = 0) -> Failure |
 
 def together(answers: list[Mapping[str, Any] | None]) -> RunOutcome:
     """Return a run's outcome from the answers of its ranks (None: no answer). The first to fail gives the reason."""
-    missing = Failure("Ended", "a rank gave no answer")
+    missing = Failure(ENDED, "a rank gave no answer")
     failures = [
         (answer["stage"] if answer else "ended", failure)
         for rank, answer in enumerate(answers)
         if (failure := failure_from(answer["error"], rank) if answer else missing)
     ]
     # Who only says that the others are gone, or had to be stopped, comes last.
-    failures.sort(key=lambda each: (each[1].follows, each[1].type == "Ended"))
+    failures.sort(key=lambda each: (each[1].follows, each[1].type == ENDED))
     given = [answer for answer in answers if answer]
     first: Mapping[str, Any] = given[0] if given else {}
     stage, failure = failures[0] if failures else (DONE, None)

@@ -18,7 +18,7 @@ from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.dryrun.containment import MEMORY, WORKER, contained
 from mfsdp_lint.dryrun.inventory import CPU, Device
-from mfsdp_lint.dryrun.outcome import Failure, PlainSettings, RunOutcome, failure_from, together
+from mfsdp_lint.dryrun.outcome import ENDED, Failure, PlainSettings, RunOutcome, failure_from, together
 from mfsdp_lint.dryrun.proxy import base_of
 
 STEPS = 4
@@ -58,8 +58,11 @@ Answers = tuple[dict[str, RunOutcome], tuple[str, ...]]
 By = Callable[[Sequence[RunRequest], Tell], Answers]
 """Has questions answered. Raises UsageError where no directory can be made."""
 
-AGENT = ("--standalone", "--max-restarts", "0")
-"""Options of torch's launcher: alone on its machine, and giving up where a rank fails."""
+AGENT = ("--max-restarts", "0")
+"""An option of torch's launcher: it gives up where a rank fails."""
+
+ALONE = ("--standalone", "--local-addr", "127.0.0.1")
+"""Options of torch's launcher on one machine."""
 
 
 def launched(
@@ -82,7 +85,7 @@ def launched(
             document = job(questions, timeout, device, str(launch.directory / "tmp"), versions=versions)
             files.put(str(launch.directory / JOB), json.dumps(document, indent=1).encode())
             line = launch.command(
-                *("torch.distributed.run", *AGENT, "--local-addr", "127.0.0.1", "--nproc-per-node", str(ranks)),
+                *("torch.distributed.run", *ALONE, *AGENT, "--nproc-per-node", str(ranks)),
                 *("--log-dir", str(launch.directory / "ranks"), "--redirects", "3"),
                 *(str(WORKER / "start.py"), "rank", *(str(launch.directory / name) for name in (JOB, "answers"))),
             )
@@ -103,7 +106,7 @@ def launched(
         def ended() -> None:
             nonlocal number
             number += 1
-            tell(f"{number} of {len(questions)} runs of the proxy model have ended")
+            tell(f"{number} of {len(questions)} runs of the small model have ended")
 
         for chunk in in_chunks(questions):
             found, missing = launch(chunk, ended)
@@ -157,7 +160,9 @@ def read(answers: Path, names: Sequence[str], ranks: int, why: str = "") -> Answ
     """Read the answers of the ranks. `why` is the reason given for a question that none has answered."""
     starts = [_read(answers, "start", rank) for rank in range(ranks)]
     broken = next((failure for start in starts if start and (failure := failure_from(start["error"]))), None)
-    nothing = RunOutcome("import", broken or Failure("Ended", why or "the launch ended without an answer"))
+    nothing = RunOutcome(
+        "import", broken or Failure(ENDED, why or "the ranks ended without an answer; --keep keeps their logs")
+    )
     outcomes = {}
     for name in names:
         given = [_read(answers, name, rank) for rank in range(ranks)]

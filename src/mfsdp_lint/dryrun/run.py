@@ -82,7 +82,11 @@ class Told:
         if "refuted" in verdicts:
             return "refuted"
         validation, result = self.validation, self.result
-        if self.why or "inconclusive" in verdicts or validation is None or not validation.last.passed:
+        undecided = any(
+            violation.severity == "error" and confirmation.verdict == "inconclusive"
+            for violation, confirmation in self.findings
+        )
+        if self.why or undecided or validation is None or not validation.last.passed:
             return "inconclusive"
         if validation.refusals and not self.fixed:  # what ran is not the recipe as it is
             return "inconclusive"
@@ -148,7 +152,7 @@ def dry_run(
             _plan(part, batch, judge, means)
         if len(batch):
             tier = means.device.tier
-            tell(f"{tier}: {len(batch)} runs of the proxy model")
+            tell(f"{tier}: {len(batch)} runs of the small model")
             batch.run(lambda text: tell(f"{tier}: {text}"))
             for part in parts:
                 tried = ((trial.violation, trials.confirm(trial, batch)) for trial in part.trials)
@@ -207,7 +211,7 @@ def _plan(part: Told, batch: Batch, judge: Examiner, means: Means) -> None:
     tried = part.subject.tried(*device.decides)
     validation = part.validation
     if validation is None or not validation.last.passed:
-        why = part.why or "start-up validation stops it, and nothing is known that would help"
+        why = part.why or "start-up refuses the recipe, and no setting is known that helps"
         part.findings = (*part.findings, *((violation, inconclusive(why, tier=device.tier)) for violation in tried))
         return
     # Without a GPU nobody looks at the environment; with one it is part of what is tried.
@@ -274,7 +278,7 @@ def confirmed(
         judge = Examiner(tree.target, rules, front_end=MEGATRON_LM)
         verdicts |= _verdicts(tried, by_fingerprint, judge, means, f"that of {tree.label}", tell)
     elif tried:
-        why = "a source tree of Megatron-LM decides it, which --megatron-lm names"
+        why = "it takes a source tree of Megatron-LM, which --megatron-lm names"
         verdicts |= dict.fromkeys(tried, inconclusive(why, tier=""))
     return [replace(each, confirmation=verdicts.get(each.fingerprint, each.confirmation)) for each in findings]
 
@@ -309,5 +313,5 @@ def _verdicts(
         subjects = [judge.subject(each.recipe, each.variant, here) for each in variants.values()]
         done = dry_run(subjects, judge, means, tell).told if subjects else ()
         verdicts = {id(violation): verdict for each in done for violation, verdict in each.findings}
-    elsewhere = inconclusive(f"it is judged for other versions than {others}", tier="")
+    elsewhere = inconclusive(f"it is about other versions than {others}", tier="")
     return {key: verdicts.get(id(violation), elsewhere) for key, violation in tried.items()}

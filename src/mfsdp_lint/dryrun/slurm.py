@@ -6,7 +6,6 @@ needs the extra `slurm`.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import importlib.util
 import logging
@@ -16,7 +15,6 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +41,9 @@ _BEFORE_THE_END = 30
 
 _MOST_IN_AN_ARRAY = 1000
 """Slurm's default: MaxArraySize is 1001."""
+
+_OF_A_NODE = ("$SLURM_NODEID", "$SLURM_LAUNCH_NODE_IPADDR", "$((20000+SLURM_JOB_ID%20000))")
+"""The number of a task's node, the address of the first node, and a port there that no other job of Slurm takes."""
 
 _NUMBER = "slurm-job"
 """The file of a job's folder that has its number in Slurm."""
@@ -103,9 +104,7 @@ class _Sent:
     @property
     def label(self) -> str:
         """`job 12_3 (recipe.py::llama and 2 more)`."""
-        first, *more = self.job.recipes
-        recipes = f"{first} and {len(more)} more" if more else first
-        return f"{self._name} ({recipes})"
+        return f"{self._name} ({self.job.label})"
 
     @property
     def reason(self) -> str:
@@ -139,7 +138,7 @@ class Cluster:
         cancels the jobs that have not ended.
         """
         logging.getLogger("submitit").setLevel(logging.ERROR)
-        with self._alone():
+        with jobs.alone(self.folder):
             try:
                 sent = list(self._left_in_the_queue(questions))
                 theirs = {question.name for each in sent for question in each.job.questions}
@@ -166,7 +165,7 @@ class Cluster:
         return f"mfsdp-dry-run-{hashlib.sha256(str(self.folder).encode()).hexdigest()[:8]}"
 
     def _executor(self, array: Sequence[LaunchJob]) -> _Executor:
-        options, ranks = self.options, array[0].ranks
+        options, ranks = self.options, array[0].ranks_per_node
         step = [f"--cpus-per-task={ranks}"]  # which srun does not take from sbatch, from Slurm 22.05 on
         if options.image:
             mounts = [*([options.mounts] if options.mounts else []), f"{self.folder}:{self.folder}"]
@@ -176,13 +175,14 @@ class Cluster:
         executor.update_parameters(
             job_name=self.name,
             time=options.minutes or math.ceil(seconds / 60),
+            nodes=array[0].nodes,
             ntasks_per_node=1,  # torch's launcher, which starts the ranks
             cpus_per_task=ranks,
             signal_delay_s=_BEFORE_THE_END,
             array_parallelism=len(array),
             srun_args=step,
             additional_parameters={"no-requeue": True},  # the reason of an end is told, and --resume goes on
-            gpus_per_node=(options.gpus or ranks) if self.device.is_gpu else None,
+            gpus_per_node=array[0].gpus_per_node or None,
             partition=options.partition,
             account=options.account,
             setup=list(options.setup) or None,
@@ -201,7 +201,7 @@ class Cluster:
         written = jobs.write(self.folder, questions, self.options, self.timeout, self.device, self.installed)
         sent: list[_Sent] = []
         for array in _arrays(written):
-            calls = [partial(subprocess.call, each.command(self.python)) for each in array]
+            calls = [partial(subprocess.call, ["bash", "-c", each.shell(self.python, *_OF_A_NODE)]) for each in array]
             try:
                 submitted = self._executor(array).submit_array(calls)
             except (RuntimeError, OSError) as error:
@@ -283,18 +283,6 @@ class Cluster:
             subprocess.run(["scancel", f"--name={self.name}"], capture_output=True, check=False)
             self.note(f"cancelled what had not ended: {len(going_on)} of the jobs; --resume goes on in {self.folder}")
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep others from the folder meanwhile. Raises UsageError where somebody else is at work in it."""
-        with files.written(self.folder / "lock", "a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UsageError(f"--keep {self.folder}: another dry run is at work in it") from None
-            except OSError:  # a file system without locks
-                pass
-            yield
-
 
 def _arrays(written: Sequence[LaunchJob]) -> list[list[LaunchJob]]:
     """Put jobs that ask for equal machines together."""
@@ -348,4 +336,5 @@ def _why(slurm: submitit.Job[int], state: str) -> str:
 
 def _said_by_sbatch(error: Exception) -> str:
     lines = [line.strip().removeprefix("sbatch: error: ") for line in str(error).split("\n")]
-    return next((line for line in reversed(lines) if line), type(error).__name__)
+    said = next((line for line in reversed(lines) if line), type(error).__name__)
+    return f"the queue is full ({said})" if "temporarily unavailable" in said else said  # MaxJobCount is reached

@@ -49,7 +49,7 @@ def too_many(batch: Batch, settings: PlainSettings, ranks: int) -> str:
     takes = proxy_of(settings, ranks, batch.device).ranks
     if batch.most is None or takes <= batch.most:
         return ""
-    return f"hybrid sharding takes {takes} ranks, and there can be {batch.most}"
+    return f"it takes {takes} ranks, and --ranks asks for {batch.most}"
 
 
 def want(
@@ -90,9 +90,9 @@ def plan(
         good = without(bad, [violation])
         why = too_many(batch, bad, ranks) or too_many(batch, good, ranks)
         if not why and not _is_in(violation, bad, ranks, judge, batch.device):
-            why = "the small model cannot have this mistake"
+            why = "the small model does without what the mistake is about"
         if not why and _is_in(violation, good, ranks, judge, batch.device):
-            why = "nothing is known that would take the mistake out"
+            why = evidence.NO_CONTROL
         if why:
             trials.append(FindingTrial(violation, why=why))
             continue
@@ -152,12 +152,14 @@ def confirm(trial: FindingTrial, batch: Batch) -> Confirmation:
     failure = bad.outcome.failure
     if failure is not None:
         if case.error is not None and not is_of(trial.violation, failure):
-            return inconclusive(f"it ends otherwise: {failure.message}", tier=tier)
+            return inconclusive(f"the error is not the rule's: {failure.message}", tier=tier)
         if bad.outcome.stage != case.stage:
-            return inconclusive(f"it ends in another stage, {bad.outcome.stage}: {failure.message}", tier=tier)
+            return inconclusive(
+                f"it fails in another stage than the rule says ({bad.outcome.stage}): {failure.message}", tier=tier
+            )
     elif case.error is not None or not bad.symptoms:
         if trial.bad.proxy.ranks == 1:
-            return inconclusive("it ran through on one rank, which has nobody to share anything with", bad.told, tier)
+            return inconclusive("it ran through on one rank, which shares nothing with another", bad.told, tier)
         if case.confirm == "gpu" and case.error is None and case.severity != "error":
             why = "nothing went wrong, and what the rule warns of need not show in a few steps"
             return inconclusive(why, bad.told, tier)
@@ -165,7 +167,7 @@ def confirm(trial: FindingTrial, batch: Batch) -> Confirmation:
     good = result(trial.good, batch)
     # What raises is gone when nothing is raised; what is wrong in silence when all is as with plain DDP.
     if not (good.trained if failure is not None else good.fine):
-        return inconclusive(f"the control run is not right either: {good.told}", bad.told, tier=tier)
+        return inconclusive(f"the run without the mistake is not right either: {good.told}", bad.told, tier=tier)
     return evidence.confirmed_by(trial.violation, tier, bad.told)
 
 
@@ -197,9 +199,11 @@ class Result:
     def told(self) -> str:
         """The error, what is wrong, or that nothing is."""
         if self.outcome.failure is not None and not self.why:
-            return self.outcome.failure.message
+            return self.outcome.told
         alone = len(self.outcome.ranks) == 1
-        fine = "it trains, on one rank, which says nothing of its numbers" if alone else "it trains as plain DDP does"
+        fine = (
+            "it trains on one rank, which proves nothing about its numbers" if alone else "it trains as plain DDP does"
+        )
         return "; ".join(self.symptoms) or self.why or fine
 
 
@@ -210,7 +214,7 @@ def result(run: ProxyRuns, batch: Batch) -> Result:
         outcome = last
     if outcome.stage == "startup":  # which the recipe's own settings passed before
         message = outcome.failure.message if outcome.failure else ""
-        return Result(outcome, (), f"start-up validation refuses the small model, and not the recipe: {message}")
+        return Result(outcome, (), f"start-up refuses the small model, and not the recipe: {message}")
     if not outcome.passed:
         return Result(outcome, (), "")
     if not plain.passed:

@@ -232,7 +232,7 @@ def _is_open(rule: Rule, told: Told) -> str:
     """Explain why a good example fails: it leaves the rule's condition open, or cannot be given as it is."""
     validation = told.validation
     if validation and validation.last.not_given:
-        return f"{min(validation.last.not_given)} cannot be given to this version"
+        return f"this version has no {min(validation.last.not_given)}, or not with this value"
     views = SettingsViews(told.subject.variant, Site(told.subject.target, told.subject.recipe.front_end))
     for case in rule.cases:
         seen = views.of(case.sees)

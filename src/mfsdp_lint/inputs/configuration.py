@@ -100,8 +100,9 @@ KEYS = (
         "table",
         "where a dry run is run",
         keys=(
-            ConfigKey("executor", "choice", "this machine, or jobs of a Slurm cluster", EXECUTORS),
-            ConfigKey("keep", "folder", "the folder for the logs and answers of launches, which the nodes see too"),
+            ConfigKey("executor", "choice", "this machine, or the nodes of a cluster", EXECUTORS),
+            ConfigKey("keep", "folder", "the folder for the logs and answers of launches, which Slurm's nodes see too"),
+            ConfigKey("nodes", "number", "the nodes that share the ranks of a job"),
             ConfigKey("partition", "text", "the partition of Slurm"),
             ConfigKey("account", "text", "the account of Slurm"),
             ConfigKey("time", "text", "the time limit of a job: minutes, H:M:S, D-H"),

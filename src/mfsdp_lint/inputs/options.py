@@ -21,7 +21,7 @@ PRESETS = ("default", "strict", "performance")
 """Which rules are on without being named: those that are about what goes wrong; these and every other one, and a run
 fails for each finding; those that are about speed as well."""
 
-Executor = Literal["local", "slurm"]
+Executor = Literal["local", "slurm", "ray"]
 EXECUTORS: tuple[Executor, ...] = get_args(Executor)
 
 FailOn = Severity

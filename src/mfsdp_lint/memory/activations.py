@@ -175,17 +175,22 @@ def _held(run: _ActivationSettings, layers: Sequence[Layer], each: list[float]) 
         told = f"{kept / max(number - offloaded, 1):,.0f} B × {number - offloaded} layers"
         return kept, 0.0, told + (f" ({offloaded} more are offloaded)" if offloaded else "")
     inputs = [run.kept_on_rank(run.layer(layer)) for layer in layers]
+    # The layer at work has its activations, and gradients of one of its MLP's two.
+    working = max(each) + max(run.layer(layer).mlp for layer in layers) / 2 / run.layout.tensor
     method, chunk = facts.get("model.recompute_method"), facts.size("model.recompute_num_layers", 1)
     # A stage has its part of the layers; Megatron's formula counts them all, and the pipeline's share afterwards.
     own = -(-number // run.layout.pipeline)
     chunk = min(chunk, own)
     if method == "uniform":
         kept = sum(inputs) / chunk
-        return kept, chunk * max(each), f"{kept / number:,.0f} B × {number} layers, recomputed {chunk} at once"
+        told = f"{kept / number:,.0f} B × {number} layers, recomputed {chunk} at once"
+        return kept, (chunk - 1) * max(each) + working, told
     if method == "block":
         part = chunk / own
         kept = part * sum(inputs) + (1 - part) * sum(each)
-        return kept, max(each), f"{kept / number:,.0f} B × {number} layers, {part:.0%} of them recomputed"
+        # The first ones are recomputed, when the others' activations are gone.
+        told = f"{kept / number:,.0f} B × {number} layers, {part:.0%} of them recomputed"
+        return kept, working if chunk == own else 0.0, told
     raise NotModelled(f"model.recompute_method is {method!r}, which is not modelled")
 
 

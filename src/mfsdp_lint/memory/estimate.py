@@ -383,7 +383,8 @@ _READ = (
 """Facts that lines of core state: in words, the file, and the line in each of _RELEASES, 0 if a release has none."""
 
 LEFT_OUT = (
-    "of activations: the gates of MLPs, layers that predict further tokens, fp8, what is offloaded in fine grains",
+    "of activations: the gates of MLPs, logits in 32 bits, layers that predict further tokens, fp8, what is offloaded "
+    "in fine grains",
     "what FSDP gathers beyond the layer at work and the next one, and buckets of gradients where weights are whole",
     "gradients that the optimizer's step copies to fp32 where they are added up in 16 bits",
     "what pads buffers so that they divide among ranks",

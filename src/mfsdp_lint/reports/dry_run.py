@@ -33,7 +33,7 @@ def text(run: DryRun, installed: Installed, tree: Tree | None = None) -> str:
         lines.append(f"{told.word:<{_WIDTH}} {printable(told.subject.label)}")
         lines += [f"  {printable(line)}" for line in _details(told)]
     if run.stood_in:
-        lines.append(f"stood in for what only a machine with GPUs has: {', '.join(run.stood_in)}")
+        lines.append(f"replaced by stand-ins, as only a machine with GPUs has them: {', '.join(run.stood_in)}")
     if run.pretended:
         lines.append(f"validation was told that there is {' and '.join(run.pretended)}")
     lines.append(f"{summary(run.told)} in {run.seconds:.1f} s; {tree.label if tree else installed.label}")
@@ -51,9 +51,13 @@ def _details(told: Told) -> Iterator[str]:
     if told.why:
         yield first_lines(told.why)
     if told.validation and told.validation.last.failure and not told.validation.last.conclusive:
-        yield f"cannot be tried here: {first_lines(told.validation.last.failure.message)}"
+        yield f"cannot be tried here: {first_lines(told.validation.last.told)}"
     for refusal in told.validation.refusals if told.validation else ():
-        by = f"{refusal.violation.rule.code}; taken out, and on" if refusal.violation else "no rule foresaw this"
+        by = (
+            f"{refusal.violation.rule.code}; taken out, to see what comes next"
+            if refusal.violation
+            else "no rule foresaw this"
+        )
         if not refusal.violation and told.subject.given.unknown:
             by += ", but not all settings are known"
         yield f"start-up refuses: {first_lines(refusal.failure.message)} ({by})"
@@ -61,17 +65,17 @@ def _details(told: Told) -> Iterator[str]:
         seen = first_lines(confirmation.seen)
         verdict = f"{confirmation.reason or confirmation.verdict}: {seen}"
         if confirmation.verdict == "inconclusive":
-            verdict = f"inconclusive, for {first_lines(confirmation.reason)}" + (f" (seen: {seen})" if seen else "")
+            verdict = f"inconclusive: {first_lines(confirmation.reason)}" + (f" (seen: {seen})" if seen else "")
         tier = f" ({confirmation.tier})" if confirmation.tier else ""
         yield f"{violation.rule.code} {verdict}{tier}: {violation.case.message.of(violation.seen)}"
         if confirmation.verdict == "refuted":
             yield f"  {REPORT}"
     for violation in told.untried:
         tier, message = tier_of(violation), violation.case.message.of(violation.seen)
-        why = "for no dry run shows it" if tier == "none" else f"which takes --tier {tier}"
+        why = "because no dry run shows it" if tier == "none" else f"because it takes --tier {tier}"
         yield f"{violation.rule.code} ({violation.severity}) not tried, {why}: {message}"
     if told.result is not None:
-        how = "with its mistakes taken out" if told.fixed else "as it is"
+        how = "the recipe without its mistakes" if told.fixed else "the recipe as it is"
         losses = ", ".join(f"{loss:.4f}" for loss in losses_of(told.result.outcome))
         losses = losses and f" (losses {losses})"
         yield f"{told.device.tier}, {how}: {first_lines(told.result.told)}{losses}"
@@ -96,7 +100,8 @@ def _details(told: Told) -> Iterator[str]:
         yield f"known from running its code: {_some(learnt)}"
     given = told.subject.given
     if given.stood_in:
-        yield f"not known, so stood in for: {_some([f'{path} {value}' for path, value in given.stood_in.items()])}"
+        small = [f"{path} {value}" for path, value in given.stood_in.items()]
+        yield f"not known, so small values take their place: {_some(small)}"
     if unknown := [path for path in given.unknown if path not in given.stood_in]:
         yield f"not known, so at their defaults: {_some(unknown)}"
     if told.validation and told.subject.recipe.front_end.takes_flags:
@@ -176,8 +181,8 @@ def _trained(told: Told) -> dict[str, Any] | None:
     }
 
 
-def jobs_text(jobs: Sequence[LaunchJob], scripts: Sequence[str], python: str, again: Sequence[str]) -> str:
-    """Describe the jobs for people."""
+def jobs_text(jobs: Sequence[LaunchJob], scripts: Sequence[str], queue: str, python: str, again: Sequence[str]) -> str:
+    """Describe the jobs for people. `queue` is who would get them."""
     lines = ["Nothing was submitted, and nothing run but start-up validation."]
     for job in jobs:
         ranks = f"{count(job.ranks, 'rank')} without a GPU"
@@ -186,11 +191,16 @@ def jobs_text(jobs: Sequence[LaunchJob], scripts: Sequence[str], python: str, ag
             ranks = f"{count(job.ranks, 'GPU')} of compute capability {capability} or above"
         runs = f"{count(len(job.questions), 'run')} on {ranks}, {job.seconds / 60:.0f} minutes at most"
         lines += [f"{job.directory.name}: {runs}: {printable(_some(job.recipes))}"]
-    lines += ["", f"Slurm would be given {count(len(scripts), 'script')}:"]
+    lines += ["", f"{queue} would be given {count(len(scripts), 'script')}:"]
     for script in scripts:
         lines += ["", *(f"  {line}".rstrip() for line in script.rstrip().split("\n"))]
-    lines += ["", "Without Slurm, on a machine that sees the folder:"]
-    lines += [f"  {shlex.join(job.command(python))}" for job in jobs]
+    nodes = max((job.nodes for job in jobs), default=1)
+    first = ", of which HOST is the first" if nodes > 1 else ""
+    lines += [
+        "",
+        f"Without {queue}, on {'machines that see' if nodes > 1 else 'a machine that sees'} the folder{first}:",
+    ]
+    lines += [f"  {shlex.join(job.command(python, str(node)))}" for job in jobs for node in range(job.nodes)]
     lines += ["", "The answers are read, and missing ones submitted, by", f"  {shlex.join(again)}"]
     return "\n".join(lines) + "\n"
 

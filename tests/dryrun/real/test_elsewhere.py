@@ -1,4 +1,4 @@
-"""Jobs on a cluster of one node, and recipes whose own code is run, with the real Megatron."""
+"""Jobs on a cluster, and recipes whose own code is run, with the real Megatron."""
 
 from __future__ import annotations
 
@@ -60,12 +60,20 @@ def test_slurm_runs_the_jobs_and_an_odd_number_of_ranks_has_a_batch_of_its_own(t
     (tmp_path / "wrong.json").write_text(json.dumps({**FSDP, "ddp.data_parallel_sharding_strategy": "optim"}))
     options = ("right.json", "wrong.json", "--executor", "slurm", "--ranks", "3", "--keep", "kept")
     (tmp_path / "cluster").mkdir()
-    with cluster.one_node(tmp_path / "cluster") as configuration:
+    with cluster.started(tmp_path / "cluster", nodes=2) as configuration:
         code, document, said = dry_run(tmp_path, *options, SLURM_CONF=str(configuration))
+        spread = dry_run(
+            tmp_path,
+            "right.json",
+            *("--executor", "slurm", "--nodes", "2", "--keep", "spread"),
+            SLURM_CONF=str(configuration),
+        )
     right, wrong = document["recipes"]
     assert (code, right["verdict"], right["trained"]["ranks"]) == (1, "passed", 3)
     assert [(found["code"], found["verdict"]) for found in wrong["findings"]] == [("MFSDP353", "confirmed")]
     assert "(wrong.json) has answered" in said
+    assert (spread[0], spread[1]["recipes"][0]["verdict"]) == (0, "passed")
+    assert len(list((tmp_path / "spread/slurm").glob("*_1_log.out"))) == 1  # that of a second node
     # Without the cluster the answers are there still.
     again, resumed, said = dry_run(tmp_path, *options, "--resume")
     assert (again, said) == (1, "")

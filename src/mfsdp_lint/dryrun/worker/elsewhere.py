@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> None:
         raise SystemExit("RANK is not set: start this with torch's launcher (torchrun)")
     for name in _OF_SLURM:
         os.environ.pop(name, None)
-    os.environ |= job.get("environment", {})
+    os.environ |= {**job.get("environment", {}), "TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, "ranks")}
     os.chdir(folder)  # what is saved goes there
     answers = os.path.join(folder, "answers")
     if os.path.exists(os.path.join(answers, f"start.{os.environ['RANK']}.json")):

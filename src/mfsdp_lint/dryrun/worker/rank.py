@@ -133,7 +133,8 @@ def _await(child: int, question: Mapping[str, Any], rank: int, answers: str, lim
         with contextlib.suppress(OSError), open(f"{_path(answers, name, rank)}.stage", encoding="utf-8") as stream:
             stage = stream.read()
         code = os.waitstatus_to_exitcode(status)
-        died = {"type": "Ended", "text": why or f"the process ended with {code}, without an answer", "where": []}
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        died = {"type": "Ended", "text": why or f"the process of rank {rank} {how}, without an answer", "where": []}
         _write(answers, name, rank, {"stage": stage, "error": died})
 
 

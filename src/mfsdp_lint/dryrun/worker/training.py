@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from . import measure, proxy_model
+from . import measure, proxy_model, start
 from .build import apply_variables, build, call, named
 from .measure import Observer
 
@@ -193,7 +193,10 @@ def import_bridge() -> None:
 
 
 def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: At) -> None:
-    """Run a question; `answer` is filled in on the way, and `at` is told each stage. Raises upstream's errors."""
+    """Run a question; `answer` is filled in on the way, and `at` is told each stage. Raises upstream's errors.
+
+    The ranks of one machine meet in the file `store`, those of several in the store of torch's launcher.
+    """
     import torch
     from megatron.bridge.training.config import runtime_config_update
     from megatron.bridge.training.setup import _update_model_config_funcs
@@ -215,13 +218,14 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
         proxy_model.prepare_adapters(config, question["load"] if question.get("is_base") else None, at)
     runtime_config_update(config)
     at("start")
-    torch.distributed.init_process_group(
-        question["backend"],
-        init_method=f"file://{store}",
-        rank=rank,
-        world_size=question["world_size"],
-        timeout=datetime.timedelta(seconds=question["timeout"]),
-    )
+    timeout = datetime.timedelta(seconds=question["timeout"])
+    meet: dict[str, Any] = {"init_method": f"file://{store}"}
+    if start.NODES in os.environ:
+        address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+        agents = torch.distributed.TCPStore(*address, is_master=False, timeout=timeout)
+        meet = {"store": torch.distributed.PrefixStore(question["id"], agents)}
+    world = {"rank": rank, "world_size": question["world_size"], "timeout": timeout}
+    torch.distributed.init_process_group(question["backend"], **meet, **world)
     groups = _open_groups(config)
     at("wrap")
     trainer = Trainer(config, groups)
