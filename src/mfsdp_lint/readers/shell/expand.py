@@ -189,6 +189,7 @@ def _without(text: str, pattern: str, side: str, *, longest: bool) -> str:
 
 
 _EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
+_BLANKS = re.compile(r"(?:\s|\\\r?\n)*")
 _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
 _NUMBER = re.compile(r"\$\(\((.*)\)\)", re.DOTALL)
@@ -287,11 +288,11 @@ class Expander:
             case "concatenation":
                 yield from self._between(node, _ESCAPED)
             case "simple_expansion":
-                yield from self._variable(node, self.script.source(node).lstrip()[1:])
-            case "expansion" if self.script.source(node).lstrip().startswith("${"):
+                yield from self._variable(node, self._source(node)[1:])
+            case "expansion" if self._source(node).startswith("${"):
                 yield from self._braces(node)
             case "expansion":
-                yield from self._variable(node, self.script.source(node).lstrip()[1:])
+                yield from self._variable(node, self._source(node)[1:])
             case "command_substitution":
                 found = self.runner.substitute(self.script, node, self.state)
                 if found is None:
@@ -301,7 +302,7 @@ class Expander:
             case "process_substitution" if self.script.source(node).lstrip().startswith("<"):
                 yield self._file_of(node)
             case "arithmetic_expansion":
-                value, said = self.number(self.script.source(node).lstrip()[3:-2])
+                value, said = self.number(self._source(node)[3:-2])
                 yield self.hole(node) if value is None else self.script.made(node, str(value), option=said)
             case _:
                 yield self.hole(node) if node.named_children else self.script.made(node, self.script.source(node))
@@ -328,7 +329,7 @@ class Expander:
         for child in inner:
             begins, ends = self._bounds(child)
             yield from self._literal(at, begins, escape)
-            is_list = _LIST.match(self.script.source(child).lstrip())
+            is_list = _LIST.match(self._source(child))
             for piece in self.pieces(child):
                 yield piece if piece is BREAK or is_list else piece.splitting(False)
             at = ends
@@ -417,7 +418,7 @@ class Expander:
 
     def _braces(self, node: Node) -> Iterator[Piece | None]:
         """Expand `${…}`."""
-        source = self.script.source(node).lstrip()
+        source = self._source(node)
         found = re.match(
             r"\$\{(?P<mark>[#!]?)(?P<name>\w+|[@*])(?:\[(?P<index>[^\]]*)\])?(?P<rest>.*)\}$", source, re.DOTALL
         )
@@ -640,11 +641,17 @@ class Expander:
         return (known(variable.words[place]) if inside and place is not None else None) or found[0]
 
     def _bounds(self, node: Node) -> tuple[int, int]:
-        """Return the start and end of an expansion; within quotes its node begins with the blanks in front of it."""
+        """Return the start and end of an expansion; within quotes its node begins with the blanks in front of it, and
+        with the ends of lines that a backslash joins."""
         start, end = self.script.bounds(node)
-        if node.type in _EXPANSIONS:
-            start = end - len(self.script.text[start:end].lstrip())
+        if node.type in _EXPANSIONS and (blank := _BLANKS.match(self.script.text, start, end)):
+            start = blank.end()
         return start, end
+
+    def _source(self, node: Node) -> str:
+        """Return the text of an expansion."""
+        start, end = self._bounds(node)
+        return self.script.text[start:end]
 
     def _literal(self, start: int, end: int, escape: re.Pattern[str]) -> Iterator[Piece]:
         """Yield literal text without the backslashes that quote; at the end of a line they join it with the next."""

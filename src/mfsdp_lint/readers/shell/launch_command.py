@@ -116,7 +116,7 @@ class ShellLaunch:
     who starts the script has to set for this way. `cut_off` are the words on lines of options behind it that it does
     not get, as the backslash in front of them is lost. `late` are variables that the script exports for it, and that it
     does not see: it is a job of a cluster that was started before. `requires` are the variables and arguments without
-    which the script ends before.
+    which the script ends before. `outermost` is the command of the script itself that leads to it.
     """
 
     started: LaunchedProgram
@@ -128,6 +128,7 @@ class ShellLaunch:
     cut_off: tuple[Text, ...] = ()
     late: tuple[tuple[str, Span], ...] = ()
     requires: tuple[str, ...] = ()
+    outermost: Span | None = None
 
 
 def started_by(
