@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts the training launches that a real bash starts from a tree's scripts, and those that `mfsdp-lint runs` lists.
 
-    python benchmarks/launches_of_a_tree.py TREE [--under examples --under scripts] [--elsewhere] [--list] OPTION …
+    python -m benchmarks.launches_of_a_tree TREE [--under examples --under scripts] [--elsewhere] [--list] OPTION …
 
 Every shell script runs in the sandbox of shell_against_bash.py, over the tree, with the programs that train recorded
 instead of run. It runs as it is, and with its inputs filled in: variables that it needs or refuses to find empty, also
@@ -19,7 +19,6 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -30,6 +29,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.shell.compare import outside
 from benchmarks.shell.sandbox import Command, Sandbox
+from scripts.linter import document
 
 PROGRAMS = ("sed", "grep", "awk", "tr", "cut", "head", "tail", "seq", "date", "wc", "sort", "readlink", "mktemp")
 PROGRAMS += ("ls", "cp", "rm", "ln", "touch", "chmod", "expr", "find", "true", "uname", "id")
@@ -80,7 +80,8 @@ def _named(root: Path) -> Mapping[str, list[Path]]:
 
 def _trains(path: Path, seen: frozenset[Path]) -> bool:
     text = path.read_text("utf-8", "replace")
-    beside = {each for each in path.parent.glob("*.py") if re.search(rf"\b{each.stem}\b", text)} - seen - {path}
+    named = r"""(?m)^\s*(?:from|import)\s+\.?{0}\b|["'/]{0}\.py\b"""
+    beside = {each for each in path.parent.glob("*.py") if re.search(named.format(each.stem), text)} - seen - {path}
     return bool(_TRAINS.search(text)) or any(_trains(each, seen | beside | {path}) for each in beside)
 
 
@@ -107,28 +108,26 @@ def started(sandbox: Sandbox, root: Path, script: str) -> list[Launch]:
 
 def listed(root: Path, folder: Path, options: Sequence[str], paths: Sequence[str]) -> dict[str, Any]:
     """Return the linter's document for paths, asked from a folder; its paths are those from the root of the tree."""
-    command = [sys.executable, "-m", "mfsdp_lint", "runs", "--output-format", "json", *options, *paths]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    if done.returncode not in (0, 1):
-        raise SystemExit(done.stderr)
-    document: dict[str, Any] = json.loads(done.stdout)
-    for each in (*document["runs"], *document["not_followed"]):
+    found = document(folder, "runs", *options, *paths)
+    for each in (*found["runs"], *found["not_followed"]):
         each["path"] = os.path.relpath(os.path.join(folder, each["path"]), root)
-    return document
+    return found
 
 
-def _is(run: Mapping[str, Any], launch: Launch) -> bool:
-    same = os.path.basename((run["program"] or "").replace(".", "/") + ".py") == launch.program
-    same = same or os.path.basename(run["program"] or "") == launch.program
+def _is(root: Path, run: Mapping[str, Any], launch: Launch) -> bool:
+    """Tell whether a run may be a launch: of its program, or of one that this names and starts in turn."""
+    name = os.path.basename(run["program"])
+    name = name if name.endswith(".py") else f"{name.rpartition('.')[2]}.py"
+    texts = (path.read_text("utf-8", "replace") for path in _named(root).get(launch.program, ()))
+    same = name == launch.program or any(name in text for text in texts)
     return same and (run["recipe"] is None or "?" in run["recipe"] or any(run["recipe"] in w for w in launch.words))
 
 
-def _same(documents: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the lines of a list that can be compared: the scripts' own numbers and words, not the directory's."""
-    runs = [each for document in documents for each in document["runs"]]
+def _same(found: Mapping[str, Any], below: str = "") -> list[str]:
+    """Return the lines of a list for the scripts below a folder: their own numbers and words, not the directory's."""
     kept = ("path", "line", "recipe", "overrides", "environment", "requires", "runs", "world_size")
-    lines = [json.dumps({name: run[name] for name in kept}, sort_keys=True) for run in runs]
-    return sorted(lines + [json.dumps(each) for document in documents for each in document["not_followed"]])
+    lines = [{name: run[name] for name in kept} for run in found["runs"]] + found["not_followed"]
+    return sorted(json.dumps(each, sort_keys=True) for each in lines if each["path"].startswith(below))
 
 
 def main() -> int:
@@ -141,18 +140,19 @@ def main() -> int:
     arguments, options = parser.parse_known_args()
     root = arguments.tree.resolve()
     folders = arguments.under or [each for each in ("examples", "scripts") if (root / each).is_dir()]
-    document = listed(root, root, options, folders)
+    found = listed(root, root, options, folders)
     scripts = (path.relative_to(root) for part in folders for path in (root / part).rglob("*.sh"))
     sums: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         sandbox = Sandbox(Path(folder), PROGRAMS)
         for script in sorted(map(str, scripts)):
-            runs = [each for each in document["runs"] if each["path"] == script]
-            told = [each for each in document["not_followed"] if each["path"] == script]
+            runs = [each for each in found["runs"] if each["path"] == script]
+            told = [each for each in found["not_followed"] if each["path"] == script]
             every = started(sandbox, root, script)
-            missing = [each for each in every if not any(_is(run, each) for run in runs)]
-            extra = [run for run in runs if not any(_is(run, each) for each in every)]
+            missing = [each for each in every if not any(_is(root, run, each) for run in runs)]
+            extra = [run for run in runs if every and not any(_is(root, run, each) for each in every)]
             sums.update(scripts=1, starting=bool(every), launches=len(every), runs=len(runs))
+            sums.update({"runs of scripts that no way starts": 0 if every else len(runs)})
             sums.update(told=len(missing) if told else 0, missing=0 if told else len(missing), superfluous=len(extra))
             if missing or extra or (arguments.list and every):
                 print(f"{script}: {len(every)} launches, {len(runs)} runs")
@@ -162,25 +162,19 @@ def main() -> int:
             for run in extra:
                 print(f"    superfluous: line {run['line']}: {run['program']} {run['recipe']}")
     print(", ".join(f"{name} {number}" for name, number in sums.items()))
-    differing = sum(_elsewhere(root, document, options, folders)) if arguments.elsewhere else 0
+    differing = sum(_elsewhere(root, found, options, folders)) if arguments.elsewhere else 0
     return int(bool(sums["missing"] or sums["superfluous"] or differing))
 
 
-def _elsewhere(
-    root: Path, document: Mapping[str, Any], options: Sequence[str], folders: Sequence[str]
-) -> Iterator[int]:
+def _elsewhere(root: Path, found: Mapping[str, Any], options: Sequence[str], folders: Sequence[str]) -> Iterator[int]:
     """Yield the number of differing lines from each other directory: one out of the tree, and those with a run."""
-    every = [str(root / each) for each in folders]
-    yield _compare("/", _same([document]), listed(root, Path("/"), options, every))
-    for folder in sorted({*folders, *(os.path.dirname(run["path"]) for run in document["runs"])}):
-        here = [
-            {k: [e for e in document[k] if f"{e['path']}".startswith(f"{folder}/")] for k in ("runs", "not_followed")}
-        ]
-        yield _compare(folder, _same(here), listed(root, root / folder, options, ["."]))
+    yield _compare("/", _same(found), listed(root, Path("/"), options, [str(root / each) for each in folders]))
+    for folder in sorted({*folders, *(os.path.dirname(run["path"]) for run in found["runs"])}):
+        yield _compare(folder, _same(found, f"{folder}/"), listed(root, root / folder, options, ["."]))
 
 
-def _compare(folder: str, expected: list[str], document: Mapping[str, Any]) -> int:
-    differing = sorted(set(expected) ^ set(_same([document])))
+def _compare(folder: str, expected: list[str], found: Mapping[str, Any]) -> int:
+    differing = sorted(set(expected) ^ set(_same(found)))
     print(f"from {folder}: {len(expected)} lines, {len(differing)} differ", *differing[:4], sep="\n    ")
     return len(differing)
 

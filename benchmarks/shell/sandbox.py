@@ -35,8 +35,10 @@ class Sandbox:
         self.folder = folder
         for name in ("bin", "dev", "proc", "tmp", "home"):
             (folder / name).mkdir(parents=True, exist_ok=True)
-        if not (folder / "dev" / "fd").is_symlink():
-            (folder / "dev" / "fd").symlink_to("/proc/self/fd")
+        for name, target in (("dev/fd", "/proc/self/fd"), ("usr/bin", "/bin")):
+            (folder / name).parent.mkdir(exist_ok=True)
+            if not (folder / name).is_symlink():
+                (folder / name).symlink_to(target)
         for program in (*PROGRAMS, *programs):
             self._copy(Path(shutil.which(program) or program), folder / "bin" / program)
         shutil.copy(Path(__file__).with_name("sandbox.sh"), folder / "bin" / "sandbox.sh")

@@ -116,7 +116,8 @@ class ShellLaunch:
     who starts the script has to set for this way. `cut_off` are the words on lines of options behind it that it does
     not get, as the backslash in front of them is lost. `late` are variables that the script exports for it, and that it
     does not see: it is a job of a cluster that was started before. `requires` are the variables and arguments without
-    which the script ends before. `outermost` is the command of the script itself that leads to it.
+    which the script ends before. `outermost` is the command of the script itself that leads to it. `hands_on`:
+    its program is at hand, and starts other programs.
     """
 
     started: LaunchedProgram
@@ -129,6 +130,7 @@ class ShellLaunch:
     late: tuple[tuple[str, Span], ...] = ()
     requires: tuple[str, ...] = ()
     outermost: Span | None = None
+    hands_on: bool = False
 
 
 def started_by(

@@ -216,7 +216,7 @@ def _kinds(
     runs = {} if programs is None else _runs(path, launches, sources, programs, unfollowed)
     found: list[tuple[ShellLaunch, LaunchShape | FollowedRun]] = []
     for number, launch in enumerate(launches):
-        shape = None if _trains_nothing(path, launch, sources) else _shape(launch)
+        shape = None if launch.hands_on or _trains_nothing(path, launch, sources) else _shape(launch)
         several: Sequence[LaunchShape | FollowedRun] = runs.get(number) or ([shape] if shape else [])
         found += [(launch, kind) for kind in several]
     return found

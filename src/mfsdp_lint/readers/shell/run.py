@@ -365,7 +365,9 @@ class Runner:
             way = (environment, state.when, state.given, state.folder, behind, late, state.requires)
             launch = ShellLaunch(found, place, *way, self.outermost or place)
             if self._launched(launch):
-                for held in self.started_by_program(launch):
+                number, started = len(self.launches) - 1, self.started_by_program(launch)
+                self.launches[number] = replace(launch, hands_on=bool(started))
+                for held in started:
                     held = replace(held, when=(*state.when, *held.when))
                     with self._started_at(place, found):
                         self.command(held) if isinstance(held, HeldCommand) else self.run(held)
