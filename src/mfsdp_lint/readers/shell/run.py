@@ -46,6 +46,7 @@ from mfsdp_lint.readers.shell.launch_command import (
     starts_ray_cluster,
     submits_ray_job,
     text_of_file,
+    with_env_files,
 )
 from mfsdp_lint.readers.shell.script import (
     Piece,
@@ -341,6 +342,7 @@ class Runner:
 
     def start(self, words: list[Text], state: State) -> list[Ended]:
         """Start a program: it is followed if it is a shell with a script, else kept if it launches something."""
+        words = with_env_files(words, lambda name: self.file(name, state))
         found = started_by(words, state.input, lambda word: self._is_script(word, state))
         seen = state
         if starts_ray_cluster(words):
