@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from mfsdp_lint.core.values import Known
+from mfsdp_lint.core.values import Known, Plain
 from tests.runs.project import Project
 
 PLACE = "/opt/Megatron-Bridge/scripts/performance"
-FSDP: Mapping[str, object] = {
+FSDP: Mapping[str, Plain] = {
     "ddp.use_megatron_fsdp": True,
     "ddp.data_parallel_sharding_strategy": "optim_grads_params",
     "ddp.average_in_collective": False,
@@ -56,7 +56,7 @@ def test_the_recipe_of_the_options_is_the_run(project: Project, program: str, br
     ],
 )
 def test_options_come_behind_overrides_and_the_recipe(
-    project: Project, words: str, settings: Mapping[str, object]
+    project: Project, words: str, settings: Mapping[str, Plain]
 ) -> None:
     project.write("launch.sh", f"python {PLACE}/run_script.py {words}\n")
     (run,) = project.runs("launch.sh", bridge="0.6.0")

@@ -136,7 +136,7 @@ class Chart:
         self.about = _items_of_file(posixpath.join(folder, "Chart.yaml"), sources, missing={})
         above = Chart(_from_above(folder, sources)[-2], sources, installed) if below else None
         self.values = self._values(installed or Installed()) if above is None else self._values_from(above)
-        self.is_installed = above is None or (above.is_installed and above.takes(self))
+        self.is_installed: bool = above is None or (above.is_installed and above.takes(self))
         self.templates = Templates(file=self._file)
         for path in _files_below(top):  # a template that any of them defines is there in all
             if f"/{_TEMPLATES}/" in path:
