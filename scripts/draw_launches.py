@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws launch files that name FSDP, at random, from bare or checked-out git repositories; says what became of each.
 
-    python scripts/draw_launches.py [--seed 1] [--number 200] --out FOLDER REPOSITORY[@REVISION] …
+    python -m scripts.draw_launches [--seed 1] [--number 200] --out FOLDER REPOSITORY[@REVISION] …
 
 A launch file is a shell, YAML or JSON file, or a Python file that starts programs, with a flag of FSDP outside of
 comments. Files with the same content count once. The whole revision of a drawn file is written to FOLDER, so that
@@ -13,15 +13,15 @@ Nothing of a repository is imported or run.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 import subprocess
-import sys
 from collections import Counter
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from scripts.linter import document
 
 FLAG = re.compile(
     rb"^[^#\n]*(?:--use[-_](?:megatron|custom)[-_]fsdp|--use[-_]torch[-_]fsdp2|"
@@ -97,24 +97,16 @@ def checkout(place: str, revision: str, out: Path) -> Path:
 
 def outcomes(root: Path, paths: list[str]) -> dict[str, str]:
     """Return what the linter says of files: "run", "run without", "told: REASON" or "silent"."""
-    said = _run(root, "audit", "--settings", "ddp.use_*fsdp*", "--settings", "dist.use_*fsdp*", *paths)
+    said = document(root, "audit", "--settings", "ddp.use_*fsdp*", "--settings", "dist.use_*fsdp*", *paths)
     result = {each["path"]: f"told: {each['why']}: {each['reason']}" for each in said["unfollowed"]}
     for each in said["recipes"]:
         is_on = any(setting.get("value") not in (None, False) for setting in each["settings"].values())
         result[each["path"]] = "run" if is_on or result.get(each["path"]) == "run" else "run without"
     silent = [path for path in paths if path not in result]
-    for each in _run(root, "check", "--no-cache", *silent)["findings"] if silent else ():
+    for each in document(root, "check", "--no-cache", *silent)["findings"] if silent else ():
         if each["code"] == "MFSDP901":
             result[each["path"]] = f"told: {each['message']}"
     return {path: result.get(path, "silent") for path in paths}
-
-
-def _run(root: Path, *arguments: str) -> Any:
-    command = [sys.executable, "-m", "mfsdp_lint", *arguments, "--output-format", "json"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    if done.returncode not in (0, 1):
-        raise RuntimeError(f"{root}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
 
 
 def main() -> None:

@@ -294,15 +294,14 @@ def _check(each: Covered) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("versions", nargs=2, metavar=("OLD", "NEW"))
+    parser.add_argument("old_version", metavar="OLD")
+    parser.add_argument("new_version", metavar="NEW")
     parser.add_argument("--old", nargs=2, required=True, type=Path, metavar=("BRIDGE", "CORE"))
     parser.add_argument("--new", nargs=2, required=True, type=Path, metavar=("BRIDGE", "CORE"))
     parser.add_argument("--snapshots", type=Path, default=Path(DATA))
     parser.add_argument("--show", type=int, default=20)
     options = parser.parse_args()
-    before, after = (
-        Trees(version, *paths) for version, paths in zip(options.versions, (options.old, options.new), strict=True)
-    )
+    before, after = Trees(options.old_version, *options.old), Trees(options.new_version, *options.new)
     for line in drift(before, after, options.snapshots, options.show):
         print(line)
     return 0

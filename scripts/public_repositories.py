@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the linter's result on checked-out repositories with what their text says.
 
-    python scripts/public_repositories.py [--list] CHECKOUT …
+    python -m scripts.public_repositories [--list] CHECKOUT …
 
 By names alone, and independently of the linter, it finds every function (or top level) that calls a recipe of
 `megatron.bridge`, makes a `ConfigContainer`, or calls `pretrain` or `finetune` of upstream. Each must be a recipe, be
@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import argparse
 import ast
-import json
 import resource
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from scripts.linter import document
 
 UPSTREAM = "megatron.bridge"
 LAUNCHERS = frozenset({"pretrain", "finetune"})
@@ -124,21 +124,12 @@ class Result:
 def lint(root: Path, options: list[str], files: list[str]) -> Result:
     """Run the two commands on a checkout, or on some of its files. Raises RuntimeError if one of them fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    linted = _run(root, [*options, "--show-unfollowed", *files])
+    linted = document(root, "check", *options, "--show-unfollowed", *files)
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    audited = _run(root, ["audit", "--settings", "ddp.use_megatron_fsdp", *options, *files])
+    audited = document(root, "audit", "--settings", "ddp.use_megatron_fsdp", *options, *files)
     recipes = frozenset((each["path"], each["line"]) for each in audited["recipes"])
     lost = {(each["path"], each["line"]): f"{each['why']}: {each['reason']}" for each in linted["unfollowed"]}
     return Result(recipes, lost, linted["findings"], seconds)
-
-
-def _run(root: Path, arguments: list[str]) -> dict[str, Any]:
-    command = [sys.executable, "-m", "mfsdp_lint", *arguments, "--output-format", "json"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    if done.returncode not in (0, 1):
-        raise RuntimeError(f"{root}: {done.stderr.strip()}")
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
 
 
 def outcomes(found: list[Caller], result: Result) -> dict[Place, str]:

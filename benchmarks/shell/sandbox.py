@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -29,11 +30,16 @@ class Command:
 class Sandbox:
     """A folder that is the whole world of a script. Needs root, and `unshare`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, programs: Sequence[str] = ()) -> None:
+        """Fill a folder. `programs` are run like PROGRAMS instead of recorded."""
         self.folder = folder
-        for name in ("bin", "dev", "tmp", "home"):
+        for name in ("bin", "dev", "proc", "tmp", "home"):
             (folder / name).mkdir(parents=True, exist_ok=True)
-        for program in PROGRAMS:
+        for name, target in (("dev/fd", "/proc/self/fd"), ("usr/bin", "/bin")):
+            (folder / name).parent.mkdir(exist_ok=True)
+            if not (folder / name).is_symlink():
+                (folder / name).symlink_to(target)
+        for program in (*PROGRAMS, *programs):
             self._copy(Path(shutil.which(program) or program), folder / "bin" / program)
         shutil.copy(Path(__file__).with_name("sandbox.sh"), folder / "bin" / "sandbox.sh")
 
@@ -45,8 +51,12 @@ class Sandbox:
         says: str,
         arguments: Sequence[str] = (),
         place: str = "here",
+        tree: Path | None = None,
     ) -> list[Command] | None:
-        """Run a script; return the programs that it starts, in order; None if bash refuses it, or it does not end."""
+        """Run a script; return the programs that it starts, in order; None if bash refuses it, or it does not end.
+
+        The files lie at a place, over those of a tree, which stays as it is.
+        """
         work = self.folder / place
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
@@ -66,18 +76,10 @@ class Sandbox:
             **environment,
         }
         limits = f"ulimit -t 3 -v 400000 -f 4000 -u 200; cd /{place}; exec /bin/bash"
-        command = [
-            "unshare",
-            "-n",
-            "-p",
-            "-f",
-            "--kill-child",
-            shutil.which("chroot") or "chroot",
-            str(self.folder),
-            "/bin/bash",
-            "-c",
-            f'{limits} "$0" "$@"',
-        ]
+        chroot = shlex.join([shutil.which("chroot") or "chroot", str(self.folder), "/bin/bash", "-c"])
+        inside = f"""exec {chroot} '{limits} "$0" "$@"' "$0" "$@\""""
+        command = ["unshare", "-n", "-p", "-m", "-f", "--kill-child", "/bin/bash", "-c"]
+        command.append(f"mount -t proc proc {self.folder}/proc && {_over(tree, work)} && {inside}" if tree else inside)
         try:
             ended = subprocess.run(
                 [*command, script, *arguments],
@@ -101,6 +103,16 @@ class Sandbox:
             if not target.exists() and os.path.exists(library):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(os.path.realpath(library), target)
+
+
+def _over(tree: Path, work: Path) -> str:
+    """Return the shell's commands that put the files of a folder over those of a tree."""
+    paper = shlex.quote(str(work.parent / f".{work.name}"))
+    lower, mount = shlex.quote(f"lowerdir={work}:{tree}"), f"upperdir={paper}/up,workdir={paper}/work"
+    return (
+        f"mkdir -p {paper} && mount -t tmpfs tmpfs {paper} && mkdir {paper}/up {paper}/work"
+        f" && mount -t overlay overlay -o {lower},{mount} {shlex.quote(str(work))}"
+    )
 
 
 def _command(record: bytes) -> Command:

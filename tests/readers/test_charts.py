@@ -184,6 +184,47 @@ CHARTS: Mapping[str, tuple[Files, list[str]]] = {
     ),
 }
 
+WHOLE = {
+    "whole/Chart.yaml": "name: whole\n",
+    "whole/values.yaml": "chart:\n  format: torch_dist\n",
+    **{f"whole/charts/{name}": text for name, text in CHART.items()},
+}
+NAMED = "name: whole\ndependencies:\n  - name: chart\n    alias: job\n    condition: job.on\n"
+PARTS: Mapping[str, tuple[Files, list[str]]] = {
+    "the values that the whole chart has for a part": ({}, [f"whole/values.yaml:2 {FORMAT}"]),
+    "its own values where the whole chart has none": ({"whole/values.yaml": "chart: {}\n"}, []),
+    "values for all": (
+        {
+            "whole/values.yaml": "global: {format: torch_dist}\n",
+            "whole/charts/chart/templates/job.yaml": JOB.replace(".Values.format", ".Values.global.format"),
+        },
+        [f"whole/values.yaml:1 {FORMAT}"],
+    ),
+    "another name": (
+        {"whole/Chart.yaml": NAMED, "whole/values.yaml": "job:\n  format: torch_dist\n"},
+        [f"whole/values.yaml:2 {FORMAT}"],
+    ),
+    "a part that is not installed": (
+        {"whole/Chart.yaml": NAMED, "whole/values.yaml": "job:\n  on: false\n  format: torch_dist\n"},
+        [],
+    ),
+    "a value of a script that installs the whole": (
+        {
+            "whole/values.yaml": "chart: {}\n",
+            "deploy.sh": "FORMAT=torch_dist\nhelm install x ./whole --set chart.format=$FORMAT\n",
+        },
+        [f"deploy.sh:1 {FORMAT}"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), PARTS.values(), ids=PARTS)
+def test_charts_within_charts(
+    files: Files, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told({**WHOLE, **files}, tmp_path, capsys) == wanted
+
 
 @pytest.mark.parametrize(("files", "wanted"), CHARTS.values(), ids=CHARTS)
 def test_charts(

@@ -102,6 +102,21 @@ def test_the_environment_at_the_moment_of_the_launch(script: str, value: object)
 
 
 @pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        pytest.param("--env-file train.env", Known("1 # one"), id="all of the line, without its end"),
+        pytest.param("--env-file=train.env -e CUDA_DEVICE_MAX_CONNECTIONS=8", Known("8"), id="-e counts more"),
+        pytest.param("-e CUDA_DEVICE_MAX_CONNECTIONS=8 --env-file=train.env", Known("8"), id="wherever it stands"),
+        pytest.param("--env-file gone.env", UNKNOWN, id="a file that is not there"),
+    ],
+)
+def test_a_container_has_the_variables_of_a_file(words: str, value: object) -> None:
+    text = "# no\r\n  CUDA_DEVICE_MAX_CONNECTIONS=1 # one\r\nPASSED_ON\r\n"
+    recipe = only_recipe(f"docker run {words} img torchrun pretrain_gpt.py {FLAGS}\n", {"train.env": text})
+    assert recipe.setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == value
+
+
+@pytest.mark.parametrize(
     ("command", "ranks"),
     [
         ("torchrun --nproc_per_node 8 --nnodes 4", Known(32)),

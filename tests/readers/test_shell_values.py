@@ -29,6 +29,9 @@ def fmt(script: str, arguments: str) -> object:
         pytest.param("P=fsdp", "--ckpt-format=${P}_dtensor", id="a variable within a word"),
         pytest.param('A="--ckpt-format fsdp_dtensor"', "$A", id="a string is split where it is not quoted"),
         pytest.param('A="\n  --bf16 \\\n  --ckpt-format fsdp_dtensor \\\n"', "$A", id="a string of several lines"),
+        pytest.param(
+            'N=--bf16\nF=fsdp_dtensor\nA="$N \\\n${N} --ckpt-format \\\n${F}"', "$A", id="a joined line of it"
+        ),
         pytest.param('A="--bf16"\nA="$A --ckpt-format fsdp_dtensor"', "$A", id="a string that grows"),
         pytest.param('A="--bf16"\nA+=" --ckpt-format fsdp_dtensor"', "$A", id="a string with +="),
         pytest.param('A=--bf16\nB=fsdp_dtensor\nC="$A --ckpt-format $B $A"', "$C", id="a string of variables"),

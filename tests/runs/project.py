@@ -24,9 +24,9 @@ class Project:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
 
-    def runs(self, *paths: str) -> list[Recipe]:
-        """The runs that files start."""
-        return [recipe for recipe in _read(paths).recipes if recipe.command is not None]
+    def runs(self, *paths: str, bridge: str | None = None) -> list[Recipe]:
+        """The runs that files start, with a release of Megatron-Bridge."""
+        return [recipe for recipe in _read(paths, bridge).recipes if recipe.command is not None]
 
     def unfollowed(self, *paths: str) -> tuple[Unfollowed, ...]:
         """What of files cannot be followed."""
@@ -37,6 +37,6 @@ class Project:
         return main(["--no-cache", "--output-format", "concise", *paths])
 
 
-def _read(paths: tuple[str, ...]) -> Read:
-    asked, _ = question(Options(paths=paths))
+def _read(paths: tuple[str, ...], bridge: str | None = None) -> Read:
+    asked, _ = question(Options(paths=paths, target_bridge=bridge))
     return read(asked, Sources({}))

@@ -252,15 +252,86 @@ def test_a_model_of_one_of_several_classes_takes_what_all_of_them_have(project: 
     assert found.kind == "launch"
 
 
-def test_a_program_that_too_many_ways_lead_to_is_told(project: Project) -> None:
-    ways = " ".join(map(str, range(1, 10)))
-    project.write("launch.sh", f"for tp in {ways}; do\n  torchrun scripts/train.py --fsdp --tp $tp\ndone\n")
+LOOPS = """\
+for tp in 1 2 4 8; do
+  for seed in %s; do
+    torchrun scripts/train.py --fsdp --tp $tp rng.seed=$seed
+  done
+done
+"""
+
+
+def test_a_program_with_too_many_different_starts_is_told(project: Project) -> None:
+    project.write("launch.sh", LOOPS % "1 2 3 4 5")
     (unfollowed,) = project.unfollowed("launch.sh")
-    assert (unfollowed.line, unfollowed.why) == (2, "limit")
-    assert unfollowed.message == "more than 8 ways lead here, and the program is followed on none"
+    assert (unfollowed.line, unfollowed.why) == (3, "limit")
+    assert unfollowed.message == "this command has more than 16 different starts, and the program is followed on none"
 
 
-def test_eight_ways_are_followed(project: Project) -> None:
-    ways = " ".join(map(str, range(1, 9)))
-    project.write("launch.sh", f"for tp in {ways}; do\n  torchrun scripts/train.py --fsdp --tp $tp\ndone\n")
+def test_sixteen_different_starts_are_followed(project: Project) -> None:
+    project.write("launch.sh", LOOPS % "1 2 3 4")
     assert project.unfollowed("launch.sh") == ()
+    (found,) = project.runs("launch.sh")
+    assert {repr(each.value(TP)) for each in found.variants} == {repr(Known(tp)) for tp in (1, 2, 4, 8)}
+
+
+def test_ways_that_start_a_program_alike_are_one_start(project: Project) -> None:
+    asked = "[ -f a ] && echo a\n[ -f b ] && echo b\n"
+    project.write("launch.sh", asked + LOOPS % "1 2 3 4")
+    assert project.unfollowed("launch.sh") == ()
+
+
+def test_a_launch_whose_program_refuses_its_arguments_is_told(project: Project) -> None:
+    project.write("launch.sh", "python scripts/train.py --tp two\n")
+    (told,) = project.unfollowed("launch.sh")
+    assert (told.line, told.error, told.message) == (1, "SystemExit", "SystemExit: invalid value: 'two'")
+
+
+def test_a_run_that_another_program_starts_stands_at_the_command_of_the_script(project: Project) -> None:
+    project.write(
+        "start.py",
+        """\
+import os
+import sys
+
+os.execvpe(sys.executable, [sys.executable, "scripts/train.py", *sys.argv[1:]], dict(os.environ))
+""",
+    )
+    project.write("launch.sh", "\ntorchrun --nproc_per_node 4 start.py --fsdp --tp 2\n")
+    (found,) = project.runs("launch.sh")
+    assert (found.line, found.setting(TP).value) == (2, Known(2))
+    assert found.setting("run.world_size").value == Known(4)
+
+
+def test_a_handler_for_an_exception_that_nothing_raised_does_not_run(project: Project) -> None:
+    """What the program itself defines, a call out of sight does not raise."""
+    project.write(
+        "scripts/picked.py",
+        """\
+import company
+
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+
+
+class NoSuchRecipe(ValueError):
+    pass
+
+
+def found(name):
+    if name != "llama":
+        raise NoSuchRecipe(name)
+    company.note(name)
+    return llama3_8b_pretrain_config()
+
+
+try:
+    cfg = found("llama")
+except NoSuchRecipe:
+    cfg = company.another()
+pretrain(cfg, forward_step)
+""",
+    )
+    (way,) = started(project, "torchrun scripts/picked.py").variants
+    assert way.value(TP) == Known(1)

@@ -379,7 +379,22 @@ def _nearest_name(path: str) -> str:
 HEAD = 1 << 16
 """Bytes of a file that are looked at where its name does not decide."""
 
-PROSE = (".md", ".rst", ".txt", ".html", ".svg", ".csv", ".lock", ".log", ".out", ".err", ".diff", ".patch", ".tex")
+PROSE = (
+    ".md",
+    ".mdx",
+    ".rst",
+    ".txt",
+    ".html",
+    ".svg",
+    ".csv",
+    ".lock",
+    ".log",
+    ".out",
+    ".err",
+    ".diff",
+    ".patch",
+    ".tex",
+)
 """Texts that nothing is run from."""
 
 

@@ -75,7 +75,7 @@ _TEMPLATE = re.compile(r"^[ \t]*\{%", re.MULTILINE)
 
 _RELEVANT = re.compile(
     r"megatron|fsdp|--(?:tensor|pipeline)-model-parallel-size|--micro-batch-size|\bddp\."
-    r"|torchrun|torch\.distributed|--recipe\b",
+    r"|torchrun|torch\.distributed|--recipe\b|--model_recipe_name\b|\bscripts/performance/",
     re.IGNORECASE,
 )
 _ON_A_CLUSTER = re.compile(

@@ -1,11 +1,13 @@
 """Charts of Helm: their templates with their values → the scripts that Kubernetes is given.
 
 Every piece of a script is at its place: in the template, in the file of values, or in `--set` of a script that installs
-the chart. Facts: Helm 3.18 (pkg/chartutil/values.go, pkg/strvals/parser.go, pkg/engine/engine.go).
+the chart. A chart below another one (`charts/NAME`) has the values that this has for it, and its `global`. Facts: Helm
+3.18 (pkg/chartutil/coalesce.go, dependencies.go, values.go, pkg/strvals/parser.go, pkg/engine/engine.go).
 """
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -70,7 +72,8 @@ def read_template(
 ) -> list[Recipe]:
     """Return the runs of a template with its chart's own values; `unfollowed` receives launches that give none."""
     relevance = Relevance(sources) if programs is None else programs.asked.relevance
-    texts = (text, *(sources.text_or_none(each) or "" for each in (_values_of(chart), *_partials(chart))))
+    of_charts = [_values_of(each) for each in _from_above(chart, sources)]
+    texts = (text, *(sources.text_or_none(each) or "" for each in (*of_charts, *_partials(chart))))
     if not any(may_start(path, each, relevance) for each in texts):
         return []
     given = Chart(chart, sources).scripts(path, text, relevance)
@@ -82,13 +85,14 @@ def scripts_installed(chart: str, installed: Installed, sources: Sources, releva
     """Return the scripts of all templates of a chart as it is installed."""
     scripts: list[Held] = []
     unfollowed: list[Unfollowed] = []
-    whole = Chart(chart, sources, installed)
-    for path in _files_below(posixpath.join(chart, _TEMPLATES)):
-        text = sources.text_or_none(path)
-        if text is not None and path.endswith((".yaml", ".yml")):
-            given = whole.scripts(path, text, relevance)
-            scripts += given.scripts
-            unfollowed += given.unfollowed
+    for folder in (each.removesuffix("/Chart.yaml") for each in _files_below(chart) if each.endswith("/Chart.yaml")):
+        whole = Chart(folder, sources, installed)
+        for path in _files_below(posixpath.join(folder, _TEMPLATES)):
+            text = sources.text_or_none(path)
+            if text is not None and path.endswith((".yaml", ".yml")):
+                given = whole.scripts(path, text, relevance)
+                scripts += given.scripts
+                unfollowed += given.unfollowed
     return Given(scripts, unfollowed)
 
 
@@ -110,6 +114,14 @@ def _partials(chart: str) -> list[str]:
     return [each for each in _files_below(posixpath.join(chart, _TEMPLATES)) if each.endswith(".tpl")]
 
 
+def _from_above(chart: str, sources: Sources) -> list[str]:
+    """Return a chart and those that it is a part of, the outermost first."""
+    above = posixpath.normpath(posixpath.join(chart, "..", ".."))
+    is_below = os.path.basename(os.path.abspath(posixpath.join(chart, ".."))) == "charts"
+    is_part = is_below and sources.exists(posixpath.join(above, "Chart.yaml"))
+    return [*(_from_above(above, sources) if is_part else ()), chart]
+
+
 def _files_below(folder: str) -> list[str]:
     return sorted(posixpath.join(at, name).replace("\\", "/") for at, _, names in disk.walk(folder) for name in names)
 
@@ -120,10 +132,15 @@ class Chart:
     def __init__(self, folder: str, sources: Sources, installed: Installed | None = None) -> None:
         self.folder = folder
         self.sources = sources
-        self.values = self._values(installed or Installed())
+        top, *below = _from_above(folder, sources)
+        self.about = _items_of_file(posixpath.join(folder, "Chart.yaml"), sources, missing={})
+        above = Chart(_from_above(folder, sources)[-2], sources, installed) if below else None
+        self.values = self._values(installed or Installed()) if above is None else self._values_from(above)
+        self.is_installed: bool = above is None or (above.is_installed and above.takes(self))
         self.templates = Templates(file=self._file)
-        for path in _files_below(posixpath.join(folder, _TEMPLATES)):
-            self.define(path, sources.text_or_none(path) or "")
+        for path in _files_below(top):  # a template that any of them defines is there in all
+            if f"/{_TEMPLATES}/" in path:
+                self.define(path, sources.text_or_none(path) or "")
 
     def define(self, path: str, text: str) -> None:
         """Note the templates that a file defines."""
@@ -145,6 +162,39 @@ class Chart:
                 values = _with(values, key, value)
         return values
 
+    def _values_from(self, above: Chart) -> Item:
+        """Return the values of a part of another chart."""
+        own = self._values(Installed())
+        if not isinstance(own, Mapping) or not isinstance(above.values, Mapping):
+            return UNKNOWN_ITEM
+        given = above.values.get(above.name_of(self), {})
+        if not isinstance(given, Mapping):
+            return UNKNOWN_ITEM
+        common = above.values.get("global", {})
+        return merged(merged(own, given), {"global": common} if isinstance(common, Mapping) else {})
+
+    def _dependency(self, part: Chart) -> Mapping[str, Item]:
+        """Return the entry for a part of this chart among its dependencies."""
+        name = _text_of(part.about, "name") or posixpath.basename(part.folder)
+        listed = self.about.get("dependencies") if isinstance(self.about, Mapping) else None
+        found = [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, Sequence) else []
+        return next((each for each in found if _text_of(each, "name") == name), {})
+
+    def name_of(self, part: Chart) -> str:
+        """Return the name under which this chart has the values of a part of it."""
+        own = _text_of(part.about, "name") or posixpath.basename(part.folder)
+        return _text_of(self._dependency(part), "alias") or own
+
+    def takes(self, part: Chart) -> bool:
+        """Tell whether a part is installed: the first of its conditions that has a value decides."""
+        for condition in _text_of(self._dependency(part), "condition").split(","):
+            value: Item = self.values
+            for key in condition.strip().split("."):
+                value = value.get(key, UNKNOWN_ITEM) if isinstance(value, Mapping) else UNKNOWN_ITEM
+            if isinstance(value, Scalar) and isinstance(value.value, bool):
+                return value.value
+        return True
+
     def _file(self, name: str) -> Text | None:
         path = posixpath.normpath(posixpath.join(self.folder, name))
         within = path.startswith(f"{posixpath.normpath(self.folder)}/")  # as Helm has it
@@ -152,12 +202,8 @@ class Chart:
         return None if text is None else of_file(path, text)
 
     def _root(self, path: str) -> Mapping[str, Item]:
-        chart = _items_of_file(posixpath.join(self.folder, "Chart.yaml"), self.sources, missing={})
-        named = (
-            {f"{name[:1].upper()}{name[1:]}": each for name, each in chart.items()}
-            if isinstance(chart, Mapping)
-            else {}
-        )
+        about = self.about if isinstance(self.about, Mapping) else {}
+        named = {f"{name[:1].upper()}{name[1:]}": each for name, each in about.items()}
         release: dict[str, Item] = dict.fromkeys(
             ("Name", "Namespace", "Revision", "IsInstall", "IsUpgrade"), UNKNOWN_ITEM
         )
@@ -172,6 +218,8 @@ class Chart:
 
     def scripts(self, path: str, text: str, relevance: Relevance) -> Given:
         """Return the scripts of a template, and the launches of which not all is known."""
+        if not self.is_installed:
+            return Given((), ())
         rendered = self.rendered(path, text)
         if rendered is None:
             return Given((), [_untold(path, None, "the syntax of this template is not followed")])
@@ -179,6 +227,12 @@ class Chart:
             return _Manifest(path, rendered).scripts(relevance, speaks=may_start(path, text, relevance))
         except Unreadable:
             return Given((), [_untold(path, None, "what this template gives is not known to be YAML")])
+
+
+def _text_of(item: Item, key: str) -> str:
+    """Return the text of an entry; nothing for any other value."""
+    value = item.get(key) if isinstance(item, Mapping) else None
+    return value.value if isinstance(value, Scalar) and isinstance(value.value, str) else ""
 
 
 def _untold(path: str, place: Piece | None, message: str) -> Unfollowed:

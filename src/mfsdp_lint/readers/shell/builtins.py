@@ -32,7 +32,7 @@ from mfsdp_lint.readers.shell.script import (
 )
 from mfsdp_lint.readers.shell.script import words as words_of
 from mfsdp_lint.readers.shell.state import LOST, Ended, State, Variable
-from mfsdp_lint.readers.shell.text_programs import TEXT_PROGRAMS, printed_by
+from mfsdp_lint.readers.shell.text_programs import TEXT_PROGRAMS, NotFollowed, printed_by, split_options
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.run import Runner
@@ -364,7 +364,11 @@ _BLANKS = " \t\n"
 
 def _read(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     """Follow `read`: the variables get the fields of the next line of the text to read, if that is known."""
-    options, names = _split_options(words[1:], "adpntuN")
+    try:
+        options, names = split_options(list(map(plain, words[1:])), "eErs", "adiNnptu", leading=True)
+    except NotFollowed:
+        state.lose(name for name in map(plain, words[1:]) if name.isidentifier())
+        return _ended(state, None)
     into_array = options.get("a", "")
     names = [into_array] if into_array else names or ["REPLY"]
     mark = options.get("d", "\n") or "\0"
@@ -392,19 +396,6 @@ def _read(runner: Runner, script: Script, node: Node, words: list[Text], state: 
         state.set(name, Variable(value, array=bool(into_array), exported=state.exports(name)))
     state.input = behind(given, len(line) + len(found)) if len(text) > len(line) + len(found) else ()
     return _ended(state, bool(found))
-
-
-def _split_options(words: Sequence[Text], valued: str) -> tuple[dict[str, str], list[str]]:
-    """Split the words behind a builtin into its options (of one letter) and the others."""
-    options: dict[str, str] = {}
-    rest = [plain(word) for word in words]
-    while rest and rest[0].startswith("-") and len(rest[0]) > 1:
-        letters = rest.pop(0)[1:]
-        while letters:
-            letter, letters = letters[0], letters[1:]
-            options[letter] = (letters or (rest.pop(0) if rest else "")) if letter in valued else ""
-            letters = "" if letter in valued else letters
-    return options, rest
 
 
 def _fields(text: Text, line: str, count: int, separators: str) -> list[Text]:
@@ -535,7 +526,11 @@ _NAMES = re.compile(r"\$\{?(\w+)")
 
 def _read_lines(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     """Follow `mapfile -t NAME` with a text to read: the array has its lines."""
-    options, names = _split_options(words[1:], "dnOsuCc")
+    try:
+        options, names = split_options(list(map(plain, words[1:])), "t", "dnOsuCc", leading=True)
+    except NotFollowed:
+        state.lose(name for name in map(plain, words[1:]) if name.isidentifier())
+        return _ended(state)
     name = names[0] if names else "MAPFILE"
     mark = options.get("d", "\n") or "\0"
     if state.input is None or "t" not in options or not options.keys() <= {"t", "d"} or HOLE in plain(state.input):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from mfsdp_lint.core.recipe import Origin, Setting, Span
-from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
@@ -116,7 +116,8 @@ class ShellLaunch:
     who starts the script has to set for this way. `cut_off` are the words on lines of options behind it that it does
     not get, as the backslash in front of them is lost. `late` are variables that the script exports for it, and that it
     does not see: it is a job of a cluster that was started before. `requires` are the variables and arguments without
-    which the script ends before.
+    which the script ends before. `outermost` is the command of the script itself that leads to it. `hands_on`:
+    its program is at hand, and starts other programs.
     """
 
     started: LaunchedProgram
@@ -128,6 +129,8 @@ class ShellLaunch:
     cut_off: tuple[Text, ...] = ()
     late: tuple[tuple[str, Span], ...] = ()
     requires: tuple[str, ...] = ()
+    outermost: Span | None = None
+    hands_on: bool = False
 
 
 def started_by(
@@ -274,6 +277,28 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
     )
     if found and wrapped and word is not None:
         environment[found[1]] = behind(word, found.end())
+
+
+_ENV_FILE = ("--env-file",)
+_LINE_OF_ENV_FILE = re.compile(r"(?m)^[ \t]*(?P<said>[^\s=#][^\n=]*=[^\r\n]*)")
+"""A variable in a file that Docker reads: the value is the rest of the line (docker/cli, pkg/kvfile/kvfile.go)."""
+
+
+def with_env_files(words: list[Text], read: Callable[[Text], Text | None]) -> list[Text]:
+    """Return a command with `-e` for each variable of the files that `--env-file` names to a container's program; what
+    the command itself gives counts more, wherever it stands.
+    """
+    at = next((n for n, word in enumerate(words) if _base(word) in _RUNS_CONTAINERS), len(words))
+    names = [_option(words, n, _ENV_FILE) for n in range(at, len(words))]
+    given: list[Text] = []
+    for text in (read(name) for name in names if name is not None):
+        for found in _LINE_OF_ENV_FILE.finditer(plain(text or ())):
+            said = between(text or (), *found.span("said"))
+            given += [(replace(said[0], text="-e"),), said]
+    return [*words[: at + 2], *given, *words[at + 2 :]] if given else words
+
+
+_RUNS_CONTAINERS = ("docker", "podman", "nerdctl")
 
 
 def _runtime(word: Text, environment: Environment) -> None:

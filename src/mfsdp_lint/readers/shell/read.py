@@ -57,7 +57,7 @@ from mfsdp_lint.readers.shell.state import Held, HeldCommand
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.addressed import Programs, Started
-    from mfsdp_lint.readers.python.state.paths import Raised
+    from mfsdp_lint.readers.python.state.paths import OutOfSteps, Raised
 
 
 _RECIPE = ("--recipe", "--recipe-name", "--recipe_name", "--model_recipe_name")
@@ -94,8 +94,8 @@ def _said(text: str) -> str:
     return re.sub(f"{HOLE}+", "?", text)
 
 
-_MOST_RUNS = 8
-"""Ways to one command on which its program is followed."""
+_MOST_RUNS = 16
+"""Different starts of one command, by words and environment, on which its program is followed."""
 
 _SWITCHES = (*SWITCHES, "ddp.use_custom_fsdp")
 """With what the flag of Megatron-FSDP was called at first."""
@@ -216,7 +216,7 @@ def _kinds(
     runs = {} if programs is None else _runs(path, launches, sources, programs, unfollowed)
     found: list[tuple[ShellLaunch, LaunchShape | FollowedRun]] = []
     for number, launch in enumerate(launches):
-        shape = None if _trains_nothing(path, launch, sources) else _shape(launch)
+        shape = None if launch.hands_on or _trains_nothing(path, launch, sources) else _shape(launch)
         several: Sequence[LaunchShape | FollowedRun] = runs.get(number) or ([shape] if shape else [])
         found += [(launch, kind) for kind in several]
     return found
@@ -231,27 +231,44 @@ def _runs(
     for number, launch in enumerate(launches):
         by_place.setdefault(launch.span, []).append(number)
     for place, numbers in by_place.items():
-        if len(numbers) > _MOST_RUNS:
+        alike: dict[object, list[int]] = {}
+        for number in numbers:
+            alike.setdefault(_said_by(launches[number]), []).append(number)
+        if len(alike) > _MOST_RUNS:
             # Nothing is missing where the program is none that would be followed.
             if _started(path, launches[numbers[0]], sources, programs).recipes:
-                message = f"more than {_MOST_RUNS} ways lead here, and the program is followed on none"
+                message = (
+                    f"this command has more than {_MOST_RUNS} different starts, and the program is followed on none"
+                )
                 name = posixpath.basename(path)
                 unfollowed.append(Unfollowed(name, path, path, place.line, "launch", "limit", message, place))
             continue
-        here = {number: _started(path, launches[number], sources, programs) for number in numbers}
+        here: dict[int, Started] = {}
+        for same in alike.values():
+            here |= dict.fromkeys(same, _started(path, launches[same[0]], sources, programs))
         if all(started.recipes for started in here.values()):
             for number, started in here.items():
                 found[number] = [FollowedRun(recipe, nth, started.ran) for nth, recipe in enumerate(started.recipes)]
-        raised = [started.raised for started in here.values() if started.raised is not None]
-        if len(raised) == len(here):
-            unfollowed.append(_ending(path, place, raised[0]))
+        endings = [started.ending for started in here.values() if started.ending is not None]
+        if len(endings) == len(here):
+            unfollowed.append(_ending(path, place, endings[0]))
     return found
 
 
-def _ending(path: str, place: Span, raised: Raised) -> Unfollowed:
-    """Report a launch whose program surely ends with an exception; that a call is refused its arguments is certain."""
-    from mfsdp_lint.readers.python.state.paths import Refused
+def _said_by(launch: ShellLaunch) -> object:
+    """Return all that a program can see of its launch: on several ways, that may be the same."""
+    words = (launch.started.program, *launch.started.arguments)
+    environment = ((name, each.unset, plain(each.text or ())) for name, each in launch.environment.items())
+    return tuple(map(plain, words)), frozenset(environment)
 
+
+def _ending(path: str, place: Span, raised: Raised | OutOfSteps) -> Unfollowed:
+    """Report a launch whose program surely ends with an exception; that a call is refused its arguments is certain."""
+    from mfsdp_lint.readers.python.state.paths import OutOfSteps, Refused
+
+    if isinstance(raised, OutOfSteps):
+        message = "its program takes more steps than are followed"
+        return Unfollowed(posixpath.basename(path), path, path, place.line, "launch", "limit", message, place)
     return Unfollowed(
         posixpath.basename(path),
         path,
@@ -324,11 +341,12 @@ def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> I
     for number, (place, nth) in enumerate(places, 1):
         here = [each for each in kinds if _place(each) == (place, nth)]
         suffix = f"[{number}]" if len(places) > 1 else ""
+        leading = [each for each in (place, here[0][0].outermost) if each is not None and each.path == path]
         base = Recipe(
             name=posixpath.basename(path) + suffix,
             qualified_name=path + suffix,
             path=path,
-            line=place.line if place.path == path else 1,
+            line=leading[0].line if leading else 1,
             kind="launch",
             variants=(),
             command=command_of(here[0][0]),

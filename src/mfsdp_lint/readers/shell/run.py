@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from tree_sitter import Node
@@ -38,12 +39,14 @@ from mfsdp_lint.readers.shell.builtins import (
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.launch_command import (
     InnerScript,
+    LaunchedProgram,
     ShellLaunch,
     exported_late,
     started_by,
     starts_ray_cluster,
     submits_ray_job,
     text_of_file,
+    with_env_files,
 )
 from mfsdp_lint.readers.shell.script import (
     Piece,
@@ -100,7 +103,7 @@ class Runner:
     `unfollowed` what it starts on a cluster without its being known what that is.
     `lost` is the first place whose syntax could not be followed; `stopped` is true if nothing behind such a place
     could. `deep` are the statements that are nested too deeply, and `followed` the others: a statement that calls
-    itself is in both.
+    itself is in both. `outermost` is the command of the script itself that started what is followed.
     """
 
     def __init__(
@@ -127,6 +130,8 @@ class Runner:
         self.depth = 0
         self.at: tuple[Script, Node] | None = None
         self.place: Span | None = None
+        self.outermost: Span | None = None
+        self.starter: LaunchedProgram | None = None
         self.scripts: dict[tuple[Span, str], Script] = {}
 
     def run(self, text: str | Held) -> None:
@@ -337,6 +342,7 @@ class Runner:
 
     def start(self, words: list[Text], state: State) -> list[Ended]:
         """Start a program: it is followed if it is a shell with a script, else kept if it launches something."""
+        words = with_env_files(words, lambda name: self.file(name, state))
         found = started_by(words, state.input, lambda word: self._is_script(word, state))
         seen = state
         if starts_ray_cluster(words):
@@ -350,20 +356,41 @@ class Runner:
             follow_cluster_command(self, words, state, state.input)
         if isinstance(found, InnerScript):
             self._inner(found, seen)
-        elif found is not None and (place := self.at[0].span(self.at[1]) if self.at else self.place) is not None:
+        elif found is not None and (place := self._here()) is not None:
             environment = {} if found.fresh else seen.environment()
             for name, text in found.environment.items():
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
             behind = () if self.at is None else tuple(words_cut_off(*self.at))
             late = () if seen is state else exported_late(state, environment)
-            launch = ShellLaunch(
-                found, place, environment, state.when, state.given, state.folder, behind, late, state.requires
-            )
+            if found.per_node is None and self.starter is not None:
+                found = replace(found, per_node=self.starter.per_node, nodes=self.starter.nodes)
+            way = (environment, state.when, state.given, state.folder, behind, late, state.requires)
+            launch = ShellLaunch(found, place, *way, self.outermost or place)
             if self._launched(launch):
-                for held in self.started_by_program(launch):
+                number, started = len(self.launches) - 1, self.started_by_program(launch)
+                self.launches[number] = replace(launch, hands_on=bool(started))
+                for held in started:
                     held = replace(held, when=(*state.when, *held.when))
-                    self.command(held) if isinstance(held, HeldCommand) else self.run(held)
+                    with self._started_at(place, found):
+                        self.command(held) if isinstance(held, HeldCommand) else self.run(held)
         return [Ended(state)]
+
+    def _here(self) -> Span | None:
+        """Return the place of the command at hand."""
+        return self.at[0].span(self.at[1]) if self.at else self.place
+
+    @contextmanager
+    def _started_at(self, place: Span | None, starter: LaunchedProgram | None = None) -> Iterator[None]:
+        """Follow what a command of the script starts; what that starts in turn is led to by the same command.
+
+        What a rank starts is as many as the ranks of its `starter`.
+        """
+        outer = self.outermost, self.starter
+        self.outermost, self.starter = self.outermost or place, starter
+        try:
+            yield
+        finally:
+            self.outermost, self.starter = outer
 
     def _launched(self, launch: ShellLaunch) -> bool:
         """Keep a launch, of those that are alike one for each way to it; tell whether it is new. Raises TooMuch."""
@@ -392,7 +419,8 @@ class Runner:
         for name, value in inner.environment.items():
             child.set(name, Variable((value,), exported=True) if value is not None else Variable(None, unset=True))
         child.functions, child.arguments, child.output = {}, inner.arguments, None
-        self.text(text, child)
+        with self._started_at(self._here()):
+            self.text(text, child)
 
     def text(self, text: Text, state: State) -> list[Ended]:
         """Follow a script that is a text of this one."""

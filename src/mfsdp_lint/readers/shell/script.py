@@ -124,7 +124,7 @@ def is_left_out(text: Text) -> bool:
 
 
 EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
-_BLANKS = re.compile(r"(?:\s|\\\n)+")
+_BLANKS = re.compile(r"(?:\s|\\\r?\n)+")
 _SUBSTITUTION = ("$(", "`", "<(")
 
 

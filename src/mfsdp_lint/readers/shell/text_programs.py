@@ -22,12 +22,16 @@ TextProgram = Callable[[Sequence[str], "str | None", Read], "str | None"]
 _MOST_NUMBERS = 1_000
 
 
-class _Unknown(Exception):
+class NotFollowed(Exception):
     """An output that is not known."""
 
 
-def _options(arguments: Sequence[str], flags: str, valued: str = "") -> tuple[dict[str, str], list[str]]:
-    """Split arguments into options (of one letter) and operands, as getopt does. Raises _Unknown for any other."""
+def split_options(
+    arguments: Sequence[str], flags: str, valued: str = "", *, leading: bool = False
+) -> tuple[dict[str, str], list[str]]:
+    """Split arguments into options (of one letter) and operands, as getopt does; with `leading`, as the shell's own
+    commands do, which take no options behind an operand. Raises NotFollowed for any other option.
+    """
     found: dict[str, str] = {}
     rest = list(arguments)
     operands: list[str] = []
@@ -37,20 +41,22 @@ def _options(arguments: Sequence[str], flags: str, valued: str = "") -> tuple[di
             return found, operands + rest
         if not word.startswith("-") or word == "-" or word.startswith("--"):
             if word.startswith("--"):
-                raise _Unknown
+                raise NotFollowed
             operands.append(word)
+            if leading:
+                return found, operands + rest
             continue
         letters = word[1:]
         while letters:
             letter, letters = letters[0], letters[1:]
             if letter in valued:
                 if not letters and not rest:
-                    raise _Unknown
+                    raise NotFollowed
                 found[letter], letters = letters or rest.pop(0), ""
             elif letter in flags:
                 found[letter] = ""
             else:
-                raise _Unknown
+                raise NotFollowed
     return found, operands
 
 
@@ -58,7 +64,7 @@ def _texts(files: Sequence[str], given: str | None, read: Read) -> str:
     """Return the text of files, or of the standard input where there are none."""
     texts = [given if each == "-" else read(each) for each in files or ("-",)]
     if any(text is None for text in texts):
-        raise _Unknown
+        raise NotFollowed
     return "".join(text for text in texts if text is not None)
 
 
@@ -72,12 +78,12 @@ def _joined(lines: Sequence[str]) -> str:
 
 def _number(text: str) -> int:
     if not re.fullmatch(r"[-+]?\d{1,9}", text):
-        raise _Unknown
+        raise NotFollowed
     return int(text)
 
 
 def _basename(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    options, names = _options(arguments, "a", "s")
+    options, names = split_options(arguments, "a", "s")
     if len(names) == 2 and not options:
         options, names = {"s": names[1]}, names[:1]
     ends = [posixpath.basename(name.rstrip("/")) or "/" for name in names]
@@ -92,7 +98,7 @@ def _ranges(said: str) -> Iterator[tuple[int, int]]:
 
 
 def _cut(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    options, files = _options(arguments, "s", "dfc")
+    options, files = split_options(arguments, "s", "dfc")
     ranges = list(_ranges(options.get("f") or options.get("c") or ""))
     mark = options.get("d", "\t") if "f" in options else ""
     found = []
@@ -122,18 +128,18 @@ def _signs(said: str) -> str:
     for name, signs in _CLASSES.items():
         said = said.replace(name, signs)
     if "[:" in said or "[=" in said or re.search(r"\\[^nrt\\0]", said):
-        raise _Unknown
+        raise NotFollowed
     said = re.sub(r"\\(.)", lambda found: {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}.get(found[1], found[1]), said)
     between = re.compile(r"(.)-(.)", re.DOTALL)
     return between.sub(lambda found: "".join(map(chr, range(ord(found[1]), ord(found[2]) + 1))), said)
 
 
 def _tr(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    options, sets = _options(arguments, "dsc")
+    options, sets = split_options(arguments, "dsc")
     text, (first, *second) = _texts((), given, read), map(_signs, sets)
     if "c" in options:
         if "s" in options or ("d" not in options and len(second[0]) != 1):
-            raise _Unknown
+            raise NotFollowed
         return "".join(each if each in first else "" if "d" in options else second[0] for each in text)
     if "d" in options:
         return "".join(each for each in text if each not in first)
@@ -146,11 +152,11 @@ def _tr(arguments: Sequence[str], given: str | None, read: Read) -> str:
 
 
 def _bounded(text: str, flags: int = 0) -> Any:
-    """Compile a regular expression for `matched`. Raises _Unknown."""
+    """Compile a regular expression for `matched`. Raises NotFollowed."""
     try:
         return compiled(text, flags)
     except NotMatched:
-        raise _Unknown from None
+        raise NotFollowed from None
 
 
 @cache
@@ -171,7 +177,7 @@ def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> Any:
             for name, signs in _CLASSES.items():
                 inner = inner.replace(name, signs)
             if "[:" in inner:
-                raise _Unknown
+                raise NotFollowed
             body = inner[2:-1] if inner.startswith("[^") else inner[1:-1]
             escaped_body = body.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
             found.append(f"[{'^' if inner.startswith('[^') else ''}{escaped_body}]")
@@ -181,21 +187,21 @@ def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> Any:
     try:
         return _bounded("".join(found), re.IGNORECASE if ignores_case else 0)
     except re.error:
-        raise _Unknown from None
+        raise NotFollowed from None
 
 
 def posix_pattern(said: str) -> Any:
     """Compile an extended regular expression for `matched`; None where it is not known here."""
     try:
         return _pattern(said, extended=True)
-    except _Unknown:
+    except NotFollowed:
         return None
 
 
 def _grep(arguments: Sequence[str], given: str | None, read: Read, *, extended: bool = False) -> str:
-    options, operands = _options(arguments, "vEiFohwxnqP", "em")
+    options, operands = split_options(arguments, "vEiFohwxnqP", "em")
     if {"n", "q"} & options.keys():
-        raise _Unknown
+        raise NotFollowed
     said = options["e"] if "e" in options else operands.pop(0)
     flags = re.IGNORECASE if "i" in options else 0
     if "F" in options:
@@ -229,7 +235,7 @@ _SED = re.compile(
 def _sed(arguments: Sequence[str], given: str | None, read: Read) -> str:
     several = [arguments[n + 1] for n, each in enumerate(arguments[:-1]) if each == "-e"]
     rest = [each for n, each in enumerate(arguments) if each != "-e" and (n == 0 or arguments[n - 1] != "-e")]
-    options, operands = _options([each for each in rest if each != "--quiet"], "nEr")
+    options, operands = split_options([each for each in rest if each != "--quiet"], "nEr")
     program = "\n".join(several) if several else operands.pop(0)
     extended, quiet = bool({"E", "r"} & options.keys()), "n" in options
     commands: list[re.Match[str]] = []
@@ -237,7 +243,7 @@ def _sed(arguments: Sequence[str], given: str | None, read: Read) -> str:
     while at < len(program.rstrip()):
         found = _SED.match(program, at)
         if found is None:
-            raise _Unknown
+            raise NotFollowed
         commands.append(found)
         at = found.end()
     lines = _lines(_texts(operands, given, read))
@@ -282,7 +288,7 @@ def _substituted(command: re.Match[str], line: str, *, extended: bool) -> tuple[
     old, new = (command[each].replace(f"\\{mark}", mark) for each in ("old", "new"))
     pattern = _pattern(old, extended=extended, ignores_case="i" in flags.lower())
     if digits := re.sub(r"\D", "", flags):
-        raise _Unknown(digits)
+        raise NotFollowed(digits)
 
     def replaced(found: re.Match[str]) -> str:
         def part(piece: re.Match[str]) -> str:
@@ -292,7 +298,7 @@ def _substituted(command: re.Match[str], line: str, *, extended: bool) -> tuple[
             if said[1].isdigit():
                 return found[int(said[1])] or ""
             if said[1] in "ULEul":
-                raise _Unknown
+                raise NotFollowed
             return {"n": "\n", "t": "\t"}.get(said[1], said[1])
 
         return re.sub(r"\\.|&", part, new, flags=re.DOTALL)
@@ -316,7 +322,7 @@ def _awk(arguments: Sequence[str], given: str | None, read: Read) -> str:
     marks = [each for letter, each in options if letter == "F"]
     rule = _AWK.fullmatch(operands.pop(0))
     if rule is None or any(letter not in "Fv" for letter, _ in options):
-        raise _Unknown
+        raise NotFollowed
     found: list[str] = []
     lines = _lines(_texts(operands, given, read))
     for number, line in enumerate(lines, 1):
@@ -343,7 +349,7 @@ def _awk_text(said: str, names: dict[str, str]) -> str:
     while at < len(said.rstrip()):
         token = _AWK_TOKEN.match(said, at)
         if token is None or token["comma"]:
-            raise _Unknown
+            raise NotFollowed
         at = token.end()
         if token["text"] is not None:
             found += token["text"][1:-1].replace('\\"', '"').replace("\\n", "\n").replace("\\t", "\t")
@@ -379,7 +385,7 @@ def _awk_holds(said: str, names: dict[str, str]) -> bool:
         return names.get(said, said) != "0"
     test = _AWK_TEST.fullmatch(said)
     if test is None:
-        raise _Unknown
+        raise NotFollowed
     left = _awk_text(test["left"], names)
     if test["sign"].endswith("~"):
         holds = matched(_pattern(test["right"].strip().strip("/"), extended=True), "search", left)
@@ -387,14 +393,14 @@ def _awk_holds(said: str, names: dict[str, str]) -> bool:
     right = _awk_text(test["right"], names)
     numbers = all(re.fullmatch(r"-?\d+(?:\.\d+)?", each) for each in (left, right))
     if not numbers and test["sign"] not in ("==", "!="):
-        raise _Unknown
+        raise NotFollowed
     return _SIGNS[test["sign"]](*((float(left), float(right)) if numbers else (left, right)))
 
 
 def _head(arguments: Sequence[str], given: str | None, read: Read, *, end: bool = False) -> str:
     if arguments and re.fullmatch(r"-\d+", arguments[0]):
         arguments = ["-n", arguments[0][1:], *arguments[1:]]
-    options, files = _options(arguments, "q", "n")
+    options, files = split_options(arguments, "q", "n")
     said = options.get("n", "10")
     lines, count = _lines(_texts(files, given, read)), _number(said)
     if end:
@@ -403,44 +409,44 @@ def _head(arguments: Sequence[str], given: str | None, read: Read, *, end: bool 
 
 
 def _seq(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    options, numbers = _options(arguments, "", "s") if not arguments[0][1:2].isdigit() else ({}, list(arguments))
+    options, numbers = split_options(arguments, "", "s") if not arguments[0][1:2].isdigit() else ({}, list(arguments))
     first, step, last = {1: (1, 1), 2: (0, 1), 3: (0, 0)}[len(numbers)] + (_number(numbers[-1]),)
     first = _number(numbers[0]) if len(numbers) > 1 else first
     step = _number(numbers[1]) if len(numbers) > 2 else step
     if step == 0 or abs(last - first) // abs(step) > _MOST_NUMBERS:
-        raise _Unknown
+        raise NotFollowed
     found = list(map(str, range(first, last + (1 if step > 0 else -1), step)))
     return options.get("s", "\n").join(found) + "\n" if found else ""
 
 
 def _sort(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    options, files = _options(arguments, "runV")
+    options, files = split_options(arguments, "runV")
     lines = _lines(_texts(files, given, read))
     if {"n", "V"} & options.keys() and not all(re.fullmatch(r"-?\d+", line) for line in lines):
-        raise _Unknown
+        raise NotFollowed
     ordered = sorted(lines, key=int if {"n", "V"} & options.keys() else str, reverse="r" in options)
     return _joined(list(dict.fromkeys(ordered)) if "u" in options else ordered)
 
 
 def _uniq(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    _, files = _options(arguments, "")
+    _, files = split_options(arguments, "")
     lines = _lines(_texts(files, given, read))
     return _joined([line for number, line in enumerate(lines) if not number or line != lines[number - 1]])
 
 
 def _wc(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    options, files = _options(arguments, "lwc")
+    options, files = split_options(arguments, "lwc")
     if files or len(options) != 1:
-        raise _Unknown
+        raise NotFollowed
     text = _texts((), given, read)
     return f"{text.count(chr(10)) if 'l' in options else len(text.split()) if 'w' in options else len(text)}\n"
 
 
 def _paste(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    options, files = _options(arguments, "s", "d")
+    options, files = split_options(arguments, "s", "d")
     mark = options.get("d", "\t")
     if len(mark) != 1:
-        raise _Unknown
+        raise NotFollowed
     if "s" in options:
         return mark.join(_lines(_texts(files, given, read))) + "\n"
     columns = [_lines(_texts([each], given, read)) for each in files]
@@ -457,19 +463,19 @@ def _rev(arguments: Sequence[str], given: str | None, read: Read) -> str:
 
 
 def _cat(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    _, files = _options(arguments, "u")
+    _, files = split_options(arguments, "u")
     return _texts(files, given, read)
 
 
 def _xargs(arguments: Sequence[str], given: str | None, read: Read) -> str:
     """Print the words of the input on a line, which is what it does without a command."""
-    _, operands = _options(arguments, "")
+    _, operands = split_options(arguments, "")
     if operands not in ([], ["echo"]):
-        raise _Unknown
+        raise NotFollowed
     try:
         return " ".join(shlex.split(_texts((), given, read))) + "\n"
     except ValueError:
-        raise _Unknown from None
+        raise NotFollowed from None
 
 
 def _expr(arguments: Sequence[str], given: str | None, read: Read) -> str:
@@ -477,19 +483,19 @@ def _expr(arguments: Sequence[str], given: str | None, read: Read) -> str:
 
     number = number_of(" ".join(arguments), lambda _: None)
     if number is None:
-        raise _Unknown
+        raise NotFollowed
     return f"{number}\n"
 
 
 def _bc(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    _options(arguments, "q")
+    split_options(arguments, "q")
     return _joined([_expr([line], None, read).rstrip() for line in _lines(_texts((), given, read))])
 
 
 def _getopt(arguments: Sequence[str], given: str | None, read: Read) -> str:
     """Print the parameters of a script that is given none."""
     if "--" not in arguments or arguments[-1] != "--":
-        raise _Unknown
+        raise NotFollowed
     return " --\n"
 
 
@@ -498,10 +504,10 @@ def _query(arguments: Sequence[str], given: str | None, read: Read, *, scalars: 
     raw = any(re.fullmatch(r"-\w*[rj]\w*|--raw-output", each) for each in arguments)
     rest = [each for each in arguments if not re.fullmatch(r"-[rcej]+|--raw-output|e|eval|--compact-output", each)]
     if not rest or any(each.startswith("-") for each in rest):
-        raise _Unknown
+        raise NotFollowed
     found = query(rest[0], _texts(rest[1:], given, read), raw=raw, scalars=scalars)
     if found is None:
-        raise _Unknown
+        raise NotFollowed
     return found
 
 
@@ -542,5 +548,5 @@ def printed_by(name: str, arguments: Sequence[str], given: str | None, read: Rea
     """Return what a program prints; None where that is not known. Raises TimeoutError where that takes too long."""
     try:
         return TEXT_PROGRAMS[name](arguments, given, read)
-    except (_Unknown, IndexError, KeyError, ValueError, re.error):
+    except (NotFollowed, IndexError, KeyError, ValueError, re.error):
         return None

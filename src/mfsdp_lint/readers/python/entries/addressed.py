@@ -32,7 +32,7 @@ from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_now, resol
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
-from mfsdp_lint.readers.python.state.paths import Dependencies, Raised, with_room
+from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, Dependencies, OutOfSteps, Raised, with_room
 from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import Function, Partial
 from mfsdp_lint.readers.reader import ToRead
@@ -133,7 +133,7 @@ _UPSTREAM = Path(__file__).parents[1] / "library" / "programs"
 and imported by nobody."""
 
 
-_HANDS_ON = {"setup_experiment.py": "run_script.py"}
+_HANDS_ON = dict.fromkeys(("setup_experiment.py", "bootstrap.py"), "run_script.py")
 """Scripts that start another one on a cluster, with the same words."""
 
 
@@ -152,15 +152,25 @@ def upstream_script(name: str, version: str) -> ast.Module | None:
 class Started:
     """A started script's recipes, and the code that runs: its functions, and the script itself.
 
-    `raised` is how it surely ends where there are no recipes.
+    `ending` is how it surely ends where there are no recipes, or that it takes more steps than are followed.
     """
 
     recipes: tuple[Recipe, ...]
     ran: frozenset[Key] = frozenset()
-    raised: Raised | None = None
+    ending: Raised | OutOfSteps | None = None
 
 
 NOTHING = Started(())
+
+
+def _ran_out(evaluation: running.Evaluation) -> bool:
+    return not evaluation.found and any(isinstance(each, OutOfSteps) for each in evaluation.endings)
+
+
+def _launches(interp: Interpreter, module: Module) -> bool:
+    """Tell whether a function of a script leads to a launch, by the text."""
+    own = (each.function for each in functions(interp, module))
+    return any(each is not None and entries.leads_to_launch(interp, each) for each in own)
 
 
 class Programs:
@@ -191,7 +201,8 @@ class Programs:
             return NOTHING
         with without_collection(), self.asked.sources.recording(self.ran.texts):
             module = Module(f"<{name}>", name, tree)
-            return self._run(self._interpreter(given), module, given, needs_all=True)
+            # (How a stand-in ends without a recipe says nothing of the program itself.)
+            return replace(self._run(self._interpreter(given), module, given, needs_all=True), ending=None)
 
     @with_room
     def _start(self, path: str, given: Given) -> Started:
@@ -218,13 +229,18 @@ class Programs:
         entry = entries.script(interp, module)
         if entry is None:
             return NOTHING
-        evaluation = running.evaluate(interp, entry, Spans(interp), given=given)
+        spans = Spans(interp)
+        evaluation = running.evaluate(interp, entry, spans, given=given)
+        if ran_out := _ran_out(evaluation) and _launches(interp, module):
+            evaluation = running.evaluate(interp, entry, spans, given=given, patience=LONG_PATIENCE)
+            ran_out = _ran_out(evaluation)
         found, dependencies = evaluation.found, evaluation.dependencies
         self.note(interp, entry, dependencies)
         interp.pay(len(found))
         if not found:
             raised = [each for each in evaluation.endings if isinstance(each, Raised)]
-            return Started((), raised=raised[0]) if len(raised) == len(evaluation.endings) else NOTHING
+            surely = raised[0] if len(raised) == len(evaluation.endings) else None
+            return Started((), ending=OutOfSteps() if ran_out else surely)
         if needs_all and not all(each.known for each in found):
             return NOTHING
         found = with_variables(interp, evaluation, found)

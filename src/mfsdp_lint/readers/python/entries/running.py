@@ -577,7 +577,8 @@ def run_script(interp: Interpreter, entry: Entry, names: dict[str, Object]) -> O
     try:
         run_block(interp, source.tree.body, frame)
     except Raised as error:
-        if error.name != "SystemExit":
+        # (A program that is started with known words is told where argparse refuses them.)
+        if error.name != "SystemExit" or (error.text and interp.started_with()):
             raise
     if interp.path.launches.fields or guard(source) is None:
         return None

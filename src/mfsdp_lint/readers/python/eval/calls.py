@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import CALLERS, EVALUATORS, LIBRARY, Model, evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import Raised, Refused, kept
+from mfsdp_lint.readers.python.state.paths import ANY, Raised, Refused, kept
 from mfsdp_lint.readers.python.state.truth import part_of_each
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, METHOD_OF
@@ -312,6 +312,8 @@ def _call_unknown(interp: Interpreter, unknown: Unknown, call: Call) -> Object:
         forget(interp, [unknown.fields[METHOD_OF]], call.node, call.frame)
     # Only what a call of a library gave is known by its name: any other unknown value may be called like a module.
     by_name, blamed = "()" in unknown.text, unknown.obstacle is not None
+    if not by_name:
+        interp.dependencies.raises.add(ANY)
     return unfollowed(interp, unknown.text, call, named=by_name, blamed=blamed)
 
 

@@ -17,6 +17,7 @@ from mfsdp_lint.readers.python.state.copies import own, template
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import FOLLOWED, Interpreter
 from mfsdp_lint.readers.python.state.paths import (
+    ANY,
     CALL_STEPS,
     DEPTH_LIMIT,
     FORK_LIMIT,
@@ -164,6 +165,7 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
     interp.step()
     interp.dependencies.functions.add(function)
     if interp.path.depth >= DEPTH_LIMIT or _recurs_without_end(interp, function, call):
+        interp.dependencies.raises.add(ANY)
         return unfollowed(interp, function.name, call, blamed=not is_upstream(function.module))
     mark, forks, born = len(interp.path.journal), len(interp.path.taken), interp.clock + 1
     outer, unfollowed_before, crossings = interp.dependencies, interp.unfollowed, interp.crossings
@@ -185,6 +187,7 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
             result = one_configuration(interp, found, f"{function.name}()")
     except CannotJoin:
         interp.rollback(mark)
+        dependencies.raises.add(ANY)
         result = unfollowed(interp, function.name, call, blamed=not is_upstream(function.module))
         _havoc_surroundings(interp, function)
     finally:
@@ -414,6 +417,7 @@ def _follow_elsewhere(interp: Interpreter, function: Function, call: Call) -> Ob
         finally:
             path.limit = budget if path.limit == own else limit
             path.budget = budget
+    interp.dependencies.raises.add(ANY)
     result = unfollowed(interp, function.name, call, blamed=not is_upstream(function.module))
     _havoc_surroundings(interp, function)
     return result

@@ -48,7 +48,7 @@ from mfsdp_lint.readers.python.state.calling import (
 )
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import Unread, UnreadableBody
-from mfsdp_lint.readers.python.state.paths import CannotJoin, Place, Raised, kept
+from mfsdp_lint.readers.python.state.paths import ANY, CannotJoin, Place, Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import decide, truth
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
@@ -114,13 +114,31 @@ def _guarded(interp: Interpreter, node: Any, frame: Frame) -> Signal:
             raise error
         return _handle(interp, handler, error, frame)
 
-    if doubtful < 0 or not node.handlers:
-        return through()
-    return _maybe_handled(interp, node, frame, doubtful, written[since:], through)
+    handlers = [each for each in node.handlers if doubtful >= 0 and _may_run(interp, each, frame)]
+    return _maybe_handled(interp, node, handlers, frame, doubtful, written[since:], through) if handlers else through()
+
+
+def _may_run(interp: Interpreter, handler: ast.ExceptHandler, frame: Frame) -> bool:
+    """Tell whether something that was not followed may raise an exception for a handler: what the program itself
+    defines, only the program raises."""
+    raised = interp.dependencies.raises
+    if handler.type is None or ANY in raised:
+        return True
+    with suppress(Raised):
+        caught = interp.settle(evaluate(interp, handler.type, frame))
+        if isinstance(caught, ClassObject) and caught.module.is_project:
+            return caught.name in raised
+    return True
 
 
 def _maybe_handled(
-    interp: Interpreter, node: Any, frame: Frame, mark: int, written: list[Place], through: Callable[[], Signal]
+    interp: Interpreter,
+    node: Any,
+    handlers: list[ast.ExceptHandler],
+    frame: Frame,
+    mark: int,
+    written: list[Place],
+    through: Callable[[], Signal],
 ) -> Signal:
     """Handle a body that did something that may raise: either it ran through, or a handler ran.
 
@@ -154,7 +172,7 @@ def _maybe_handled(
         outcome,
         lambda: f"no exception in `{head(node.body[0])}`",
         ran,
-        lambda: _handled(interp, node.handlers, by),
+        lambda: _handled(interp, handlers, by),
     )
 
 
@@ -246,6 +264,9 @@ def run_raise(interp: Interpreter, node: ast.Raise, frame: Frame) -> Signal:
     interp.doubts = doubts  # that it raises is certain
     if isinstance(error.value, Instance) and isinstance(error.value.cls, ClassObject):
         error.name = error.value.cls.name
+        interp.dependencies.raises.update(each.rpartition(".")[2] for each in class_names(interp, error.value.cls))
+    else:
+        interp.dependencies.raises.add(error.name if error.name in vars(builtins) else ANY)
     raise error
 
 

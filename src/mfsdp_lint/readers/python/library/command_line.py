@@ -458,6 +458,10 @@ def _adding_to(
         return made, words(interp, over, call.frame)
 
     def refuse(interp: Interpreter, call: Call) -> Object:
+        said = interp.settle(call.argument(0, "message"))
+        raise Raised("SystemExit", said if isinstance(said, str) else "its arguments are refused")
+
+    def leave(interp: Interpreter, call: Call) -> Object:
         raise Raised("SystemExit", "")
 
     made = interp.unknown("parser", not_none=True)
@@ -470,7 +474,7 @@ def _adding_to(
         "parse_args": parse,
         "parse_known_args": parse_known,
         "error": refuse,
-        "exit": refuse,
+        "exit": leave,
     }
     made.fields.update({name: Native(f"argparse.{name}", method) for name, method in methods.items()})
     made.fields[OPTIONS] = defaults

@@ -253,6 +253,8 @@ def _holder(name: str, holder: _Holder) -> Model:
                     if each in given:
                         words += _words(interp, given[each], text(each), call.frame)
                 start(words, None)
+            # (Nobody needs to guess which of the arguments say what is started.)
+            return interp.unknown(f"{name}()", not_none=True)
         return unfollowed(interp, name, call)
 
     return model

@@ -145,18 +145,24 @@ class Launches:
         return [each for each in self.fields.values() if isinstance(each, Command)]
 
 
+ANY = "*"
+"""Any exception (see Dependencies.raises)."""
+
+
 @dataclass(slots=True, eq=False)
 class Dependencies:
     """A record of what an answer depends on, beside the texts of the modules that are imported for it.
 
     `functions` are those that ran, `variables` those of the process environment that were asked for; `data` are the
     files and folders of the tree that its paths may mean, whether they are there or not. `asks_start` says that it
-    depends on the words that the program is started with, or on its whole environment.
+    depends on the words that the program is started with, or on its whole environment. `raises` are the names of the
+    exceptions that `raise` was met for, on any side of a branch, and ANY where code at hand was not followed.
     """
 
     functions: set[Function] = field(default_factory=set)
     variables: set[str] = field(default_factory=set)
     data: set[str] = field(default_factory=set)
+    raises: set[str] = field(default_factory=set)
     asks_start: bool = False
 
     @property
@@ -169,6 +175,7 @@ class Dependencies:
         self.functions |= other.functions
         self.variables |= other.variables
         self.data |= other.data
+        self.raises |= other.raises
         self.asks_start |= other.asks_start
 
 

@@ -1,0 +1,76 @@
+"""Bridge's performance harness that is not in the tree. The values are those of the real one of 0.6.0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from mfsdp_lint.core.values import Known, Plain
+from tests.runs.project import Project
+
+PLACE = "/opt/Megatron-Bridge/scripts/performance"
+FSDP: Mapping[str, Plain] = {
+    "ddp.use_megatron_fsdp": True,
+    "ddp.data_parallel_sharding_strategy": "optim_grads_params",
+    "ddp.average_in_collective": False,
+    "model.init_model_with_meta_device": True,
+    "checkpoint.ckpt_format": "torch_dist",
+    "checkpoint.save": "/nemo_run/checkpoints",
+    "checkpoint.load": None,
+    "model.context_parallel_size": 1,
+}
+LLAMA = "-m llama -mr llama3_70b -ng 64 -g gb200 -c fp8_cs"
+
+
+@pytest.mark.parametrize("bridge", ["0.6.0", "head"])
+@pytest.mark.parametrize("program", ["run_script.py", "bootstrap.py", "setup_experiment.py"])
+def test_the_recipe_of_the_options_is_the_run(project: Project, program: str, bridge: str) -> None:
+    words = f"{LLAMA} --use_megatron_fsdp true --save_interval 10"
+    project.write("launch.sh", f"\npython {PLACE}/{program} {words}\n")
+    (run,) = project.runs("launch.sh", bridge=bridge)
+    assert run.line == 2
+    assert {name: run.setting(name).value for name in FSDP} == {name: Known(value) for name, value in FSDP.items()}
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        (
+            "-m llama -mr llama3_70b -ng 64 -g h100 -c fp8_cs -tp 8 -pp 2 -vp 5",
+            {"model.tensor_model_parallel_size": 8, "model.virtual_pipeline_model_parallel_size": 5},
+        ),
+        (
+            "-m llama -mr llama3_8b -ng 8 -g h100 -c fp8_cs -ol 3 --cuda_graph_impl none",
+            {"model.cpu_offloading_num_layers": 3, "model.cuda_graph_impl": "none"},
+        ),
+        (
+            "-m llama -mr llama3_70b --task peft -ng 8 -g h100 -pp 4",
+            {"dist.use_tp_pp_dp_mapping": True, "model.pipeline_model_parallel_size": 4},
+        ),
+        (
+            "-m llama -mr llama31_405b -ng 2048 -g h100 -c fp8_cs",  # no recipe for so many: that of 1024
+            {"model.tensor_model_parallel_size": 8, "model.pipeline_model_parallel_size": 8},
+        ),
+        (f"{LLAMA} ddp.overlap_param_gather=false", {"ddp.overlap_param_gather": False}),
+    ],
+)
+def test_options_come_behind_overrides_and_the_recipe(
+    project: Project, words: str, settings: Mapping[str, Plain]
+) -> None:
+    project.write("launch.sh", f"python {PLACE}/run_script.py {words}\n")
+    (run,) = project.runs("launch.sh", bridge="0.6.0")
+    assert {name: run.setting(name).value for name in settings} == {n: Known(value) for n, value in settings.items()}
+
+
+@pytest.mark.parametrize("words", [LLAMA.replace("64", "$N"), LLAMA.replace("llama3_70b", "ours"), "-mr llama3_70b"])
+def test_what_recipe_it_is_is_not_guessed(project: Project, words: str) -> None:
+    project.write("launch.sh", f"python {PLACE}/run_script.py {words} --use_megatron_fsdp true\n")
+    assert project.runs("launch.sh", bridge="0.6.0") == []
+
+
+def test_variables_that_the_job_is_given_are_not_those_of_the_recipe(project: Project) -> None:
+    given = "-ce CUDA_DEVICE_MAX_CONNECTIONS=8"
+    project.write("launch.sh", f"python {PLACE}/setup_experiment.py {LLAMA} {given}\n")
+    (run,) = project.runs("launch.sh", bridge="0.6.0")
+    assert not isinstance(run.setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value, Known)
