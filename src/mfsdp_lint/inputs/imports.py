@@ -99,16 +99,23 @@ class ModuleSearch:
     """Looks for modules, and remembers where they are.
 
     A name is looked for from the folder of the importing file upwards (and in `src` there), up to the root of its
-    project, then in `search_path`. What is not found there is not at hand.
+    project, then in `search_path`. What is not found there is not at hand. A search shares what it finds with the one
+    that it is `like`, until a root is added to it.
     """
 
-    def __init__(self, search_path: Sequence[str] = ()) -> None:
+    def __init__(self, search_path: Sequence[str] = (), like: ModuleSearch | None = None) -> None:
         self.search_path = tuple(search_path)
-        self._roots: dict[str, tuple[str, ...]] = {}
         self._added: dict[str, list[str]] = {}
-        self._tops: dict[tuple[str, str], tuple[str, ...]] = {}
-        self._found: dict[tuple[str, str], str | None] = {}
-        self._entries: dict[str, disk.Listing] = {}
+        is_shared = like is not None and like.search_path == self.search_path and not like.has_own_roots
+        self._roots: dict[str, tuple[str, ...]] = like._roots if is_shared else {}
+        self._tops: dict[tuple[str, str], tuple[str, ...]] = like._tops if is_shared else {}
+        self._found: dict[tuple[str, str], str | None] = like._found if is_shared else {}
+        self._entries: dict[str, disk.Listing] = like._entries if is_shared else {}
+
+    @property
+    def has_own_roots(self) -> bool:
+        """Tell whether roots were added for the files of some folders."""
+        return any(self._added.values())
 
     def find(self, name: str, importer: str) -> str | None:
         """Find the file of a dotted module name (a package's `__init__.py`)."""
@@ -171,6 +178,8 @@ class ModuleSearch:
         added = self._added.setdefault(folder, [])
         if root in added:
             return
+        if not any(self._added.values()):
+            self._roots, self._tops, self._found = dict(self._roots), dict(self._tops), dict(self._found)
         added.insert(0, root)
         self._roots.pop(folder, None)
         for known in (self._tops, self._found):

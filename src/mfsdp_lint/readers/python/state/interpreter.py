@@ -150,7 +150,7 @@ class Interpreter:
         self.within_functions: frozenset[str] = frozenset()
         self._undone: dict[str, list[Place]] = {}
         """The places in other modules that each file that is not followed changed, with the values that it wrote."""
-        self.programs = Programs(finder, self.is_upstream)
+        self.programs = Programs(finder, self.is_upstream, type(knowledge))
         self.upstream_programs = Programs(finder)
         self._era_starts = [0]
         self._eras: list[Module | None] = [None]
