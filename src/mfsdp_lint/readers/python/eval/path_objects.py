@@ -21,7 +21,15 @@ from mfsdp_lint.readers.python.state.calling import LIBRARY, Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.code import Call, Frame, Module
-from mfsdp_lint.readers.python.values.objects import MISSING, SYMBOLS, Native, Object, PathObject, is_symbolic
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    SYMBOLS,
+    DictObject,
+    Native,
+    Object,
+    PathObject,
+    is_symbolic,
+)
 
 _FOLDER = re.compile(r"<DIR:(\d+)>")
 

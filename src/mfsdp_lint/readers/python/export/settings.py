@@ -497,7 +497,8 @@ def _unlike(owner: Object, other: Object, prefix: str, above: set[int]) -> Itera
     if not alike or len(above) > _DEEPEST or not above.isdisjoint((id(owner), id(other))):
         yield from both(_paths(owner, prefix, above), _paths(other, prefix, above))
         return
-    assert isinstance(owner, Instance) and isinstance(other, Instance)
+    assert isinstance(owner, Instance)
+    assert isinstance(other, Instance)
     inside = above | {id(owner), id(other)}
     for name in dict.fromkeys((*owner.fields, *other.fields)):
         if not isinstance(name, str):
@@ -512,9 +513,7 @@ def _unlike(owner: Object, other: Object, prefix: str, above: set[int]) -> Itera
         elif one is MISSING or two is MISSING:
             yield None
         else:
-            yield from both(
-                _paths_of(owner, name, one, prefix, inside), _paths_of(other, name, two, prefix, inside)
-            )
+            yield from both(_paths_of(owner, name, one, prefix, inside), _paths_of(other, name, two, prefix, inside))
 
 
 def _is_same_place(one: object, two: object) -> bool:
