@@ -106,11 +106,12 @@ class ModuleSearch:
     def __init__(self, search_path: Sequence[str] = (), like: ModuleSearch | None = None) -> None:
         self.search_path = tuple(search_path)
         self._added: dict[str, list[str]] = {}
-        is_shared = like is not None and like.search_path == self.search_path and not like.has_own_roots
-        self._roots: dict[str, tuple[str, ...]] = like._roots if is_shared else {}
-        self._tops: dict[tuple[str, str], tuple[str, ...]] = like._tops if is_shared else {}
-        self._found: dict[tuple[str, str], str | None] = like._found if is_shared else {}
-        self._entries: dict[str, disk.Listing] = like._entries if is_shared else {}
+        if like is not None and (like.search_path != self.search_path or like.has_own_roots):
+            like = None
+        self._roots: dict[str, tuple[str, ...]] = {} if like is None else like._roots
+        self._tops: dict[tuple[str, str], tuple[str, ...]] = {} if like is None else like._tops
+        self._found: dict[tuple[str, str], str | None] = {} if like is None else like._found
+        self._entries: dict[str, disk.Listing] = {} if like is None else like._entries
 
     @property
     def has_own_roots(self) -> bool:

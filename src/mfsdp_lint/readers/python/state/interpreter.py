@@ -115,7 +115,7 @@ class Interpreter:
         self.skimming = 0
         self.volatile: set[str] = set()
         self.variables: dict[str, Unknown] = {}
-        self.module_variables: dict[str, Object] = {}
+        self.module_variables: dict[str, Any] = {}
         self.asked_for: dict[str, dict[ast.AST, Module]] = {}
         self.inspected: set[Function] = set()
         self.switches: dict[str, dict[str, None]] = {}
