@@ -17,8 +17,8 @@ from mfsdp_lint import terminal
 STACK = 20_000
 """Frames of Python's own stack: the evaluator needs about 15 for a call that it follows."""
 
-MOST_SET_ASIDE = 1_000_000
-"""Objects of earlier readings that are kept without asking whether anybody needs them (about 100 MB)."""
+MOST_SET_ASIDE = 2_000_000
+"""Objects of earlier readings that are kept without asking whether anybody needs them (about 200 MB)."""
 
 PROGRESS_AFTER = 1.0
 """Seconds before any progress is shown: a quicker run needs no line."""

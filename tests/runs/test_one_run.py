@@ -6,6 +6,7 @@ import pytest
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import NONE, Known, Value
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from tests.runs.project import Project
 
 TRAIN = """\
@@ -109,6 +110,69 @@ export PROJECT=third
     recipe = started(project, script)
     assert recipe.setting("logger.wandb_project").value == Known("second")
     assert recipe.setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == NONE
+
+
+SIZES = """\
+import os
+
+import settings
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+
+cfg = llama3_8b_pretrain_config()
+cfg.model.tensor_model_parallel_size = settings.TP
+pretrain(cfg, forward_step)
+"""
+
+
+def test_a_module_is_imported_anew_where_a_variable_that_it_reads_is_another_one(project: Project) -> None:
+    project.write("settings.py", 'import os\n\nTP = int(os.environ.get("TP", 1))\n')
+    project.write("train.py", SIZES)
+    starts = ["TP=2", "TP=4", "OTHER=1", "TP=2 OTHER=1"]
+    project.write("launch.sh", "".join(f"{each} python train.py\n" for each in starts))
+    assert [run.setting(TP).value for run in project.runs("launch.sh")] == [Known(each) for each in (2, 4, 1, 2)]
+
+
+def test_a_module_that_reads_no_variable_is_imported_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Interpreter] = []
+    make = Interpreter.__init__
+    monkeypatch.setattr(Interpreter, "__init__", lambda self, *given: (made.append(self), make(self, *given))[1])
+    project.write("settings.py", "TP = 2\n")
+    project.write("train.py", SIZES)
+    project.write("launch.sh", "NAME=a python train.py\n")
+    project.runs("launch.sh")
+    alone = len(made)
+    made.clear()
+    project.write("launch.sh", "NAME=a python train.py\nNAME=b python train.py\nOTHER=1 python train.py\n")
+    assert len(project.runs("launch.sh")) == 3
+    assert len(made) == alone
+
+
+def test_a_file_that_one_launch_overwrites_is_as_it_was_for_the_next(project: Project) -> None:
+    project.write("sizes.yaml", "tp: 2\n")
+    project.write(
+        "settings.py",
+        """\
+import sys
+from pathlib import Path
+
+import yaml
+
+FILE = Path(__file__).parent / "sizes.yaml"
+
+
+def size():
+    if len(sys.argv) > 1:
+        FILE.write_text(str(sys.argv))
+    return yaml.safe_load(FILE.read_text())["tp"]
+""",
+    )
+    project.write("train.py", SIZES.replace("settings.TP", "settings.size()"))
+    project.write("launch.sh", "python train.py --write\npython train.py\n")
+    overwritten, next_one = project.runs("launch.sh")
+    assert not isinstance(overwritten.setting(TP).value, Known)
+    assert next_one.setting(TP).value == Known(2)
 
 
 def test_two_launches_in_one_file_are_two_runs(project: Project) -> None:

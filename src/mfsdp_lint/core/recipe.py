@@ -182,6 +182,14 @@ class Settings(ABC):
         """Return the paths at which other settings may have another value; all other paths have equal values."""
         return dict.fromkeys((*self, *other))
 
+    def is_like(self, other: Settings) -> bool:
+        """Tell whether other settings have the same values, taken from the same places."""
+        paths = sorted(self)
+        return paths == sorted(other) and all(self._is_like_at(path, other) for path in paths)
+
+    def _is_like_at(self, path: str, other: Settings) -> bool:
+        return repr(self.value(path)) == repr(other.value(path)) and _place(self, path) == _place(other, path)
+
     def written(self) -> Iterable[str]:
         """Return the paths of the settings that somebody wrote, each once: none at its declared default.
 
@@ -227,6 +235,11 @@ class Settings(ABC):
     def named(self) -> tuple[NamedWrite, ...]:
         """Return the writes that meet classes which the reader does not know."""
         return ()
+
+
+def _place(settings: Settings, path: str) -> tuple[Span, ...]:
+    origin = settings.origin(path)
+    return () if origin is None else (*origin.spans(), origin.point)
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,11 @@ class With(Layer):
             return self.below.history(path)
         return [(path, self._more.origin)] if self._more.origin else []
 
+    def is_like(self, other: Settings) -> bool:
+        if not isinstance(other, With) or self._more.path != other._more.path:
+            return super().is_like(other)
+        return self._is_like_at(self._more.path, other) and self.below.is_like(other.below)
+
     def __iter__(self) -> Iterator[str]:
         yield from self.below
         if self._more.path not in self.below:

@@ -99,16 +99,24 @@ class ModuleSearch:
     """Looks for modules, and remembers where they are.
 
     A name is looked for from the folder of the importing file upwards (and in `src` there), up to the root of its
-    project, then in `search_path`. What is not found there is not at hand.
+    project, then in `search_path`. What is not found there is not at hand. A search shares what it finds with the one
+    that it is `like`, until a root is added to it.
     """
 
-    def __init__(self, search_path: Sequence[str] = ()) -> None:
+    def __init__(self, search_path: Sequence[str] = (), like: ModuleSearch | None = None) -> None:
         self.search_path = tuple(search_path)
-        self._roots: dict[str, tuple[str, ...]] = {}
         self._added: dict[str, list[str]] = {}
-        self._tops: dict[tuple[str, str], tuple[str, ...]] = {}
-        self._found: dict[tuple[str, str], str | None] = {}
-        self._entries: dict[str, disk.Listing] = {}
+        if like is not None and (like.search_path != self.search_path or like.has_own_roots):
+            like = None
+        self._roots: dict[str, tuple[str, ...]] = {} if like is None else like._roots
+        self._tops: dict[tuple[str, str], tuple[str, ...]] = {} if like is None else like._tops
+        self._found: dict[tuple[str, str], str | None] = {} if like is None else like._found
+        self._entries: dict[str, disk.Listing] = {} if like is None else like._entries
+
+    @property
+    def has_own_roots(self) -> bool:
+        """Tell whether roots were added for the files of some folders."""
+        return any(self._added.values())
 
     def find(self, name: str, importer: str) -> str | None:
         """Find the file of a dotted module name (a package's `__init__.py`)."""
@@ -171,6 +179,8 @@ class ModuleSearch:
         added = self._added.setdefault(folder, [])
         if root in added:
             return
+        if not any(self._added.values()):
+            self._roots, self._tops, self._found = dict(self._roots), dict(self._tops), dict(self._found)
         added.insert(0, root)
         self._roots.pop(folder, None)
         for known in (self._tops, self._found):

@@ -71,7 +71,8 @@ def changes_relevance(then: str, now: str) -> bool:
 class Relevance:
     """Search for the files that lead to others; every file is looked at once.
 
-    `imports` are the files that each file may import, `next_step` is for each file that reaches one with such words
+    `imports` are the files that each file may import, `run_by` those of them that importing may run (as the evaluator
+    finds them, see state/modules.py), `next_step` is for each file that reaches one with such words
     the import that leads there: None for a file that has them itself.
     """
 
@@ -79,6 +80,7 @@ class Relevance:
         self.sources = sources
         self.search = ModuleSearch(search_path)
         self.imports: dict[str, tuple[str, ...]] = {}
+        self.run_by: dict[object, dict[str, tuple[str, ...]]] = {}
         self.next_step: dict[Words, dict[str, str | None]] = {}
         self._nowhere: dict[Words, set[str]] = {}
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import posixpath
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -22,7 +21,6 @@ from mfsdp_lint.core.recipe import (
     Piece,
     Recipe,
     Setting,
-    Settings,
     Span,
     Unfollowed,
     Variant,
@@ -435,28 +433,20 @@ def _ranks(launch: ShellLaunch) -> Setting | None:
 
 def _different(variants: Iterable[Variant]) -> list[Variant]:
     """Merge variants that are alike; the merged variant keeps only the conditions that all of them share."""
-    found: dict[object, Variant] = {}
-    variants = list(variants)
-    if len(variants) == 1:
-        return variants
-    every = [(each.exposed, _values(each.settings)) for each in variants]
-    times = Counter(every)
-    for variant, values in zip(variants, every, strict=True):
-        # (Origins take long to work out, and most variants differ in a value.)
-        key = (values, _places(variant.settings)) if times[values] > 1 else values
-        same = found.get(key)
-        when = variant.when if same is None else tuple(each for each in same.when if each in variant.when)
-        found[key] = Variant(variant.settings, when, variant.exposed)
-    return list(found.values())
-
-
-def _values(settings: Settings) -> tuple[tuple[str, str], ...]:
-    return tuple((path, repr(settings.value(path))) for path in sorted(settings))
-
-
-def _places(settings: Settings) -> tuple[object, ...]:
-    origins = map(settings.origin, sorted(settings))
-    return tuple((*origin.spans(), origin.point) if origin else () for origin in origins)
+    found: list[Variant] = []
+    for variant in variants:
+        alike = (
+            number
+            for number, each in enumerate(found)
+            if each.exposed == variant.exposed and each.settings.is_like(variant.settings)
+        )
+        number = next(alike, None)
+        if number is None:
+            found.append(variant)
+        else:
+            when = tuple(each for each in found[number].when if each in variant.when)
+            found[number] = replace(variant, when=when)
+    return found
 
 
 def _turned_on(variant: Variant, others: Sequence[Variant]) -> bool:

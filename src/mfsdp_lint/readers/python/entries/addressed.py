@@ -34,7 +34,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
 from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, Dependencies, OutOfSteps, Raised, with_room
 from mfsdp_lint.readers.python.values.code import ClassObject, Module
-from mfsdp_lint.readers.python.values.objects import Function, Partial
+from mfsdp_lint.readers.python.values.objects import MISSING, Function, Object, Partial, Unknown
 from mfsdp_lint.readers.reader import ToRead
 
 
@@ -182,7 +182,7 @@ class Programs:
     def __init__(self, asked: ToRead, ran: Ran | None = None) -> None:
         self.asked = asked
         self.ran = Ran() if ran is None else ran
-        self.interpreters: dict[object, Interpreter] = {}
+        self.interpreters: dict[tuple[str, ...], list[Interpreter]] = {}
 
     def start(self, path: str, given: Given) -> Started:
         """Return the recipes of a file's script; none where it is no script, or configures nothing that is known.
@@ -202,22 +202,23 @@ class Programs:
         with without_collection(), self.asked.sources.recording(self.ran.texts):
             module = Module(f"<{name}>", name, tree)
             # (How a stand-in ends without a recipe says nothing of the program itself.)
-            return replace(self._run(self._interpreter(given), module, given, needs_all=True), ending=None)
+            return replace(self._run(self._interpreter(module.path, given), module, given, needs_all=True), ending=None)
 
     @with_room
     def _start(self, path: str, given: Given) -> Started:
-        interp = self._interpreter(given)
+        interp = self._interpreter(path, given)
         programs = interp.programs
         telling = frozenset(programs.suspects([path]))
         if telling:
             order = tuple(each for each in programs.order(path) if each in telling)
             leading = [each for each in programs.files(path) if not telling.isdisjoint(programs.files(each))]
-            interp = self._interpreter(given, order)
+            interp = self._interpreter(path, given, order)
             interp.leading |= {os.path.abspath(each) for each in leading}
         interp.finder.ask_for([path])
         module = interp.finder.load(path)
         if module is not None and os.path.abspath(path) in interp.leading:
-            import_now(interp, module)
+            with interp.started(given):
+                import_now(interp, module)
         started = NOTHING if module is None else self._run(interp, module, given)
         if self.asked.relevance.reaches(path):
             return started
@@ -254,16 +255,37 @@ class Programs:
         for known, ran in ((self.ran.functions, dependencies), (self.ran.aside, interp.shared_dependencies)):
             known.update((key(path), line, name) for path, line, name in map(key_of, ran.functions))
 
-    def _interpreter(self, given: Given, order: tuple[str, ...] = ()) -> Interpreter:
-        """Return the interpreter for an environment: a module is imported once, and reads the variables of only one.
+    def _interpreter(self, path: str, given: Given, order: tuple[str, ...] = ()) -> Interpreter:
+        """Return an interpreter for a file's program: modules are imported once for all programs that find them alike.
 
-        Programs share it that run the modules which may change others in the same `order`.
+        These run the modules which may change others in the same `order`, and give the variables that module state was
+        made of the same values.
         """
-        key = tuple(sorted((each.path, repr(each.value)) for each in given.environment)), given.ranks, order
-        if key not in self.interpreters:
-            finder = ModuleFinder(self.asked.sources, self.asked.search_path, self.asked.relevance)
-            finder.spell(self.asked.every)
-            finder.ask_for([each for each in self.asked.every if each.endswith(".py")])
+        every = self.interpreters.setdefault(order, [])
+        found = next((each for each in every if _is_fit(each, path, given)), None)
+        if found is None:
             asked = self.asked
-            self.interpreters[key] = Interpreter(finder, asked.knowledge(), asked.tracing, asked.environment)
-        return self.interpreters[key]
+            finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
+            finder.spell(asked.every)
+            finder.ask_for([each for each in asked.every if each.endswith(".py")])
+            found = Interpreter(finder, asked.knowledge(), asked.tracing, asked.environment)
+            every.append(found)
+        return found
+
+
+def _is_fit(interp: Interpreter, path: str, given: Given) -> bool:
+    """Tell whether modules hold here what a program would find that is started from a file with these variables."""
+    module = interp.finder.by_path.get(os.path.abspath(path))
+    if interp.shared_dependencies.asks_start or not (module is None or module.asked_for):
+        return False
+    variables = interp.given_to(given).fields
+    return all(
+        _is_same_variable(variables.get(name, MISSING), value) for name, value in interp.module_variables.items()
+    )
+
+
+def _is_same_variable(given: Object, found: Object) -> bool:
+    """Tell whether a variable is as module state found it: the same text, or not set; or one that is not known."""
+    if isinstance(given, Unknown):
+        return isinstance(found, Unknown) and given.text == found.text
+    return given is found or (isinstance(given, str) and given == found)

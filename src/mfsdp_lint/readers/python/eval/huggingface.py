@@ -17,7 +17,7 @@ import ast
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from mfsdp_lint.core.records import dataclass, field
@@ -159,10 +159,11 @@ def length_of_tokenizer(value: Object) -> int | None:
 def _provider(interp: Interpreter, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
     model = _model_id(arguments) if arguments else ""
     wanted = architecture(model)
-    key = ("provider", function.module.path, function.name, wanted)
+    in_doubt = bool(interp.path.environment.writes.get(MAY_HAVE_CHANGED))
+    key = ("provider", function.module.path, function.name, wanted, in_doubt)
     ready = interp.memo.get(key)
     if ready is None:
-        ready = template(provider_template(interp, function, wanted), since=1)
+        ready = template(provider_template(interp, function, wanted, in_doubt), since=1)
         interp.memo[key] = ready
     made = ready.make(interp, {})
     if isinstance(made, Instance):
@@ -232,16 +233,16 @@ def _is_sealed(value: Object, name: str) -> bool:
 
 
 @remembered()
-def provider_template(interp: Interpreter, function: Function, wanted: str | None) -> Object:
+def provider_template(interp: Interpreter, function: Function, wanted: str | None, in_doubt: bool = False) -> Object:
     """Return the provider that the AutoBridge method `function` makes for an architecture (None: for any), to be
-    copied.
+    copied. `in_doubt` says that something out of sight may have set variables of the environment.
 
     Returns None where none is known.
     """
     assert function.cls is not None
     if function.cls.data:
         return function.cls.data.provider(interp, function.name, wanted)
-    return shared_provider(interp, function, wanted, partial(_one_of, wanted=wanted))
+    return shared_provider(interp, function, wanted, partial(_one_of, wanted=wanted, in_doubt=in_doubt), in_doubt)
 
 
 def _model_id(arguments: list[Object]) -> str:
@@ -252,16 +253,16 @@ def _model_id(arguments: list[Object]) -> str:
 
 
 @remembered()
-def _one_of(interp: Interpreter, function: Function, wanted: str | None) -> Object:
+def _one_of(interp: Interpreter, function: Function, wanted: str | None, in_doubt: bool) -> Object:
     candidates = _registered(interp, function)
     if wanted is not None:
         named = [cls for cls in _registered(interp, function, wanted) if wanted in _sources(interp, cls)]
         if not named:
-            return _one_of(interp, function, None)
+            return _one_of(interp, function, None, in_doubt)
         candidates = iter(named)
     found: list[Instance] = []
     for cls in candidates:
-        provider = _made(interp, cls, PROVIDER_METHODS[function.name])
+        provider = _made(interp, cls, PROVIDER_METHODS[function.name], in_doubt)
         found.extend(
             option
             for option in (provider.options if isinstance(provider, Choice) else (provider,))
@@ -296,7 +297,7 @@ def _is_open(value: Object) -> bool:
 
 
 @remembered()
-def _made(interp: Interpreter, cls: ClassObject, method: str) -> Object:
+def _made(interp: Interpreter, cls: ClassObject, method: str, in_doubt: bool) -> Object:
     bridge = Instance(cls, 0)
     source, _ = lookup(interp, cls, method)
     if not isinstance(source, Function):
@@ -361,23 +362,26 @@ def _sources(interp: Interpreter, cls: ClassObject) -> set[str]:
     """Return the names of the Hugging Face classes that a bridge class is registered for."""
     return {
         _class_name(interp, keyword.value, cls)
-        for name, call in _registrations(cls.module)
+        for name, call in _registrations(cls.module.tree)
         if name == cls.name
         for keyword in call.keywords
         if keyword.arg == "source"
     }
 
 
-def _registrations(module: Module) -> Iterator[tuple[str, ast.Call]]:
-    """Yield the calls that register a bridge class of a module, with its name: each decorates the class, or is called
+@cache
+def _registrations(tree: ast.Module) -> list[tuple[str, ast.Call]]:
+    """Return the calls that register a bridge class of a module, with its name: each decorates the class, or is called
     with it.
     """
-    for node in ast.walk(module.tree):
+    found: list[tuple[str, ast.Call]] = []
+    for node in ast.walk(tree):
         match node:
             case ast.ClassDef(name=name, decorator_list=registering):
-                yield from ((name, each) for each in registering if _registers(each) and isinstance(each, ast.Call))
+                found += [(name, each) for each in registering if _registers(each) and isinstance(each, ast.Call)]
             case ast.Call(func=ast.Call() as call, args=[ast.Name(id=name)]) if _registers(call):
-                yield name, call
+                found.append((name, call))
+    return found
 
 
 def _registers(node: ast.expr) -> bool:
@@ -405,7 +409,7 @@ def _text(interp: Interpreter, path: str) -> str:
 
 
 def _classes(interp: Interpreter, module: Module) -> Iterator[ClassObject]:
-    for name in dict.fromkeys(name for name, _ in _registrations(module)):
+    for name in dict.fromkeys(name for name, _ in _registrations(module.tree)):
         cls = resolve_global(interp, module, name)
         if isinstance(cls, ClassObject):
             yield cls
@@ -439,22 +443,22 @@ class _Provider:
     asking: Mapping[str, Mapping[ast.AST, Module]] = field(default_factory=dict)
 
 
-def shared_provider(interp: Interpreter, method: Function, wanted: str | None, work: Work) -> Object:
+def shared_provider(
+    interp: Interpreter, method: Function, wanted: str | None, work: Work, in_doubt: bool = False
+) -> Object:
     """Return the provider that a method of AutoBridge makes for an architecture (None: for any).
 
     `work` is asked once for all interpreters of the run, if upstream is the same for all of them.
     """
     if interp.followed or interp.within_functions or interp.patches_upstream or interp.module_level:
         return work(interp, method)
-    if interp.path.environment.writes.get(MAY_HAVE_CHANGED):
-        return work(interp, method)
     finder = interp.finder
-    options = (interp.knowledge.targets, interp.tracing, interp.followed is None, tuple(finder.search_path))
+    options = (interp.knowledge.targets, interp.tracing, tuple(finder.search_path), in_doubt)
     variables: dict[str, Object] = {}
     for _ in range(_MOST_ENVIRONMENTS):
         key = ("upstream by itself", *options, tuple(sorted(variables.items())))
         shared = finder.sources.shared(key, interp.anew)
-        provider = _provider_of(shared, variables, interp, method, wanted, work)
+        provider = _provider_of(shared, variables, interp, method, wanted, work, in_doubt)
         if provider is None:
             return work(interp, method)
         fields = interp.path.environment.fields
@@ -473,6 +477,8 @@ def shared_provider(interp: Interpreter, method: Function, wanted: str | None, w
     if provider.opens:
         interp.knowledge.use()
     interp.shared_dependencies.add(provider.dependencies)
+    for name in provider.dependencies.variables:
+        interp.module_variables.setdefault(name, interp.path.environment.fields.get(name, MISSING))
     for name, scopes in provider.asking.items():
         interp.asked_for.setdefault(name, {}).update(scopes)
     finder.sources.note(shared.texts)
@@ -489,6 +495,7 @@ def _provider_of(
     method: Function,
     wanted: str | None,
     work: Work,
+    in_doubt: bool,
 ) -> _Provider | None:
     """Return the provider as the shared interpreter has it; None where `interp` has to work it out itself."""
     alone = shared.result
@@ -500,6 +507,8 @@ def _provider_of(
             # A path of its own, so that what its code forgets is there again for the next provider.
             alone.begin(())
             alone.path.environment.fields.update(variables)
+            if in_doubt:
+                alone.path.environment.writes[MAY_HAVE_CHANGED] = True
             alone.memo[key] = _worked_out(alone, method, work)
             alone.finish()
     found: _Provider = alone.memo[key]

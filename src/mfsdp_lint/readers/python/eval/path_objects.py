@@ -21,7 +21,15 @@ from mfsdp_lint.readers.python.state.calling import LIBRARY, Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.code import Call, Frame, Module
-from mfsdp_lint.readers.python.values.objects import MISSING, SYMBOLS, Native, Object, PathObject, is_symbolic
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    SYMBOLS,
+    DictObject,
+    Native,
+    Object,
+    PathObject,
+    is_symbolic,
+)
 
 _FOLDER = re.compile(r"<DIR:(\d+)>")
 
@@ -116,7 +124,7 @@ def text_of(interp: Interpreter, text: str, module: Module) -> tuple[str, str] |
     there = [place for place in places if interp.finder.sources.exists(place)]
     if places and not there:
         raise FileNotFoundError(text)
-    if len(there) != 1 or ("overwritten", there[0]) in interp.memo:
+    if len(there) != 1 or there[0] in _overwritten(interp).fields:
         return None
     path = spelled(there[0], module)
     interp.finder.users.setdefault(path, set()).add(module.path)
@@ -129,7 +137,12 @@ def text_of(interp: Interpreter, text: str, module: Module) -> tuple[str, str] |
 def overwrite(interp: Interpreter, text: str, module: Module) -> None:
     """Mark a file that the program itself writes: its contents are not known from then on."""
     for place in located(interp, text, module):
-        interp.memo["overwritten", place] = True
+        interp.put(_overwritten(interp), place, True)
+
+
+def _overwritten(interp: Interpreter) -> DictObject:
+    found: DictObject = interp.memo.setdefault("overwritten", DictObject({}, 0))
+    return found
 
 
 MOST_MATCHES = 200

@@ -13,6 +13,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Settings, Undeclared
@@ -223,6 +224,16 @@ class TreeSettings(Answering):
             return super().differing(other)
         other.answers.compared = True
         return (*_differing(self._root, other._root, "", set()), *self._variables(), *other._variables())
+
+    def is_like(self, other: Settings) -> bool:
+        """Compare what is not plainly the same in both, quickly: see `differing`."""
+        if not isinstance(other, TreeSettings):
+            return super().is_like(other)
+        variables = sorted(set(self._variables()))
+        if variables != sorted(set(other._variables())):
+            return False
+        unlike = _unlike(self._root, other._root, "", set())
+        return all(path is not None and self._is_like_at(path, other) for path in chain(unlike, variables))
 
     def __iter__(self) -> Iterator[str]:
         if self.answers.every is None:
@@ -470,6 +481,46 @@ def _differing(owner: Object, other: Object, prefix: str, above: set[int]) -> It
         else:
             yield from _paths_of(owner, name, one, prefix, inside) if one is not MISSING else ()
             yield from _paths_of(other, name, two, prefix, inside) if two is not MISSING else ()
+
+
+def _unlike(owner: Object, other: Object, prefix: str, above: set[int]) -> Iterator[str | None]:
+    """Yield the paths below two objects of which it is not plain that both have the same value from the same place.
+
+    None stands for paths that only one of them has.
+    """
+
+    def both(ones: Iterable[str], others: Iterable[str]) -> Iterable[str | None]:
+        found = sorted(ones)
+        return found if found == sorted(others) else (None,)
+
+    alike = isinstance(owner, Instance) and isinstance(other, Instance) and owner.cls is other.cls
+    if not alike or len(above) > _DEEPEST or not above.isdisjoint((id(owner), id(other))):
+        yield from both(_paths(owner, prefix, above), _paths(other, prefix, above))
+        return
+    assert isinstance(owner, Instance)
+    assert isinstance(other, Instance)
+    inside = above | {id(owner), id(other)}
+    for name in dict.fromkeys((*owner.fields, *other.fields)):
+        if not isinstance(name, str):
+            continue
+        one, two = owner.fields.get(name, MISSING), other.fields.get(name, MISSING)
+        are_parts = isinstance(one, Instance) and isinstance(two, Instance) and _has_fields(one) and _has_fields(two)
+        if are_parts or (type(one) is type(two) and isinstance(one, CONSTANTS) and repr(one) == repr(two)):
+            if not _is_same_place(_write(owner, name) or owner.made, _write(other, name) or other.made):
+                yield f"{prefix}{name}"
+            if are_parts:
+                yield from _unlike(one, two, f"{prefix}{name}.", inside)
+        elif one is MISSING or two is MISSING:
+            yield None
+        else:
+            yield from both(_paths_of(owner, name, one, prefix, inside), _paths_of(other, name, two, prefix, inside))
+
+
+def _is_same_place(one: object, two: object) -> bool:
+    """Tell whether two writes are plainly made by the same text."""
+    if not (isinstance(one, Write) and isinstance(two, Write)) or one.node is None:
+        return one is two
+    return one.node is two.node and one.focus is two.focus and one.sources == two.sources
 
 
 def _has_fields(value: Instance | Unknown) -> bool:

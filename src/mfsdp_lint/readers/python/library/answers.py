@@ -172,12 +172,12 @@ def _in_time(function: Callable[..., Any], largest: int) -> Model:
     """Model a function that matches. Once one took too long, the calls of the program are not followed."""
 
     def model(interp: Interpreter, call: Call) -> Object:
-        if TIRED in interp.memo:
+        if (TIRED, interp.entry) in interp.memo:
             raise NotKnown
         try:
             return answer(interp, function, call.arguments, call.keywords, largest)
         except TimeoutError:
-            interp.memo[TIRED] = True
+            interp.memo[TIRED, interp.entry] = True
             return interp.unknown()
 
     return model

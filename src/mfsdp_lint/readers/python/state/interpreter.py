@@ -77,7 +77,8 @@ class Interpreter:
     are `turned_on` are given on trial, and those without a default while they are `needed`. `doubts` counts events
     that may not have happened as the evaluation took them to, `unfollowed` the calls of code out of sight.
     `given` holds the words and variables that the program is started with, where they are known; `outside` are the
-    variables of the environment that are given to all other programs.
+    variables of the environment that are given to all other programs. `module_variables` are those that module state
+    was made of, with the values that it found.
     `converted` are the functions in which a call of a class is a task for it (`nemo_run.autoconvert`).
     `patience` is how many steps may pass before an entry point makes or changes a configuration.
     `returned` is the call that returned last, with the expression of its result, or the texts that decided it;
@@ -114,6 +115,7 @@ class Interpreter:
         self.skimming = 0
         self.volatile: set[str] = set()
         self.variables: dict[str, Unknown] = {}
+        self.module_variables: dict[str, Any] = {}
         self.asked_for: dict[str, dict[ast.AST, Module]] = {}
         self.inspected: set[Function] = set()
         self.switches: dict[str, dict[str, None]] = {}
@@ -148,7 +150,7 @@ class Interpreter:
         self.within_functions: frozenset[str] = frozenset()
         self._undone: dict[str, list[Place]] = {}
         """The places in other modules that each file that is not followed changed, with the values that it wrote."""
-        self.programs = Programs(finder, self.is_upstream)
+        self.programs = Programs(finder, self.is_upstream, type(knowledge))
         self.upstream_programs = Programs(finder)
         self._era_starts = [0]
         self._eras: list[Module | None] = [None]
@@ -183,13 +185,26 @@ class Interpreter:
                     fields[key] = old
 
     def started_environment(self) -> DictObject:
-        """Return the known variables that a program is started with: those from `outside`, where nobody is known to
-        start it.
+        """Return the known variables that the program is started with."""
+        return self.given_to(self.given)
+
+    @contextmanager
+    def started(self, given: Given | None) -> Iterator[None]:
+        """Start programs with these words and variables for a while."""
+        outer, self.given = self.given, given
+        try:
+            yield
+        finally:
+            self.given = outer
+
+    def given_to(self, given: Given | None) -> DictObject:
+        """Return the known variables of a start of a program: those from `outside`, where nobody is known to start it
+        (None).
         """
         found = DictObject({}, self.tick())
-        if self.given is not None and self.given.ranks is not None:
-            found.fields["WORLD_SIZE"] = str(self.given.ranks)
-        for setting in self.outside if self.given is None else self.given.environment:
+        if given is not None and given.ranks is not None:
+            found.fields["WORLD_SIZE"] = str(given.ranks)
+        for setting in self.outside if given is None else given.environment:
             name = setting.path.partition(".")[2]
             value: Object = Unknown(self.tick(), f"${name}", True)
             if isinstance(setting.value, Known):
@@ -280,9 +295,12 @@ class Interpreter:
             yield from (name for name, value in home.fields.items() if value is owner and isinstance(name, str))
 
     def anew(self) -> Interpreter:
-        """Return an interpreter of the same texts in which nothing was imported yet, and that nobody gives anything."""
+        """Return an interpreter of the same texts in which nothing was imported yet, and that nobody gives anything.
+
+        Changes of other modules are not followed: the order of the imports is that of the questions.
+        """
         alone = Interpreter(self.finder.anew(), self.knowledge.anew(), self.tracing)
-        alone.followed = self.followed
+        alone.followed = frozenset()
         return alone
 
     # -- programs -------------------------------------------------------------------------------------------------

@@ -251,9 +251,9 @@ class ModuleFinder(ModuleSearch):
     """Finds and remembers the modules that files import."""
 
     def __init__(self, sources: Sources, search_path: Sequence[str] = (), relevance: Relevance | None = None) -> None:
-        super().__init__(search_path)
-        self.sources = sources
         self.relevance = relevance or Relevance(sources, search_path)
+        super().__init__(search_path, self.relevance.search)
+        self.sources = sources
         self.by_path: dict[str, Module | None] = {}
         self.spellings: dict[str, str] = {}
         self._asked_for: set[str] = set()
@@ -419,11 +419,17 @@ class _Outline:
 
 
 class Programs:
-    """The programs of the files at hand, without the modules that `is_upstream` names; every file is looked at once."""
+    """The programs of the files at hand, without the modules that `is_upstream` names; every file is looked at once.
 
-    def __init__(self, finder: ModuleFinder, is_upstream: Callable[[str], bool] = lambda name: False) -> None:
+    `without` says for all who share the files at hand which modules these are.
+    """
+
+    def __init__(
+        self, finder: ModuleFinder, is_upstream: Callable[[str], bool] = lambda name: False, without: object = None
+    ) -> None:
         self.finder = finder
         self.is_upstream = is_upstream
+        self._run_by = finder.relevance.run_by.setdefault(without, {})
         self._outlines: dict[str, _Outline] = {}
         self._orders: dict[str, tuple[str, ...]] = {}
         self._mentioned: dict[str, tuple[str, ...]] = {}
@@ -477,11 +483,17 @@ class Programs:
     def _mentions(self, path: str) -> tuple[str, ...]:
         """Return the files that a file may import, wherever in its text, and the packages that it lies in."""
         if path not in self._mentioned:
-            found = [*self.packages(path), *self.computed.get(path, ())]
-            for each in _imports_anywhere(path, self.finder.sources.text_or_none(path) or ""):
-                found += self.imported(path, each.level, each.module, each.names)
+            found = (*self.packages(path), *self.computed.get(path, ()), *self._imported_anywhere(path))
             self._mentioned[path] = tuple(dict.fromkeys(found))
         return self._mentioned[path]
+
+    def _imported_anywhere(self, path: str) -> tuple[str, ...]:
+        known = {} if self.finder.has_own_roots else self._run_by
+        if path not in known:
+            every = _imports_anywhere(path, self.finder.sources.text_or_none(path) or "")
+            found = (file for each in every for file in self.imported(path, each.level, each.module, each.names))
+            known[path] = tuple(dict.fromkeys(found))
+        return known[path]
 
     def suspects(self, paths: Iterable[str]) -> list[str]:
         """List the files of these programs whose import may change the contents of other modules, in their order."""

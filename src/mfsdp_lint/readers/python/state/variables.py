@@ -108,7 +108,12 @@ def is_set(interp: Interpreter, name: Object, frame: Frame) -> Object:
 def _set_by_program(interp: Interpreter, name: str) -> tuple[Object, ...]:
     """Return the values that the program may have set a variable to: None where it took it away, MISSING if neither."""
     interp.dependencies.variables.add(name)
-    found = interp.path.environment.fields.get(name, MISSING)
+    environment = interp.path.environment
+    found = environment.fields.get(name, MISSING)
+    if interp.module_level:
+        # (What is not a top level's is made for one state of the environment: see eval/huggingface.py.)
+        is_open = found is MISSING and interp.executing is not None and environment.writes.get(MAY_HAVE_CHANGED)
+        interp.module_variables.setdefault(name, MAY_HAVE_CHANGED if is_open else found)
     return found.options if isinstance(found, Choice) else (found,)
 
 
