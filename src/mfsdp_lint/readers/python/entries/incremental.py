@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
@@ -34,10 +35,6 @@ def keys_within(function: Function) -> Iterator[Key]:
     for node in ast.walk(function.node):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield function.module.path, node.lineno, node.name
-
-
-class Different(Exception):
-    """A contradiction between results that were taken over and files that were read anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +131,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """A reading: its texts, the entry points of every file that was asked for, and the `users` of every file.
+    """A reading: its texts, the entry points of every file that was `asked` for, and the `users` of every file.
 
     `called_aside` are the functions that were called for what the entry points share, the `effects` of imports among
     that. `kept` is for a later run; `is_kept` says that it is of an earlier one. It is `complete` where all files that
@@ -144,6 +141,7 @@ class Before:
     sources: Sources
     tried: dict[str, list[Tried]]
     users: Mapping[str, set[str]]
+    asked: frozenset[str] = frozenset()
     called_aside: frozenset[Key] = frozenset()
     effects: ImportEffects | None = None
     kept: Kept = field(default_factory=Kept)
@@ -151,8 +149,8 @@ class Before:
     complete: bool = True
 
     def __reduce__(self) -> tuple[object, ...]:
-        parts = (self.sources, self.tried, self.users, self.called_aside, self.effects, self.kept, True, self.complete)
-        return Before, parts
+        parts = (self.sources, self.tried, self.users, self.asked, self.called_aside, self.effects)
+        return Before, (*parts, self.kept, True, self.complete)
 
     def kept_of(self, unchanged: Unchanged) -> Kept:
         """Return what is kept of an earlier run of whole files, which need not be parsed."""
@@ -165,12 +163,17 @@ class Before:
         for path in [path for path, tried in self.tried.items() if any(says(f.recipe) for e in tried for f in e.found)]:
             del self.tried[path]
 
-    def unchanged(self, sources: Sources) -> Unchanged:
-        """Return the results that changed texts do not affect."""
+    def unchanged(self, sources: Sources, asked: Iterable[str]) -> Unchanged:
+        """Return the results that changed texts do not affect, where these files are asked for.
+
+        Code that is asked for is told of, and followed, where upstream's is not: a module of Megatron's may be both.
+        """
         changed = {
             path for path in {*self.tried, *self.users} if self.sources.text_or_none(path) != sources.text_or_none(path)
         }
         pieces = {path: self._touched(path, sources) for path in changed}
+        otherwise = frozenset(map(os.path.abspath, self.asked ^ frozenset(asked)))
+        pieces |= dict.fromkeys(path for path in self.users if otherwise and os.path.abspath(path) in otherwise)
         through_and_through = self._with_users({path for path, found in pieces.items() if found is None})
         functions = frozenset[Key]().union(*filter(None, pieces.values()))
         whole: dict[str, list[Tried]] = {}

@@ -315,9 +315,18 @@ class ModuleFinder(ModuleSearch):
     def load_for(self, importer: str, path: str, name: str | None = None) -> Module | None:
         """Return the module in a file that another file uses."""
         module = self.load(path, name)
-        used = self.spellings.get(self._absolute[path], path) if module is None else module.path
-        self.users.setdefault(used, set()).add(importer)
+        self._use(path if module is None else module.path, importer)
         return module
+
+    def has(self, name: str, importer: str) -> bool:
+        """Tell whether the source of a module is at hand, for a file that asks."""
+        path = self.find(name, importer)
+        if path is not None:
+            self._use(path, importer)
+        return path is not None
+
+    def _use(self, path: str, importer: str) -> None:
+        self.users.setdefault(self.spellings.get(os.path.abspath(path), path), set()).add(importer)
 
     def dotted_name(self, path: str, tree: ast.Module) -> str:
         """Return the module name of a file not found by import, from its import root, wherever the tool was started."""
@@ -360,7 +369,9 @@ class ModuleFinder(ModuleSearch):
                 if parts[0] in STDLIB:
                     continue
                 for root in self.roots_with(parts[0], folder):
-                    if root not in self.search_path and root != folder and self.in_root(root, parts):
+                    there = None if root in self.search_path or root == folder else self.in_root(root, parts)
+                    if there is not None:
+                        self._use(there, path)
                         found.add(root)
                         break
         return found
