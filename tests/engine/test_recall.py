@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.cli import main
 from mfsdp_lint.core import kept
 from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.core.settings import Answering, KeptSettings
@@ -197,6 +198,18 @@ def test_of_new_deleted_and_renamed_files_only_these_are_evaluated(
     (here / "last.py").unlink()
     told("--output-format", "concise")
     assert evaluated == []
+
+
+def test_a_question_about_some_of_the_files_takes_over_what_is_known_of_each(
+    here: Path, told: Told, evaluated: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    told("--output-format", "concise")
+    evaluated.clear()
+    main(["--output-format", "concise", "first.py", "helper.py"])
+    some = capsys.readouterr().out
+    assert "first" not in evaluated
+    main(["--output-format", "concise", "first.py", "helper.py", "--no-cache"])
+    assert some == capsys.readouterr().out
 
 
 def test_a_helper_whose_only_caller_is_gone_is_judged_by_itself(here: Path, told: Told, evaluated: list[str]) -> None:

@@ -163,9 +163,10 @@ class _Earlier:
             return None
         results: _Results = kept.loads(part.results, outside=self.then)
         hits = {}
-        if part.codes == _codes(judge) and self._are_told_alike(part.question, judge):
+        if part.codes == _codes(judge):
             for site, numbers in results.idle.items():
                 agenda(judge.rules, site).mark_idle(numbers)
+        if part.codes == _codes(judge) and self._are_told_alike(part.question, judge):
             hits = {target: _hits(judge, target, results, sources, self.touched) for target in results.fired}
         readings = {key: _taken_over(each) for key, each in results.readings.items()}
         return Judgement(self.then, recipes=(), causes=(), problems=(), readings=readings, hits=hits)
@@ -180,7 +181,7 @@ class _Earlier:
 
 def _but_for_files(question: Question) -> Question:
     """Leave out the files of a question, and the remarks about them: each file is an answer of its own."""
-    return replace(question, files=(), launchers=(), dependents=(), remarks=())
+    return replace(question, files=(), launchers=(), dependents=(), remarks=(), tells_of_users=False)
 
 
 def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:

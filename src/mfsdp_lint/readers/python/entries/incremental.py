@@ -12,15 +12,18 @@ import ast
 import copy
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 
 from mfsdp_lint.core.recipe import Kind, Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.entries.exposed import names_switch, words_of_scopes
 from mfsdp_lint.readers.python.entries.interpreters import ImportEffects
 from mfsdp_lint.readers.python.entries.running import Found
+from mfsdp_lint.readers.python.eval.unfollowed import OF_UPSTREAM
+from mfsdp_lint.readers.python.state.modules import parse
 from mfsdp_lint.readers.python.values.objects import Function
 
 
@@ -166,27 +169,40 @@ class Before:
     def unchanged(self, sources: Sources, asked: Iterable[str]) -> Unchanged:
         """Return the results that changed texts do not affect, where these files are asked for.
 
-        Code that is asked for is told of, and followed, where upstream's is not: a module of Megatron's may be both.
+        Where a file is asked for that was not, or the other way round, its users tell other places of what raises in
+        it; and a module of upstream's, or one that appears under another path, is another one to them.
         """
         changed = {
             path for path in {*self.tried, *self.users} if self.sources.text_or_none(path) != sources.text_or_none(path)
         }
         pieces = {path: self._touched(path, sources) for path in changed}
-        otherwise = frozenset(map(os.path.abspath, self.asked ^ frozenset(asked)))
-        pieces |= dict.fromkeys(path for path in self.users if otherwise and os.path.abspath(path) in otherwise)
+        otherwise = self.asked ^ frozenset(asked)
+        places = set(map(os.path.abspath, otherwise))
+        used = [path for path in self.users if places and os.path.abspath(path) in places]
+        alike = {path for path in used if path in otherwise and self._is_alike(path, sources)}
+        pieces |= dict.fromkeys(path for path in used if path not in alike)
         through_and_through = self._with_users({path for path, found in pieces.items() if found is None})
         functions = frozenset[Key]().union(*filter(None, pieces.values()))
+        raising = self._with_users(alike)
         whole: dict[str, list[Tried]] = {}
         single: dict[Key, Tried] = {}
         for path, tried in self.tried.items():
             if path in through_and_through:
                 continue
-            same = [each for each in tried if functions.isdisjoint(each.code)]
+            same = [e for e in tried if functions.isdisjoint(e.code) and not (e.lost and path in raising)]
             if path not in changed and len(same) == len(tried):
                 whole[path] = tried
             else:
                 single |= {each.key: each for each in same if each.ran}
         return Unchanged(whole, single, None if None in pieces.values() else self.effects)
+
+    def _is_alike(self, path: str, sources: Sources) -> bool:
+        """Tell whether a file is the same module to those that import it, asked for or not."""
+        if not OF_UPSTREAM.isdisjoint(os.path.splitext(os.path.abspath(path))[0].split(os.sep)):
+            return False
+        with suppress(Unreadable):
+            return path in self.kept.names or bool(parse(path, sources.text(path)))
+        return False
 
     def _touched(self, path: str, sources: Sources) -> frozenset[Key] | None:
         old, new = self.sources.text_or_none(path), sources.text_or_none(path)
