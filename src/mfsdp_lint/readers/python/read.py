@@ -131,7 +131,7 @@ def _read(
         unreadable += more
         complete = complete and not more
     unfollowed = tuple(reading.unfollowed()) if before is None or before.is_kept else ()
-    used = users if same else together(users, interpreters.users)
+    used = together(users, *(each.finder.asking for each in interpreters.all), {} if same else interpreters.users)
     again = Before(
         sources,
         reading.tried,

@@ -129,7 +129,7 @@ def existing(interp: Interpreter, places: Iterable[str], module: Module) -> list
     """Return the places with a file; the module uses each, were it only that it is there."""
     there = [place for place in places if interp.finder.sources.exists(place)]
     for place in there:
-        interp.finder.users.setdefault(spelled(place, module), set()).add(module.path)
+        interp.finder.ask(spelled(place, module), module.path)
     return there
 
 

@@ -266,6 +266,8 @@ class ModuleFinder(ModuleSearch):
         """Those of the files asked for that turned out not to be readable."""
         self.users: dict[str, set[str]] = {}
         """The files that reached each file by their imports."""
+        self.asking: dict[str, set[str]] = {}
+        """The files that only asked whether a file is there."""
 
     def load(self, path: str, name: str | None = None) -> Module | None:
         """Return the module in a file, parsed once; None where it cannot be read or parsed."""
@@ -315,18 +317,20 @@ class ModuleFinder(ModuleSearch):
     def load_for(self, importer: str, path: str, name: str | None = None) -> Module | None:
         """Return the module in a file that another file uses."""
         module = self.load(path, name)
-        self._use(path if module is None else module.path, importer)
+        used = self.spellings.get(self._absolute[path], path) if module is None else module.path
+        self.users.setdefault(used, set()).add(importer)
         return module
 
     def has(self, name: str, importer: str) -> bool:
         """Tell whether the source of a module is at hand, for a file that asks."""
         path = self.find(name, importer)
         if path is not None:
-            self._use(path, importer)
+            self.ask(path, importer)
         return path is not None
 
-    def _use(self, path: str, importer: str) -> None:
-        self.users.setdefault(self.spellings.get(os.path.abspath(path), path), set()).add(importer)
+    def ask(self, path: str, importer: str) -> None:
+        """Note that a file was asked for, and is there."""
+        self.asking.setdefault(self.spellings.get(os.path.abspath(path), path), set()).add(importer)
 
     def dotted_name(self, path: str, tree: ast.Module) -> str:
         """Return the module name of a file not found by import, from its import root, wherever the tool was started."""
@@ -371,7 +375,7 @@ class ModuleFinder(ModuleSearch):
                 for root in self.roots_with(parts[0], folder):
                     there = None if root in self.search_path or root == folder else self.in_root(root, parts)
                     if there is not None:
-                        self._use(there, path)
+                        self.ask(there, path)
                         found.add(root)
                         break
         return found
