@@ -20,7 +20,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import chdir
+from contextlib import chdir, suppress
 from os.path import commonpath, relpath
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -181,21 +181,21 @@ def counted(seen: Counter[str]) -> None:
     recall._earlier, cache._recorded = earlier, recorded
 
 
-def main() -> int:
-    """Run the campaign; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--edits", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--fixes", action="store_true")
-    parser.add_argument("folders", nargs="*", default=[str(Path(__file__).with_name("small_project"))])
-    arguments = parser.parse_args()
-    process.own()
+def compared(asked: Options, seen: Counter[str], where: str) -> None:
+    """Ask with and without the memory, and tell what differs."""
+    seen["runs"] += 1
+    warm, anew = told(asked), told(replace(asked, cache=False))
+    for name in warm:
+        if warm[name] != anew[name]:
+            seen["different"] += 1
+            print(f"{where}, {asked.paths}: {name}", file=sys.stderr)
+            print(f"  remembered: {warm[name]}\n  anew:       {anew[name]}"[:3000], file=sys.stderr, flush=True)
+
+
+def campaign(arguments: argparse.Namespace, seen: Counter[str]) -> None:
+    """Edit one project after the other until there were enough edits."""
     chance = random.Random(arguments.seed)
-    seen: Counter[str] = Counter()
-    counted(seen)
     for number, (texts, spare) in enumerate(projects(arguments.folders, chance)):
-        if seen["edits"] >= arguments.edits:
-            break
         with TemporaryDirectory() as folder, chdir(folder):
             for path, text in texts.items():
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -208,19 +208,28 @@ def main() -> int:
                 if not done:
                     continue
                 seen["edits"] += 1
+                where = f"project {number}, edit {seen['edits']}, {done}"
                 files = sorted(str(each) for each in Path().rglob("*") if each.suffix in SUFFIXES)
-                some = tuple(chance.sample(files, min(3, len(files))))
-                for asked in (whole, replace(whole, paths=some))[: 1 + bool(some)]:
-                    seen["runs"] += 1
-                    warm, anew = told(asked), told(replace(asked, cache=False))
-                    for name in warm:
-                        if warm[name] != anew[name]:
-                            seen["different"] += 1
-                            print(
-                                f"project {number}, edit {seen['edits']}, {done}, {asked.paths}: {name}",
-                                file=sys.stderr,
-                            )
-                            print(f"  remembered: {warm[name]}\n  anew:       {anew[name]}"[:3000], file=sys.stderr)
+                compared(whole, seen, where)
+                if files:
+                    compared(replace(whole, paths=tuple(chance.sample(files, min(3, len(files))))), seen, where)
+        if seen["edits"] >= arguments.edits:
+            return
+
+
+def main() -> int:
+    """Run the campaign, until it is interrupted or done; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--edits", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--fixes", action="store_true")
+    parser.add_argument("folders", nargs="*", default=[str(Path(__file__).with_name("small_project"))])
+    arguments = parser.parse_args()
+    process.own()
+    seen: Counter[str] = Counter()
+    counted(seen)
+    with suppress(KeyboardInterrupt):
+        campaign(arguments, seen)
     print(
         f"{seen['edits']} edits, {seen['runs']} runs, {seen['used']} with an earlier one, {seen['given up']} given up, "
         f"{seen['different']} answers differ"

@@ -36,6 +36,8 @@ from mfsdp_lint.rules.index import Undecided, agenda
 _OF_TEXTS = str(SIZE_LIMIT + 1)
 """The detail of a look that reads a text for Sources."""
 
+_MODULES = (".py", NOTEBOOK)
+
 
 @dataclass(frozen=True, slots=True)
 class _Results:
@@ -166,8 +168,8 @@ class _Earlier:
         if part.codes == _codes(judge):
             for site, numbers in results.idle.items():
                 agenda(judge.rules, site).mark_idle(numbers)
-        if part.codes == _codes(judge) and self._are_told_alike(part.question, judge):
-            hits = {target: _hits(judge, target, results, sources, self.touched) for target in results.fired}
+            if self._are_told_alike(part.question, judge):
+                hits = {target: _hits(judge, target, results, sources, self.touched) for target in results.fired}
         readings = {key: _taken_over(each) for key, each in results.readings.items()}
         return Judgement(self.then, recipes=(), causes=(), problems=(), readings=readings, hits=hits)
 
@@ -208,7 +210,7 @@ def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
     texts = {path: text for path, text in stored.texts.items() if path not in changed}
     gone = {path for path in changed if sources.as_it_is_or_none(path) is None}
     keys = frozenset(map(sources.key, gone))
-    if not missed <= keys or any(_was_needed(path, map(_text, texts.values())) for path in gone):
+    if not missed <= keys or _were_needed(gone, map(_text, texts.values())):
         return None
     if any(_changes_relevance(path, text, sources, stored.names) for path, text in changed.items() if path not in gone):
         return None
@@ -221,14 +223,13 @@ def _text(stored: bytes) -> str:
     return zlib.decompress(stored).decode(errors="surrogatepass")
 
 
-def _was_needed(path: str, texts: Iterable[str]) -> bool:
-    """Tell whether another file may have had to do with a run, or have had its name, because of one that is gone."""
-    if not path.endswith((".py", NOTEBOOK)):
-        return False
-    *folders, stem = os.path.splitext(os.path.abspath(path))[0].split(os.sep)
-    if stem == "__init__":
-        return True
-    named = re.compile(rf"\b(?:{'|'.join(map(re.escape, (stem, *filter(None, folders))))})\b")
+def _were_needed(gone: Iterable[str], texts: Iterable[str]) -> bool:
+    """Tell whether another file may have had to do with a run, or have had its name, because of files that are gone."""
+    modules = [os.path.splitext(os.path.abspath(path))[0].split(os.sep) for path in gone if path.endswith(_MODULES)]
+    names = {re.escape(name) for parts in modules for name in parts if name}
+    if not names or "__init__" in names:
+        return bool(names)
+    named = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
     return any(named.search(text) and not says_all(text) for text in texts)
 
 
@@ -276,7 +277,7 @@ def _changes_relevance(path: str, then: str, sources: Sources, names: AbstractSe
     are read.
     """
     now = sources.as_it_is_or_none(path) or ""
-    if not path.endswith((".py", NOTEBOOK)):
+    if not path.endswith(_MODULES):
         return False
     if changes_relevance(then, now):
         return True

@@ -189,7 +189,9 @@ class Before:
         for path, tried in self.tried.items():
             if path in through_and_through:
                 continue
-            same = [e for e in tried if functions.isdisjoint(e.code) and not (e.lost and path in raising)]
+            same = [each for each in tried if functions.isdisjoint(each.code)]
+            if path in raising:
+                same = [each for each in same if each.lost is None]
             if path not in changed and len(same) == len(tried):
                 whole[path] = tried
             else:
