@@ -1,14 +1,10 @@
 """Edit files at random, ask again with the results of before, and compare with an answer from nothing.
 
-    python benchmarks/incremental.py [--edits 500] [--seed 1] [--on-disk] FOLDER …
+    python benchmarks/incremental.py [--edits 500] [--seed 1] FOLDER …
 
 Each edit changes a constant or removes a line in a function of a Python file of the folders: what fixes and people do
 all the time. The recipes, their variants, settings and places have to be those of a new reading, whatever was taken
 over.
-
-With --on-disk, neighbouring files are copied into a project of their own, and edited there: also defaults and other
-code outside of functions, YAML and scripts; and files are added, deleted, renamed, and shadowed by new modules. After
-each edit the outcome of a run with the cache has to be that of a run without.
 
 Prints every difference, and how many recipes were taken over; exits with 1 if anything differs.
 """
@@ -17,21 +13,14 @@ from __future__ import annotations
 
 import argparse
 import ast
-import os
 import random
-import re
-import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import chdir
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from mfsdp_lint import process
 from mfsdp_lint.core.recipe import Origin, Span
-from mfsdp_lint.core.records import replace
-from mfsdp_lint.engine import cache
 from mfsdp_lint.engine.read import Read, question, read
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
@@ -93,102 +82,21 @@ def _editable(statement: ast.stmt) -> Iterator[ast.Constant | ast.stmt]:
             yield node
 
 
-def changed(folder: Path, chance: random.Random) -> str | None:
-    """Change, add, delete or rename a file of a project; return a description, or None where that was not possible."""
-    files = sorted(path for path in folder.rglob("*") if path.suffix in _SUFFIXES and path.is_file())
-    if not files:
-        return None
-    path, kind = chance.choice(files), chance.choice(("text",) * 6 + ("new", "shadow", "delete", "rename"))
-    beside = path.with_name(f"{path.stem}_{chance.randrange(100)}{path.suffix}")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        return None
-    match kind:
-        case "new":
-            beside.write_text(text, encoding="utf-8")
-        case "delete":
-            path.unlink()
-        case "rename":
-            path.rename(beside)
-        case "shadow":
-            imported = re.findall(r"^(?:from|import) ([a-z]\w*)", text, re.MULTILINE)
-            if path.suffix != ".py" or not imported:
-                return None
-            beside = chance.choice((folder, path.parent)) / f"{chance.choice(imported)}.py"
-            beside.write_text(chance.choice(("", text)), encoding="utf-8")
-        case _ if path.suffix == ".py":
-            new = edited(text, chance, anywhere=True)
-            if new is None:
-                return None
-            path.write_text(new, encoding="utf-8")
-        case _:
-            words = list(re.finditer(r"\b(?:\d+|true|false|True|False)\b", text))
-            if not words:
-                return None
-            word = chance.choice(words)
-            new = chance.choice(("0", "1", "2", "true", "false"))
-            path.write_text(text[: word.start()] + new + text[word.end() :], encoding="utf-8")
-    return f"{kind} {path.relative_to(folder)} {beside.name}"
-
-
-_SUFFIXES = (".py", ".sh", ".yaml", ".yml")
-
-
-def outcome(options: Options) -> list[object]:
-    """Return all that a run says."""
-    found = cache.run(options)
-    return [found.findings, found.summary, found.recipes, found.unfollowed, sorted(found.problems), found.remarks]
-
-
-def on_disk(files: list[str], chance: random.Random, edits: int) -> int:
-    """Run the campaign on copies of the files; return how many answers differ."""
-    different = done = 0
-    while done < edits:
-        start = chance.randrange(len(files))
-        some = files[start : start + PROJECT]
-        with TemporaryDirectory() as temporary, chdir(temporary):
-            folder, common = Path("project"), os.path.commonpath([os.path.dirname(each) for each in some])
-            for each in some:
-                place = folder / os.path.relpath(each, common)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(each, place)
-            (folder / "pyproject.toml").touch()
-            kept = str(Path("kept").absolute())
-            with chdir(folder):
-                options = Options(paths=(".",), target_bridge="0.3.1", group_by="recipe", cache_dir=kept)
-                outcome(options)
-                for _ in range(6):
-                    told = changed(Path(), chance)
-                    if told is None:
-                        continue
-                    done += 1
-                    if outcome(options) != outcome(replace(options, cache=False)):
-                        different += 1
-                        print(f"{common}, edit {done}: {told}", file=sys.stderr)
-    print(f"{done} edits on disk, {different} answers differ")
-    return different
-
-
 def main() -> int:
     """Run the campaign; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edits", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--on-disk", action="store_true")
     parser.add_argument("folders", nargs="+")
     arguments = parser.parse_args()
     process.own()
     chance = random.Random(arguments.seed)
-    endings = _SUFFIXES if arguments.on_disk else (".py", ".sh")
     files = sorted(
-        str(path.absolute() if arguments.on_disk else path)
+        str(path)
         for folder in arguments.folders
         for path in Path(folder).rglob("*")
-        if path.suffix in endings and path.is_file()
+        if path.suffix in (".py", ".sh") and path.is_file()
     )
-    if arguments.on_disk:
-        return int(on_disk(files, chance, arguments.edits) > 0)
     edits = different = recipes = kept = 0
     while edits < arguments.edits:
         start = chance.randrange(len(files))

@@ -1,31 +1,36 @@
-"""Edit a project at random, run with the memory of the run before, and compare with a run that remembers nothing.
+"""Edit a project at random, run with what earlier runs left on disk, and compare with a run that remembers nothing.
 
-    python benchmarks/remembered.py [--edits 200] [--seed 1] [--fixes] FOLDER …
+    python benchmarks/remembered.py [--edits 200] [--seed 1] [--fixes] [FOLDER …]
 
-Some files of the folders are copied into a project of their own. Each edit changes a constant, drops or doubles a
-statement or a function, renames, removes or adds a file, or drops a line of a script or a YAML file. The findings, the
-counts, the code that was not followed and the remarks have to be those of a run without a cache; with `--fixes`, also
-the proved fixes. Prints every difference, how often a memory was used, and how often it had to be given up; exits with
-1 if anything differs.
+A folder of few files is copied as a project; of any other, neighbouring files become one. Without folders it is
+`small_project`: recipes with helpers and defaults, a program, YAML and launch scripts that use each other. Each edit
+changes a constant or a default, drops or doubles a statement, changes a word of YAML or of a script, or adds, deletes,
+renames or shadows a file. After each the whole project is asked for, and then some of its files, as a commit hook does.
+Findings, counts, code that was not followed, problems and remarks have to be those of a run without a cache; with
+`--fixes`, also the proved fixes. Prints every difference, how often an earlier run was used, and how often it had to be
+given up; exits with 1 if anything differs.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import os
 import random
-import shutil
+import re
 import sys
-import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir, suppress
+from os.path import commonpath, relpath
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from incremental import edited
 
 from mfsdp_lint import process
-from mfsdp_lint.engine import cache, memory
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.engine import cache, recall
 from mfsdp_lint.inputs.options import Options
 
 PROJECT = 10
@@ -34,11 +39,11 @@ PROJECT = 10
 EDITS = 8
 """Edits of one project."""
 
-ENDINGS = (".py", ".sh", ".yaml", ".yml", ".ipynb")
+SUFFIXES = (".py", ".sh", ".yaml", ".yml", ".ipynb")
 
 
 def structurally(text: str, chance: random.Random) -> str | None:
-    """Drop or double a statement anywhere, or a whole function; None where that is no Python."""
+    """Drop, double or comment a statement anywhere, or rename in it; None where that is no Python."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
@@ -46,7 +51,7 @@ def structurally(text: str, chance: random.Random) -> str | None:
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
     if not nodes:
         return None
-    node = chance.choice([*nodes, *(each for each in tree.body)])
+    node = chance.choice([*nodes, *tree.body])
     lines = text.splitlines(keepends=True)
     piece = lines[node.lineno - 1 : node.end_lineno]
     match chance.randrange(4):
@@ -66,128 +71,170 @@ def structurally(text: str, chance: random.Random) -> str | None:
     return changed
 
 
-def edit(project: Path, spare: list[Path], chance: random.Random) -> str:
-    """Edit the project; return what was done, "" for nothing."""
-    files = sorted(path for path in project.rglob("*") if path.suffix in ENDINGS and ".mfsdp_cache" not in path.parts)
+def in_words(text: str, chance: random.Random) -> str | None:
+    """Change a number or a truth value of YAML or a script, or drop a line."""
+    words = list(re.finditer(r"\b(?:\d+|true|false|fsdp_dtensor|torch_dist|no_shard)\b", text))
+    if words and chance.random() < 0.7:
+        word = chance.choice(words)
+        new = chance.choice(("0", "1", "2", "true", "false", "fsdp_dtensor", "torch_dist"))
+        return text[: word.start()] + new + text[word.end() :]
+    lines = text.splitlines(keepends=True)
+    if lines:
+        del lines[chance.randrange(len(lines))]
+    return "".join(lines)
+
+
+def edit(project: Path, spare: Mapping[Path, str], chance: random.Random) -> str:
+    """Edit the project; return the description of the edit, "" for none."""
+    files = sorted(path for path in project.rglob("*") if path.suffix in SUFFIXES)
     if not files:
         return ""
     path = chance.choice(files)
-    how = chance.random()
-    if how < 0.06:
-        path.unlink()
-        return f"removed {path.name}"
-    if how < 0.12:
-        path.rename(path.with_name(f"other_{path.name}"))
-        return f"renamed {path.name}"
-    if how < 0.2 and spare:
-        new = chance.choice(spare)
-        shutil.copy(new, path.parent / new.name)
-        return f"added {new.name}"
     text = path.read_text(errors="replace")
-    if path.suffix == ".py":
-        changed = (edited if how < 0.65 else structurally)(text, chance)
-    else:
-        lines = text.splitlines(keepends=True)
-        if lines:
-            del lines[chance.randrange(len(lines))]
-        changed = "".join(lines)
-    if changed is None or changed == text:
-        return ""
-    path.write_text(changed)
-    return f"changed {path.name}"
+    beside = path.with_name(f"{path.stem}_{chance.randrange(100)}{path.suffix}")
+    kind = chance.choice(("text",) * 12 + ("added", "copied", "shadowed", "removed", "renamed", "restored"))
+    match kind:
+        case "removed":
+            path.unlink()
+        case "renamed":
+            path.rename(beside)
+        case "added" | "restored" if spare:
+            new = chance.choice(list(spare))
+            beside = path.with_name(new.name) if kind == "added" else project / new
+            if ".." in beside.parts:
+                return ""
+            beside.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_text(spare[new])
+        case "added" | "copied" | "restored":
+            beside.write_text(text)
+        case "shadowed":
+            imported = re.findall(r"^(?:from|import) \.*(\w+(?:\.\w+)*)", text, re.MULTILINE)
+            if path.suffix != ".py" or not imported:
+                return ""
+            name = chance.choice(imported).split(".")
+            root = chance.choice((project, path.parent))
+            kind += f" {'.'.join(name)} by"
+            beside = root / chance.choice((f"{name[0]}.py", f"{name[-1]}.py", f"{'/'.join(name)}/__init__.py"))
+            try:
+                beside.parent.mkdir(parents=True, exist_ok=True)
+            except OSError:
+                return ""
+            beside.write_text(chance.choice(("", text)))
+        case _:
+            if path.suffix == ".py":
+                anywhere = chance.random() < 0.5
+                changed = (
+                    structurally(text, chance) if chance.random() < 0.4 else edited(text, chance, anywhere=anywhere)
+                )
+            else:
+                changed = in_words(text, chance)
+            if changed is None or changed == text:
+                return ""
+            path.write_text(changed)
+            return f"changed {path}"
+    return f"{kind} {path} {beside}"
 
 
 def told(options: Options) -> dict[str, Any]:
     """Run the linter; return all that the run tells."""
     found = cache.run(options)
-    summary = found.summary
-    return {
-        "findings": found.findings,
-        "summary": summary,
-        "unfollowed": found.unfollowed,
-        "problems": found.problems,
-        "remarks": found.remarks,
-        "recipes": found.recipes,
-    }
+    names = ("findings", "summary", "unfollowed", "problems", "remarks", "recipes")
+    return {name: getattr(found, name) for name in names}
 
 
-def projects(folders: list[str], chance: random.Random) -> Iterator[tuple[list[Path], list[Path]]]:
-    """Yield neighbouring files for a project, and others that may be added to it."""
-    files = sorted(path for folder in folders for path in Path(folder).rglob("*") if path.suffix in ENDINGS)
+def projects(folders: Sequence[str], chance: random.Random) -> Iterator[tuple[dict[Path, str], dict[Path, str]]]:
+    """Yield the files of a project with their texts, and files that may be added to it."""
+    every = {Path(folder).absolute(): sorted(_files(Path(folder).absolute())) for folder in folders}
     while True:
-        start = chance.randrange(len(files))
-        yield files[start : start + PROJECT], files[start + PROJECT : start + 2 * PROJECT]
+        common, files = chance.choice(list(every.items()))
+        some, more = files, files
+        if len(files) > 2 * PROJECT:
+            start = chance.randrange(len(files))
+            some, more = files[start : start + PROJECT], files[start + PROJECT : start + 2 * PROJECT]
+            common = Path(commonpath([each.parent for each in some]))
+        texts, spare = (
+            {Path(relpath(each, common)): each.read_text(errors="replace") for each in part} for part in (some, more)
+        )
+        yield {Path("pyproject.toml"): "", **texts}, spare
 
 
-def main() -> int:
-    """Run the campaign; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--edits", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--fixes", action="store_true")
-    parser.add_argument("folders", nargs="+")
-    arguments = parser.parse_args()
-    process.own()
-    chance = random.Random(arguments.seed)
-    used = given_up = edits = different = 0
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.suffix in (*SUFFIXES, ".toml") and path.is_file())
 
-    original_earlier, original_recorded = memory._earlier, cache._recorded
+
+def counted(seen: Counter[str]) -> None:
+    """Count how often the memory of an earlier run is used, and given up."""
+    original_earlier, original_recorded = recall._earlier, cache._recorded
 
     def earlier(*given: Any) -> Any:
-        nonlocal used
         found = original_earlier(*given)
-        used += found is not None
+        seen["used"] += found is not None
         return found
 
     def recorded(*given: Any) -> Any:
-        nonlocal given_up
         try:
             return original_recorded(*given)
         except cache.NotKept:
-            given_up += 1
+            seen["given up"] += 1
             raise
 
-    memory._earlier = earlier
-    cache._recorded = recorded
-    home = os.getcwd()
-    for files, spare in projects([os.path.abspath(each) for each in arguments.folders], chance):
-        if edits >= arguments.edits:
-            break
-        with tempfile.TemporaryDirectory() as folder:
-            common = Path(os.path.commonpath([each.parent for each in files]))
-            project = Path(folder) / "project"
-            for path in files:
-                there = project / path.relative_to(common)
-                there.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, there)
-            (project / "pyproject.toml").write_text("")
-            os.chdir(project)
-            try:
-                target = chance.choice([None, "0.3.1", "head"])  # None: findings tell the versions they hold for
-                asked = Options(paths=(".",), target_bridge=target, group_by="recipe", show_fixes=arguments.fixes)
-                told(asked)
-                for _ in range(EDITS):
-                    done = edit(project, spare, chance)
-                    if not done:
-                        continue
-                    edits += 1
-                    warm = told(asked)
-                    anew = told(Options(**{**_fields(asked), "cache": False}))
-                    for name in warm:
-                        if warm[name] != anew[name]:
-                            different += 1
-                            print(f"edit {edits}, {done}, of {files[0]}: {name}", file=sys.stderr)
-                            print(f"  remembered: {warm[name]}\n  anew:       {anew[name]}"[:3000], file=sys.stderr)
-            finally:
-                os.chdir(home)
-    print(f"{edits} edits, {used} runs with a memory, {given_up} given up, {different} answers differ")
-    return int(different > 0)
+    recall._earlier, cache._recorded = earlier, recorded
 
 
-def _fields(options: Options) -> dict[str, Any]:
-    from mfsdp_lint.core.records import fields
+def compared(asked: Options, seen: Counter[str], where: str) -> None:
+    """Ask with and without the memory, and tell what differs."""
+    seen["runs"] += 1
+    warm, anew = told(asked), told(replace(asked, cache=False))
+    for name in warm:
+        if warm[name] != anew[name]:
+            seen["different"] += 1
+            print(f"{where}, {asked.paths}: {name}", file=sys.stderr)
+            print(f"  remembered: {warm[name]}\n  anew:       {anew[name]}"[:3000], file=sys.stderr, flush=True)
 
-    return {each.name: getattr(options, each.name) for each in fields(options)}
+
+def campaign(arguments: argparse.Namespace, seen: Counter[str]) -> None:
+    """Edit one project after the other until there were enough edits."""
+    chance = random.Random(arguments.seed)
+    for number, (texts, spare) in enumerate(projects(arguments.folders, chance)):
+        with TemporaryDirectory() as folder, chdir(folder):
+            for path, text in texts.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            target = chance.choice([None, "0.3.1", "head"])  # None: findings tell the versions they hold for
+            whole = Options(paths=(".",), target_bridge=target, group_by="recipe", show_fixes=arguments.fixes)
+            told(whole)
+            for _ in range(EDITS):
+                done = edit(Path(), spare, chance)
+                if not done:
+                    continue
+                seen["edits"] += 1
+                where = f"project {number}, edit {seen['edits']}, {done}"
+                files = sorted(str(each) for each in Path().rglob("*") if each.suffix in SUFFIXES)
+                compared(whole, seen, where)
+                if files:
+                    compared(replace(whole, paths=tuple(chance.sample(files, min(3, len(files))))), seen, where)
+        if seen["edits"] >= arguments.edits:
+            return
+
+
+def main() -> int:
+    """Run the campaign, until it is interrupted or done; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--edits", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--fixes", action="store_true")
+    parser.add_argument("folders", nargs="*", default=[str(Path(__file__).with_name("small_project"))])
+    arguments = parser.parse_args()
+    process.own()
+    seen: Counter[str] = Counter()
+    counted(seen)
+    with suppress(KeyboardInterrupt):
+        campaign(arguments, seen)
+    print(
+        f"{seen['edits']} edits, {seen['runs']} runs, {seen['used']} with an earlier one, {seen['given up']} given up, "
+        f"{seen['different']} answers differ"
+    )
+    return int(seen["different"] > 0)
 
 
 if __name__ == "__main__":

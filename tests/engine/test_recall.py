@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.cli import main
 from mfsdp_lint.core import kept
 from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.core.settings import Answering, KeptSettings
@@ -179,6 +180,79 @@ def test_only_what_has_changed_is_evaluated(here: Path, told: Told, evaluated: l
     _replaced("launch.sh", "--iters 5", "--iters 6")(here)
     told("--output-format", "concise")
     assert set(evaluated) == {"train"}
+
+
+def test_of_new_deleted_and_renamed_files_only_these_are_evaluated(
+    here: Path, told: Told, evaluated: list[str]
+) -> None:
+    told("--output-format", "concise")
+    evaluated.clear()
+    _added(here)
+    told("--output-format", "concise")
+    assert set(evaluated) == {"third", "_late"}
+    evaluated.clear()
+    (here / "third.py").rename(here / "last.py")
+    told("--output-format", "concise")
+    assert set(evaluated) == {"third", "_late"}
+    evaluated.clear()
+    (here / "last.py").unlink()
+    told("--output-format", "concise")
+    assert evaluated == []
+
+
+def test_a_question_about_some_of_the_files_takes_over_what_is_known_of_each(
+    here: Path, told: Told, evaluated: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    told("--output-format", "concise")
+    evaluated.clear()
+    main(["--output-format", "concise", "first.py", "helper.py"])
+    some = capsys.readouterr().out
+    assert "first" not in evaluated
+    main(["--output-format", "concise", "first.py", "helper.py", "--no-cache"])
+    assert some == capsys.readouterr().out
+
+
+def test_a_helper_whose_only_caller_is_gone_is_judged_by_itself(here: Path, told: Told, evaluated: list[str]) -> None:
+    told("--output-format", "concise")
+    evaluated.clear()
+    _removed(here)
+    after = told("--output-format", "concise")
+    assert set(evaluated) == {"plain"}
+    assert after == told("--output-format", "concise", "--no-cache")
+
+
+LOOKS = """import os
+from megatron.bridge.recipes.llama import llama32_1b_pretrain_config
+from helper import shard
+
+try:
+    from own.sharding import shard
+except ImportError:
+    pass
+
+
+def looking():
+    cfg = llama32_1b_pretrain_config()
+    if os.path.exists("second.py"):
+        shard(cfg)
+    return cfg
+"""
+
+
+@pytest.mark.parametrize("file", ["second.py", "own/sharding.py", "own/__init__.py", "helper/__init__.py"])
+def test_who_looked_for_a_file_is_evaluated_once_it_appears_or_is_gone(file: str, here: Path, told: Told) -> None:
+    (here / "looking.py").write_text(LOOKS)
+    before = told("--output-format", "concise")
+    text = (here / file).read_text() if (here / file).exists() else HELPER.replace("torch_dist", "fsdp_dtensor")
+    for _ in range(3):
+        if (here / file).exists():
+            (here / file).unlink()
+        else:
+            (here / file).parent.mkdir(exist_ok=True)
+            (here / file).write_text(text)
+        after = told("--output-format", "concise")
+        assert after == told("--output-format", "concise", "--no-cache") != before
+        before = after
 
 
 def test_code_that_cannot_be_followed_any_more_is_told(here: Path, told: Told) -> None:

@@ -2,9 +2,10 @@
 
 The key of a run is its question and the tool itself; its outcome counts for as long as every look at the disk that it
 took shows the same (inputs/disk.py). Beside each outcome lies the memory of its run (engine/recall.py), for a run after
-texts have changed. The files hold data alone. They may be deleted, damaged or written by several
-runs at once: an unusable file is ignored, and the run is done anew. The folder lies in the project, so it may have come
-with a checkout: each file is sealed with a secret of this user on this machine, and one without the seal is ignored.
+texts have changed, or one about other files. The files hold data alone. They may be deleted, damaged or written by
+several runs at once: an unusable file is ignored, and the run is done anew. The folder lies in the project, so it may
+have come with a checkout: each file is sealed with a secret of this user on this machine, and one without the seal is
+ignored.
 `check` is the library's front door for files.
 """
 
@@ -148,13 +149,27 @@ def run(options: Options) -> Outcome:
     there = f"{place.removesuffix('.json')}.memory"
     save, theirs = partial(_put, there), bool(options.extend_rules)
     try:
-        outcome, record, recall = _recorded(run_anew, options, Recall(partial(_content, there), save, theirs))
+        outcome, record, recall = _recorded(run_anew, options, Recall(partial(_memory, there), save, theirs))
     except NotKept:
         outcome, record, recall = _recorded(run_anew, options, Recall(lambda: None, save, theirs))
     if record.complete:
         _save(place, outcome, record)
         recall.keep()
     return outcome
+
+
+def _memory(place: str) -> bytes | None:
+    """Return the memory of an earlier run; where that has none, the largest one of the same question about others."""
+    found = _content(place)
+    if found is None:
+        folder, name = os.path.split(place)
+        with suppress(OSError):  # another process may remove one
+            with os.scandir(folder) as scan:
+                alike = [each for each in scan if each.name[:_COMMON] == name[:_COMMON] and _ENTRY.fullmatch(each.name)]
+            memories = [each for each in alike if each.name.endswith(".memory")]
+            largest = max(memories, key=lambda each: each.stat().st_size, default=None)
+            found = None if largest is None else _content(largest.path)
+    return found
 
 
 def _recorded(
@@ -264,11 +279,21 @@ _SECRET_BYTES = 32
 
 
 def _key(options: Options) -> str:
-    """Return a key that differs for every question, whoever asks it. The format of the answer is not part of it."""
+    """Return a key that differs for every question, whoever asks it. The format of the answer is not part of it.
+
+    What questions about other files have in common is its beginning.
+    """
     proofs = options.show_fixes if options.fixes_are_seen else False
     asked = replace(options, output_format=(), statistics=False, fail_on=None, show_fixes=proofs, cache_dir=None)
-    parts = (__version__, *_own_files(), sys.version, os.getcwd(), repr(asked), *active_environments(), *own_packages())
-    return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=16).hexdigest()
+    parts = (__version__, *_own_files(), sys.version, os.getcwd(), *active_environments(), *own_packages())
+    keys = (
+        blake2b("\0".join((*parts, repr(each))).encode(errors="surrogateescape"), digest_size=_COMMON // 2).hexdigest()
+        for each in (replace(asked, paths=()), asked)
+    )
+    return "".join(keys)
+
+
+_COMMON = 16
 
 
 def _own_files() -> Iterator[str]:

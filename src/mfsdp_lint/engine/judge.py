@@ -125,6 +125,11 @@ class Linter:
         """
         return path in self._users or self._is_theirs(path)
 
+    def told_otherwise(self, question: Question) -> frozenset[str] | None:
+        """Return the files that a finding can point into for this question or that one alone; None for any file."""
+        other = replace(self, question=question)
+        return None if other._folders != self._folders else (other._paths | other._users) ^ (self._paths | self._users)
+
     def is_dependent(self, path: str) -> bool:
         """Tell whether a file is read whole only because it uses one that the user asked to lint."""
         return path in self._dependents

@@ -2,15 +2,18 @@
 
 It holds what proofs of fixes take over from the reading before them (readers/python/entries/incremental.py,
 readers/launch_memory.py), with every look at the disk that was taken for it, and the texts that were read. A later run
-takes it over where the question is the same and all these looks show the same, but for files with other text. Of
-settings only the answers are kept that somebody asked for. Where somebody asks for more (NotKept), the run is done
-without its memory: it may save work and never changes an answer.
+takes it over where the question is the same, perhaps about other files, and all these looks show the same, but for
+files with other text and files that are gone: nobody looked for those that are new. Of settings only the answers are
+kept that somebody asked for. Where somebody asks for more (NotKept), the run is done without its memory: it may save
+work and never changes an answer.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
@@ -26,24 +29,25 @@ from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.launch_memory import LaunchMemory
 from mfsdp_lint.readers.python_files import PythonMemory
-from mfsdp_lint.readers.relevance import changes_relevance
-from mfsdp_lint.rules.check import RuleMatch, RuleMatches
+from mfsdp_lint.readers.relevance import changes_relevance, says_all
+from mfsdp_lint.rules.check import RuleMatches
 from mfsdp_lint.rules.index import Undecided, agenda
 
 _OF_TEXTS = str(SIZE_LIMIT + 1)
 """The detail of a look that reads a text for Sources."""
 
+_MODULES = (".py", NOTEBOOK)
+
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """The readings of a judgement, and of the recipes in them, by their numbers, the `clean` ones, in which nothing is
-    wrong, and what is undecided in each.
+    """The readings of a judgement, and for each recipe the codes of the rules that `fired`, and what is undecided.
 
     `idle` are the gates behind which no rule asks anything: what recipes were asked depends on whether that was known.
     """
 
     readings: Mapping[tuple[str, str], Read]
-    clean: Mapping[Target, tuple[int, ...]]
+    fired: Mapping[Target, tuple[frozenset[str], ...]]
     undecided: Mapping[Target, tuple[tuple[Undecided, ...], ...]]
     idle: Mapping[Site, tuple[int, ...]]
 
@@ -124,14 +128,14 @@ class Recall:
             self.save(kept.dumps(_Stored(tuple(parts), looks, texts, names)))
 
     def _part(self, judge: Linter, judgement: Judgement) -> _Part:
-        clean, undecided = {}, {}
+        fired, undecided = {}, {}
         for target, found in () if self.other_rules else judgement.hits.items():
             keys = [id(each) for each in judgement.recipes_for(target)]
-            clean[target] = tuple(number for number, key in enumerate(keys) if not found.of[key])
+            fired[target] = tuple(frozenset(hit.rule.code for hit in found.of[key]) for key in keys)
             undecided[target] = tuple(found.undecided[key] for key in keys)
-        sites = {Site(target, recipe.front_end) for target in clean for recipe in judgement.recipes_for(target)}
+        sites = {Site(target, recipe.front_end) for target in fired for recipe in judgement.recipes_for(target)}
         idle = {site: agenda(judge.rules, site).idle for site in sites}
-        results = kept.dumps(_Results(judgement.readings, clean, undecided, idle), outside=Sources)
+        results = kept.dumps(_Results(judgement.readings, fired, undecided, idle), outside=Sources)
         return _Part(judge.question, _codes(judge), results)
 
 
@@ -143,17 +147,20 @@ def _codes(judge: Linter) -> tuple[str, ...]:
 class _Earlier:
     """An earlier run whose looks show the same, but for `touched` files: their texts were those of `then`.
 
-    `texts` are those of the other files.
+    Some of these are `gone`. `texts` are those of the other files.
     """
 
     parts: tuple[_Part, ...]
     then: Sources
     touched: frozenset[str]
+    gone: frozenset[str]
     texts: Mapping[str, bytes]
 
     def judgement(self, judge: Linter, sources: Sources) -> Judgement | None:
         """Return the judgement that answered the same question."""
-        part = next((each for each in self.parts if each.question == judge.question), None)
+        part = next(
+            (each for each in self.parts if _but_for_files(each.question) == _but_for_files(judge.question)), None
+        )
         if part is None:
             return None
         results: _Results = kept.loads(part.results, outside=self.then)
@@ -161,9 +168,22 @@ class _Earlier:
         if part.codes == _codes(judge):
             for site, numbers in results.idle.items():
                 agenda(judge.rules, site).mark_idle(numbers)
-            hits = {target: _hits(judge, target, results, sources, self.touched) for target in results.clean}
+            if self._are_told_alike(part.question, judge):
+                hits = {target: _hits(judge, target, results, sources, self.touched) for target in results.fired}
         readings = {key: _taken_over(each) for key, each in results.readings.items()}
         return Judgement(self.then, recipes=(), causes=(), problems=(), readings=readings, hits=hits)
+
+    def _are_told_alike(self, then: Question, judge: Linter) -> bool:
+        """Tell whether findings can point into the same files, but for those that are new or gone."""
+        others = judge.told_otherwise(then)
+        key = self.then.key
+        known = {*map(key, self.texts), *(self.touched - self.gone)}
+        return others is not None and known.isdisjoint(map(key, others))
+
+
+def _but_for_files(question: Question) -> Question:
+    """Leave out the files of a question, and the remarks about them: each file is an answer of its own."""
+    return replace(question, files=(), launchers=(), dependents=(), remarks=(), tells_of_users=False)
 
 
 def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
@@ -177,29 +197,52 @@ def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
         looks = msgspec.msgpack.decode(stored.looks, type=tuple[disk.Look, ...])
     except Exception:  # which bytes of another shape may raise
         return None
-    same, changed = [], {}
+    same, changed, missed = [], {}, set()
     for look in looks:
         if disk.is_the_same(look):
             same.append(look)
         elif _reads_text(look) and look.path in stored.texts:
-            changed[look.path] = zlib.decompress(stored.texts[look.path]).decode(errors="surrogatepass")
+            changed[look.path] = _text(stored.texts[look.path])
+        elif look.how in ("mode", "holds"):
+            missed.add(sources.key(os.path.join(look.path, look.detail) if look.how == "holds" else look.path))
         else:
             return None
-    if any(_changes_relevance(path, text, sources, stored.names) for path, text in changed.items()):
+    texts = {path: text for path, text in stored.texts.items() if path not in changed}
+    gone = {path for path in changed if sources.as_it_is_or_none(path) is None}
+    keys = frozenset(map(sources.key, gone))
+    if not missed <= keys or _were_needed(gone, map(_text, texts.values())):
+        return None
+    if any(_changes_relevance(path, text, sources, stored.names) for path, text in changed.items() if path not in gone):
         return None
     sources.read_names |= stored.names
     disk.take_over(same)
-    texts = {path: text for path, text in stored.texts.items() if path not in changed}
-    return _Earlier(stored.parts, sources.with_texts(changed), frozenset(map(sources.key, changed)), texts)
+    return _Earlier(stored.parts, sources.with_texts(changed), frozenset(map(sources.key, changed)), keys, texts)
+
+
+def _text(stored: bytes) -> str:
+    return zlib.decompress(stored).decode(errors="surrogatepass")
+
+
+def _were_needed(gone: Iterable[str], texts: Iterable[str]) -> bool:
+    """Tell whether another file may have had to do with a run, or have had its name, because of files that are gone."""
+    modules = [os.path.splitext(os.path.abspath(path))[0].split(os.sep) for path in gone if path.endswith(_MODULES)]
+    names = {re.escape(name) for parts in modules for name in parts if name}
+    if not names or "__init__" in names:
+        return bool(names)
+    named = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
+    return any(named.search(text) and not says_all(text) for text in texts)
 
 
 def _taken_over(reading: Read) -> Read:
-    """Mark a reading as one of an earlier run; what proofs will compare is not taken over from it."""
+    """Mark a reading as one of an earlier run; what proofs will compare is not taken over from it.
+
+    All of its remarks are those of its question (see `Recall.keep`).
+    """
     for memory in reading.memories.values():
         if isinstance(memory, PythonMemory | LaunchMemory):
             memory.forget(_is_compared)
     trials = {key: _taken_over(each) for key, each in reading.trials.items()}
-    return replace(reading, trials=trials, is_kept=True)
+    return replace(reading, remarks=(), trials=trials, is_kept=True)
 
 
 def _is_compared(recipe: Recipe) -> bool:
@@ -233,30 +276,27 @@ def _changes_relevance(path: str, then: str, sources: Sources, names: AbstractSe
     """Tell whether another text of a file may decide which other files have to do with a run, or which of the names
     are read.
     """
-    now = sources.as_it_is_or_none(path)
-    if now is None:
-        return True
-    if not path.endswith((".py", NOTEBOOK)):
+    now = sources.as_it_is_or_none(path) or ""
+    if not path.endswith(_MODULES):
         return False
     if changes_relevance(then, now):
         return True
-    if names:
-        from mfsdp_lint.readers.python.export.settings import reads
+    if not names:
+        return False
+    from mfsdp_lint.readers.python.export.settings import reads
 
-        if any(reads(then, name) != reads(now, name) for name in names):
-            return True
-    return False
+    lines = set(then.splitlines()), set(now.splitlines())
+    gone, new = ("\n".join(one - other) for one, other in (lines, lines[::-1]))
+    return any(reads(gone, name) != reads(new, name) and reads(then, name) != reads(now, name) for name in names)
 
 
 def _hits(judge: Linter, target: Target, results: _Results, sources: Sources, touched: AbstractSet[str]) -> RuleMatches:
     """Return what is known of the recipes, but for those that are written in touched files."""
-    recipes, clean = results.readings[reading_of(target)].recipes, frozenset(results.clean[target])
-    of: dict[int, tuple[RuleMatch, ...]] = {}
+    recipes = results.readings[reading_of(target)].recipes
+    fired: dict[int, frozenset[str]] = {}
     open_: dict[int, tuple[Undecided, ...]] = {}
-    for number, (recipe, undecided) in enumerate(zip(recipes, results.undecided[target], strict=True)):
+    for recipe, codes, undecided in zip(recipes, results.fired[target], results.undecided[target], strict=True):
         places = (recipe.path, *(path for path, _, _ in recipe.pieces), *(each.span.path for each in recipe.notices))
         if touched.isdisjoint(map(sources.key, places)):
-            open_[id(recipe)] = undecided
-            if number in clean:
-                of[id(recipe)] = ()
-    return RuleMatches(recipes, target, judge.rules, judge.is_told_of, of, open_)
+            open_[id(recipe)], fired[id(recipe)] = undecided, codes
+    return RuleMatches(recipes, target, judge.rules, judge.is_told_of, {}, open_, fired)

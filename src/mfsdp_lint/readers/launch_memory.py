@@ -6,13 +6,13 @@ of these has changed. Programs share the modules that they import: a file that o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs.sources import NOTEBOOK, Sources
-from mfsdp_lint.readers.relevance import changes_relevance, is_for_evaluation, speaks_of_recipes, speaks_of_training
+from mfsdp_lint.readers.relevance import is_for_evaluation, speaks_of_recipes, speaks_of_training
 
 
 class _HasRecipes(Protocol):
@@ -48,25 +48,30 @@ class _Followed(Generic[Result]):
 
 @dataclass(slots=True)
 class LaunchMemory(Generic[Result]):
-    """The scripts that one reading followed, with what each result depends on; `is_kept` in an earlier run."""
+    """The scripts that one reading followed, with what each result depends on; `is_kept` in an earlier run.
+
+    `asked` are the files that were asked for: they are treated, and spelled, otherwise than what is only imported.
+    """
 
     sources: Sources
+    asked: frozenset[str] = frozenset()
     followed: dict[str, _Followed[Result]] = field(default_factory=dict)
     ran: Ran = field(default_factory=Ran)
     is_kept: bool = False
 
     def __reduce__(self) -> tuple[object, ...]:
-        return LaunchMemory, (self.sources, self.followed, self.ran, True)
+        return LaunchMemory, (self.sources, self.asked, self.followed, self.ran, True)
 
     @classmethod
-    def after(cls, before: object, sources: Sources) -> LaunchMemory[Result]:
+    def after(cls, before: object, sources: Sources, asked: Iterable[str]) -> LaunchMemory[Result]:
         """Begin a reading of `sources`; results of the reading `before`, if it is one, stay where they still hold."""
-        memory: LaunchMemory[Result] = cls(sources)
+        memory: LaunchMemory[Result] = cls(sources, frozenset(asked))
         changed = sources.changed_since(before.sources) if isinstance(before, LaunchMemory) else None
         if isinstance(before, LaunchMemory) and changed is not None:
             # What they share was read by the programs that are not followed again, too.
             memory.ran = Ran(set(), set(before.ran.aside), set(before.ran.texts))
             changes = [_Change(path, before.sources, sources, by_people=before.is_kept) for path in changed]
+            changes += [_Change(sources.key(path), sources, sources) for path in before.asked ^ memory.asked]
             for path, each in before.followed.items():
                 if not any(change.reaches(each, before.ran) for change in changes):
                     memory.followed[path] = each
@@ -89,15 +94,18 @@ class LaunchMemory(Generic[Result]):
 
 
 class _Change:
-    """A file with other text; `functions` are those that it touches where it changes nothing but settings in them."""
+    """A file with other text, or treated otherwise; `functions` are those that it touches where it changes nothing but
+    settings in them.
 
-    def __init__(self, path: str, before: Sources, now: Sources, *, by_people: bool) -> None:
+    What people change decides nowhere else which programs are followed (see engine/recall.py).
+    """
+
+    def __init__(self, path: str, before: Sources, now: Sources, *, by_people: bool = True) -> None:
         self.path = path
-        self.is_python = path.endswith((".py", NOTEBOOK))
         self.functions: frozenset[Function] | None = None
-        self.is_anywhere = self.is_python
+        self.is_anywhere = path.endswith((".py", NOTEBOOK)) and not by_people
         old, new = before.text_or_none(path), now.text_or_none(path)
-        if path.endswith(".py") and old is not None and new is not None:
+        if path.endswith(".py") and old is not None and new is not None and before is not now:
             from mfsdp_lint.readers.python.entries.incremental import changes_words, touched
 
             # Where a text speaks of other things, other files may be parsed.
@@ -105,8 +113,6 @@ class _Change:
                 self.functions = touched(path, old, new)
             if by_people and self.functions is not None and changes_words(old, new):
                 self.functions = None
-        if by_people and old is not None and new is not None:
-            self.is_anywhere = self.is_python and changes_relevance(old, new)
 
     def reaches(self, followed: _Followed[Any], ran: Ran) -> bool:
         """Tell whether the result of following a script may be another one."""

@@ -17,7 +17,7 @@ from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.process import tell_progress
-from mfsdp_lint.rules.index import RuleIndex, SettingsViews, Undecided, agenda, gpu_memory, undecided
+from mfsdp_lint.rules.index import RuleIndex, SettingsViews, Undecided, agenda, arranged, gpu_memory, undecided
 from mfsdp_lint.rules.model import Case, FixSpec, Rule, stronger
 from mfsdp_lint.rules.text import Passage, broken_text, passages
 from mfsdp_lint.rules.writes import Assignment, broken
@@ -106,7 +106,8 @@ class RuleMatch:
 @dataclass(frozen=True, slots=True)
 class RuleMatches:
     """The rules that fire in each of some recipes, in their order: `of` holds them by the recipe's id, and `undecided`
-    what could not be decided. Of those of an earlier run, only the latter may be known."""
+    what could not be decided. Of those of an earlier run only the latter is known, and the codes of rules that `fired`.
+    """
 
     recipes: Sequence[Recipe]
     target: Target
@@ -114,6 +115,7 @@ class RuleMatches:
     is_linted: IsLinted
     of: Mapping[int, tuple[RuleMatch, ...]]
     undecided: Mapping[int, tuple[Undecided, ...]]
+    fired: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
 
 def hits(
@@ -131,14 +133,11 @@ def hits(
     `faults`, and that recipe has no hits.
     """
     same = before if before is not None and before.rules == rules else None
-    agendas: dict[FrontEnd, RuleIndex] = {}
+    agendas: dict[tuple[FrontEnd, frozenset[str] | None], RuleIndex] = {}
     found: dict[int, tuple[RuleMatch, ...]] = {}
     open_: dict[int, tuple[Undecided, ...]] = {}
     for number, recipe in enumerate(recipes):
         tell_progress("recipes judged", number, len(recipes))
-        front_end = recipe.front_end
-        if front_end not in agendas:
-            agendas[front_end] = agenda(rules, Site(target, front_end))
         key = id(recipe)
         found[key] = ()
         open_[key] = known_open = () if same is None else same.undecided.get(key, ())
@@ -147,7 +146,13 @@ def hits(
             continue
         with contained(faults, recipe.path):
             not_decided: list[Undecided] | None = None if same is not None and key in same.undecided else []
-            found[key] = tuple(_hits(recipe, agendas[front_end], target, is_linted, sources, not_decided))
+            fired = None if same is None else same.fired.get(key)
+            kind = recipe.front_end, fired
+            if kind not in agendas:
+                site = Site(target, recipe.front_end)
+                known = None if fired is None else arranged([rule for rule in rules if rule.code in fired], site)
+                agendas[kind] = known or agenda(rules, site)
+            found[key] = tuple(_hits(recipe, agendas[kind], target, is_linted, sources, not_decided))
             open_[key] = known_open if not_decided is None else tuple(not_decided)
     return RuleMatches(recipes, target, rules, is_linted, found, open_)
 

@@ -317,11 +317,12 @@ def agenda(rules: Sequence[Rule], site: Site) -> RuleIndex:
     if key not in _known:
         while len(_known) >= _KEPT:
             del _known[next(iter(_known))]
-        _known[key] = rules, _agenda(rules, site)
+        _known[key] = rules, arranged(rules, site)
     return _known[key][1]
 
 
-def _agenda(rules: Sequence[Rule], site: Site) -> RuleIndex:
+def arranged(rules: Sequence[Rule], site: Site) -> RuleIndex:
+    """Return an agenda of the rules at a site."""
     gates: dict[tuple[str, str], list[Rule]] = {}
     beside: dict[str, list[Rule]] = {"writes": [], "text": []}
     if site.target.older and not site.front_end.core:

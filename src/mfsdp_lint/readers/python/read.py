@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import chain
 
 from mfsdp_lint.core.recipe import Recipe, Setting, Unfollowed
@@ -20,7 +19,6 @@ from mfsdp_lint.readers.python.entries.entries import Entry, leads_to_configurat
 from mfsdp_lint.readers.python.entries.exposed import with_exposed, with_variables
 from mfsdp_lint.readers.python.entries.incremental import (
     Before,
-    Different,
     Kept,
     KeptEntry,
     Key,
@@ -96,10 +94,7 @@ def read_python(
         return Interpreter(finder, knowledge.anew(), tracing, environment)
 
     with without_collection():
-        if before is not None and not addresses:
-            with suppress(Different):
-                return _read(interp, paths, (), before)
-        return _read(interp, paths, addresses, None)
+        return _read(interp, paths, addresses, None if addresses else before)
 
 
 @with_room
@@ -111,7 +106,7 @@ def _read(
 ) -> PythonRead:
     shared = make()
     sources = shared.finder.sources
-    unchanged = Unchanged() if before is None else before.unchanged(sources)
+    unchanged = Unchanged() if before is None else before.unchanged(sources, paths)
     faults = Faults()
     spend(_UNITS_OF_A_FILE * len(paths))
     kept = Kept() if before is None else before.kept_of(unchanged)
@@ -120,7 +115,9 @@ def _read(
     names = {path: name for path in paths if (name := kept.names.get(path) or loaded.get(path)) is not None}
     named = {each.path: each.name for address in addresses if (each := shared.finder.load(address.path)) is not None}
     own = [path for path, name in (names | named).items() if not shared.is_upstream(name)]
-    interpreters = Interpreters(make, own, shared, faults, unchanged.effects)
+    # Where no file is another one but for settings in its functions, what files import is what it was.
+    same = before is not None and unchanged.effects is not None and before.asked == frozenset(paths)
+    interpreters = Interpreters(make, own, shared, faults, unchanged.effects, is_sure=same)
     reading = _Reading(interpreters, list(names), unchanged, faults, kept)
     recipes = reading.recipes()
     users = together(*(interp.finder.users for interp in interpreters.all))
@@ -134,11 +131,12 @@ def _read(
         unreadable += more
         complete = complete and not more
     unfollowed = tuple(reading.unfollowed()) if before is None or before.is_kept else ()
-    used = together(users, interpreters.users)
+    used = together(users, *(each.finder.asking for each in interpreters.all), {} if same else interpreters.users)
     again = Before(
         sources,
         reading.tried,
         used,
+        frozenset(paths),
         aside,
         interpreters.effects,
         kept=Kept(names, reading.not_reached, inspected | kept.inspected),
@@ -232,6 +230,7 @@ class _Reading:
         self.not_reached: dict[str, NotReached] = {}
         self.tried = {path: self._tried(path) for path in paths}
         self.called: set[Key] = set()
+        self.revived: dict[Key, Entry | KeptEntry] = {}
 
     def _tried(self, path: str) -> list[Tried]:
         if path in self.kept.names:
@@ -257,10 +256,7 @@ class _Reading:
         return found if before is None else replace(before, entry=found.entry)
 
     def recipes(self) -> list[Recipe]:
-        """Run the entry points and return their recipes.
-
-        Raises Different where a kept entry point has to run that did not run before.
-        """
+        """Run the entry points and return their recipes."""
         early = [each for tried in self.tried.values() for each in tried if not each.late]
         late = [each for tried in self.tried.values() for each in tried if each.late]
         every = chain(_told(early), _told(late))
@@ -269,11 +265,9 @@ class _Reading:
             if tried.late and not self._stands_alone(tried):
                 continue
             if not tried.ran:
-                if tried.path in self.unchanged.whole or isinstance(tried.entry, KeptEntry):
-                    raise Different
                 tried.ran = True
                 with self.faults.contained(tried.path, tried.entry.line):
-                    self._run(tried)
+                    self._run(tried, self._entry(tried))
             if tried.found:
                 self.called |= tried.called
                 ran.append(tried)
@@ -283,15 +277,12 @@ class _Reading:
 
     def _stands_alone(self, tried: Tried) -> bool:
         """Tell whether a helper may be a recipe: it is judged with its callers, by itself only where it has none."""
-        interp, entry = self.interpreters.of(tried.path), tried.entry
         if self._is_called(tried):
             return False
-        if isinstance(entry, KeptEntry):
-            if tried.may_stand_alone is None:
-                raise Different
-        elif tried.may_stand_alone is None:
+        if tried.may_stand_alone is None:
             tried.may_stand_alone = False
-            with self.faults.contained(tried.path, entry.line):
+            with self.faults.contained(tried.path, tried.entry.line):
+                interp, entry = self.interpreters.of(tried.path), self._entry(tried)
                 assert entry.function is not None
                 tried.may_stand_alone = entries.may_configure(interp, entry) or leads_to_configuration(
                     interp, entry.function, named=True
@@ -323,9 +314,16 @@ class _Reading:
         self.not_reached[path] = known
         return sorted([*found, *known.found], key=lambda each: (each.line, each.name))
 
-    def _run(self, tried: Tried) -> None:
-        interp, entry = self.interpreters.of(tried.path), tried.entry
+    def _entry(self, tried: Tried) -> Entry:
+        """Return an entry point that is to run, of an earlier run perhaps, in which it did not."""
+        if tried.path in self.unchanged.whole and tried.key not in self.revived:
+            self.revived |= {each.key: each.entry for each in self._entry_points(self._module(tried.path))}
+        entry = self.revived.get(tried.key, tried.entry)
         assert isinstance(entry, Entry)
+        return entry
+
+    def _run(self, tried: Tried, entry: Entry) -> None:
+        interp = self.interpreters.of(tried.path)
         spans = self.spans[interp]
         result = running.evaluate(interp, entry, spans)
         if (

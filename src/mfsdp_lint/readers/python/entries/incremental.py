@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import ast
 import copy
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 
 from mfsdp_lint.core.recipe import Kind, Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.entries.exposed import names_switch, words_of_scopes
 from mfsdp_lint.readers.python.entries.interpreters import ImportEffects
 from mfsdp_lint.readers.python.entries.running import Found
+from mfsdp_lint.readers.python.eval.unfollowed import OF_UPSTREAM
+from mfsdp_lint.readers.python.state.modules import parse
 from mfsdp_lint.readers.python.values.objects import Function
 
 
@@ -34,10 +38,6 @@ def keys_within(function: Function) -> Iterator[Key]:
     for node in ast.walk(function.node):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield function.module.path, node.lineno, node.name
-
-
-class Different(Exception):
-    """A contradiction between results that were taken over and files that were read anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """A reading: its texts, the entry points of every file that was asked for, and the `users` of every file.
+    """A reading: its texts, the entry points of every file that was `asked` for, and the `users` of every file.
 
     `called_aside` are the functions that were called for what the entry points share, the `effects` of imports among
     that. `kept` is for a later run; `is_kept` says that it is of an earlier one. It is `complete` where all files that
@@ -144,6 +144,7 @@ class Before:
     sources: Sources
     tried: dict[str, list[Tried]]
     users: Mapping[str, set[str]]
+    asked: frozenset[str] = frozenset()
     called_aside: frozenset[Key] = frozenset()
     effects: ImportEffects | None = None
     kept: Kept = field(default_factory=Kept)
@@ -151,8 +152,8 @@ class Before:
     complete: bool = True
 
     def __reduce__(self) -> tuple[object, ...]:
-        parts = (self.sources, self.tried, self.users, self.called_aside, self.effects, self.kept, True, self.complete)
-        return Before, parts
+        parts = (self.sources, self.tried, self.users, self.asked, self.called_aside, self.effects)
+        return Before, (*parts, self.kept, True, self.complete)
 
     def kept_of(self, unchanged: Unchanged) -> Kept:
         """Return what is kept of an earlier run of whole files, which need not be parsed."""
@@ -165,25 +166,45 @@ class Before:
         for path in [path for path, tried in self.tried.items() if any(says(f.recipe) for e in tried for f in e.found)]:
             del self.tried[path]
 
-    def unchanged(self, sources: Sources) -> Unchanged:
-        """Return the results that changed texts do not affect."""
+    def unchanged(self, sources: Sources, asked: Iterable[str]) -> Unchanged:
+        """Return the results that changed texts do not affect, where these files are asked for.
+
+        Where a file is asked for that was not, or the other way round, its users tell other places of what raises in
+        it; and a module of upstream's, or one that appears under another path, is another one to them.
+        """
         changed = {
             path for path in {*self.tried, *self.users} if self.sources.text_or_none(path) != sources.text_or_none(path)
         }
         pieces = {path: self._touched(path, sources) for path in changed}
+        otherwise = self.asked ^ frozenset(asked)
+        places = set(map(os.path.abspath, otherwise))
+        used = [path for path in self.users if places and os.path.abspath(path) in places]
+        alike = {path for path in used if path in otherwise and self._is_alike(path, sources)}
+        pieces |= dict.fromkeys(path for path in used if path not in alike)
         through_and_through = self._with_users({path for path, found in pieces.items() if found is None})
         functions = frozenset[Key]().union(*filter(None, pieces.values()))
+        raising = self._with_users(alike)
         whole: dict[str, list[Tried]] = {}
         single: dict[Key, Tried] = {}
         for path, tried in self.tried.items():
             if path in through_and_through:
                 continue
             same = [each for each in tried if functions.isdisjoint(each.code)]
+            if path in raising:
+                same = [each for each in same if each.lost is None]
             if path not in changed and len(same) == len(tried):
                 whole[path] = tried
             else:
                 single |= {each.key: each for each in same if each.ran}
         return Unchanged(whole, single, None if None in pieces.values() else self.effects)
+
+    def _is_alike(self, path: str, sources: Sources) -> bool:
+        """Tell whether a file is the same module to those that import it, asked for or not."""
+        if not OF_UPSTREAM.isdisjoint(os.path.splitext(os.path.abspath(path))[0].split(os.sep)):
+            return False
+        with suppress(Unreadable):
+            return path in self.kept.names or bool(parse(path, sources.text(path)))
+        return False
 
     def _touched(self, path: str, sources: Sources) -> frozenset[Key] | None:
         old, new = self.sources.text_or_none(path), sources.text_or_none(path)

@@ -33,7 +33,8 @@ class Interpreters:
     """The interpreters for the programs of some files, `own` without upstream's. `make` gives one in which nothing was
     imported yet.
 
-    `known` are the effects of importing in a reading of other texts, of which no function was called by an import.
+    `known` are the effects of importing in a reading of other texts, of which no function was called by an import. They
+    are those of these files where that `is_sure`, or the same files may have some.
     """
 
     def __init__(
@@ -43,6 +44,8 @@ class Interpreters:
         shared: Interpreter,
         faults: Faults,
         known: ImportEffects | None = None,
+        *,
+        is_sure: bool = False,
     ) -> None:
         self.shared = shared
         shared.followed = frozenset()
@@ -50,7 +53,7 @@ class Interpreters:
         self._apart: dict[tuple[tuple[str, ...], frozenset[str]], Interpreter] = {}
         self._own: dict[str, Interpreter] = {}
         self._checked = own
-        self.effects = self._effects(own, faults, known)
+        self.effects = known if known is not None and is_sure else self._effects(own, faults, known)
         affected = self.effects.affected
         if not affected:
             return

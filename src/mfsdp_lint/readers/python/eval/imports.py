@@ -266,7 +266,7 @@ def import_module(interp: Interpreter, name: str, importer: Module, full: str | 
     known = interp.knowledge.module(interp, name)
     if known is not None:
         return known
-    return Namespace(interp, name, importer) if full and interp.finder.find(full, importer.path) else External(name)
+    return Namespace(interp, name, importer) if full and interp.finder.has(full, importer.path) else External(name)
 
 
 class Namespace(Module):
@@ -394,7 +394,7 @@ def import_guarded(interp: Interpreter, node: ast.Import | ast.ImportFrom, frame
 def is_there(interp: Interpreter, name: str, module: Module) -> bool | None:
     """Tell whether a module is installed, or at hand; None where that is not known."""
     top = name.partition(".")[0]
-    if top in STDLIB or top in INSTALLED or interp.finder.find(name, module.path) is not None:
+    if top in STDLIB or top in INSTALLED or interp.finder.has(name, module.path):
         return True
     if not interp.knowledge.covers(name):
         return True if top == "megatron" else None
@@ -414,8 +414,8 @@ def _has_name(interp: Interpreter, node: ast.ImportFrom, name: str, module: Modu
     full = node.module or ""
     source = interp.finder.resolve(full, module.path)
     if source is not None:
-        return _module_has(interp, source, name) or interp.finder.find(f"{full}.{name}", module.path) is not None
-    if interp.finder.find(f"{full}.{name}", module.path) is not None:
+        return _module_has(interp, source, name) or interp.finder.has(f"{full}.{name}", module.path)
+    if interp.finder.has(f"{full}.{name}", module.path):
         return True
     if interp.knowledge.lacks(full, None if name == "*" else name):
         return False

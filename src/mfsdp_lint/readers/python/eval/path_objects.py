@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 
 from mfsdp_lint.core.values import CWD
@@ -121,17 +121,24 @@ def text_of(interp: Interpreter, text: str, module: Module) -> tuple[str, str] |
     Raises FileNotFoundError where every place in the tree that it can mean is empty.
     """
     places = located(interp, text, module)
-    there = [place for place in places if interp.finder.sources.exists(place)]
+    there = existing(interp, places, module)
     if places and not there:
         raise FileNotFoundError(text)
     if len(there) != 1 or there[0] in _overwritten(interp).fields:
         return None
     path = spelled(there[0], module)
-    interp.finder.users.setdefault(path, set()).add(module.path)
     try:
         return path, interp.finder.sources.text(path)
     except Unreadable:
         return None
+
+
+def existing(interp: Interpreter, places: Iterable[str], module: Module) -> list[str]:
+    """Return the places with a file; the module uses each, were it only that it is there."""
+    there = [place for place in places if interp.finder.sources.exists(place)]
+    for place in there:
+        interp.finder.ask(spelled(place, module), module.path)
+    return there
 
 
 def overwrite(interp: Interpreter, text: str, module: Module) -> None:
@@ -158,20 +165,20 @@ def matching(interp: Interpreter, text: str, pattern: str, module: Module) -> li
     parts = pattern.split("/")
     if len(places) != 1 or folder_of(interp, text) is None or not pattern or pattern.startswith("/") or ".." in parts:
         return None
-    found = list(_below(interp, places[0], parts))[: MOST_MATCHES + 1]
+    found = list(_below(interp, places[0], parts, module))[: MOST_MATCHES + 1]
     if not found or len(found) > MOST_MATCHES:
         return None
     return [posixpath.join(text, *each) for each in sorted(dict.fromkeys(found))]
 
 
-def _below(interp: Interpreter, folder: str, parts: list[str]) -> Iterator[tuple[str, ...]]:
+def _below(interp: Interpreter, folder: str, parts: list[str], module: Module) -> Iterator[tuple[str, ...]]:
     first, rest = parts[0], parts[1:]
     if first == "**":
-        yield from _below(interp, folder, rest or ["*"])
+        yield from _below(interp, folder, rest or ["*"], module)
         for name in interp.finder.entries(folder).matching("*"):
             inside = os.path.join(folder, name)
             if not name.startswith(".") and disk.is_folder(inside):
-                yield from ((name, *each) for each in _below(interp, inside, parts))
+                yield from ((name, *each) for each in _below(interp, inside, parts, module))
         return
     names = interp.finder.entries(folder).matching(first) if _WILDCARD.search(first) else [first]
     for name in names:
@@ -179,8 +186,8 @@ def _below(interp: Interpreter, folder: str, parts: list[str]) -> Iterator[tuple
             continue
         path = os.path.join(folder, name)
         if rest and disk.is_folder(path):
-            yield from ((name, *each) for each in _below(interp, path, rest))
-        elif not rest and (disk.is_folder(path) or interp.finder.sources.exists(path)):
+            yield from ((name, *each) for each in _below(interp, path, rest, module))
+        elif not rest and (disk.is_folder(path) or existing(interp, [path], module)):
             yield (name,)
 
 

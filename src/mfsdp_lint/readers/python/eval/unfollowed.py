@@ -232,13 +232,13 @@ def unfollowed(
     return any_of(interp, [*picked, result]) if picked else result
 
 
-_OF_UPSTREAM = frozenset(("megatron", "transformers", "huggingface_hub"))
+OF_UPSTREAM = frozenset(("megatron", "transformers", "huggingface_hub"))
 """Packages that a run brings along: upstream's code, and the numbers of models. Nobody writes these into a recipe."""
 
 
 def call_at(name: str, node: Any, frame: Frame) -> Place | None:
     """Return a call that is not followed, as the obstacle to a value; None for a call of upstream or in its code."""
-    if name.partition(".")[0] in _OF_UPSTREAM:
+    if name.partition(".")[0] in OF_UPSTREAM:
         return None
     node, _, frame = told_at(node, None, frame)
     if is_upstream(frame.module) or not isinstance(node, ast.Call):
@@ -248,7 +248,7 @@ def call_at(name: str, node: Any, frame: Frame) -> Place | None:
 
 def is_upstream(module: Module) -> bool:
     """Tell whether a module is upstream's, and nobody asked to have it checked."""
-    return module.upstream is not None or (module.name.partition(".")[0] in _OF_UPSTREAM and not module.asked_for)
+    return module.upstream is not None or (module.name.partition(".")[0] in OF_UPSTREAM and not module.asked_for)
 
 
 def forget(interp: Interpreter, values: list[Object], node: Any, frame: Frame, obstacle: Place | None = None) -> None:

@@ -20,6 +20,7 @@ from mfsdp_lint.readers.python.eval.containers import set_entry
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.methods import lines_of, method
 from mfsdp_lint.readers.python.eval.path_objects import (
+    existing,
     folder_of,
     located,
     make_path,
@@ -305,7 +306,7 @@ def _exists(interp: Interpreter, call: Call) -> Object:
     """Return True for a file of the tree; a file that is missing may be made later."""
     text = text_of_path(interp.settle(call.argument(0)))
     places = () if text is None else located(interp, text, call.frame.module)
-    if len([place for place in places if interp.finder.sources.exists(place)]) == 1:
+    if len(existing(interp, places, call.frame.module)) == 1:
         return True
     return _depends_on_machine(interp, call)
 

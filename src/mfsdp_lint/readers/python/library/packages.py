@@ -13,7 +13,7 @@ from functools import total_ordering
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_module, import_now, is_there, resolve_global
-from mfsdp_lint.readers.python.eval.path_objects import folder_of, located, spelled, text_of_path
+from mfsdp_lint.readers.python.eval.path_objects import existing, folder_of, located, spelled, text_of_path
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown, answer
 from mfsdp_lint.readers.python.state.calling import Model, models
 from mfsdp_lint.readers.python.state.copies import deep_copy
@@ -96,7 +96,7 @@ def _module_at(interp: Interpreter, path: Object, call: Call) -> Module | None:
     """Return the module in the file of the tree that a path names; None where that is not known."""
     location = text_of_path(interp.settle(path))
     places = () if location is None else located(interp, location, call.frame.module)
-    files = [place for place in places if interp.finder.sources.exists(place)]
+    files = existing(interp, places, call.frame.module)
     if len(files) != 1:
         return None
     return interp.finder.load_for(call.frame.module.path, spelled(files[0], call.frame.module))

@@ -266,6 +266,8 @@ class ModuleFinder(ModuleSearch):
         """Those of the files asked for that turned out not to be readable."""
         self.users: dict[str, set[str]] = {}
         """The files that reached each file by their imports."""
+        self.asking: dict[str, set[str]] = {}
+        """The files that only asked whether a file is there."""
 
     def load(self, path: str, name: str | None = None) -> Module | None:
         """Return the module in a file, parsed once; None where it cannot be read or parsed."""
@@ -319,6 +321,17 @@ class ModuleFinder(ModuleSearch):
         self.users.setdefault(used, set()).add(importer)
         return module
 
+    def has(self, name: str, importer: str) -> bool:
+        """Tell whether the source of a module is at hand, for a file that asks."""
+        path = self.find(name, importer)
+        if path is not None:
+            self.ask(path, importer)
+        return path is not None
+
+    def ask(self, path: str, importer: str) -> None:
+        """Note that a file was asked for, and is there."""
+        self.asking.setdefault(self.spellings.get(os.path.abspath(path), path), set()).add(importer)
+
     def dotted_name(self, path: str, tree: ast.Module) -> str:
         """Return the module name of a file not found by import, from its import root, wherever the tool was started."""
         absolute = os.path.abspath(path)
@@ -360,7 +373,9 @@ class ModuleFinder(ModuleSearch):
                 if parts[0] in STDLIB:
                     continue
                 for root in self.roots_with(parts[0], folder):
-                    if root not in self.search_path and root != folder and self.in_root(root, parts):
+                    there = None if root in self.search_path or root == folder else self.in_root(root, parts)
+                    if there is not None:
+                        self.ask(there, path)
                         found.add(root)
                         break
         return found

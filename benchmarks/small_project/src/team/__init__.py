@@ -1,0 +1,3 @@
+from team.llama import llama, llama_long
+
+__all__ = ["llama", "llama_long"]

@@ -1,0 +1,5 @@
+import os
+
+FSDP = True
+PARALLEL = {"tp": 1, "pp": 1}
+FORMAT = os.environ.get("CKPT_FORMAT", "torch_dist")
