@@ -93,11 +93,13 @@ def to_blame(tree: Path) -> set[tuple[str, int]]:
     return {own.get((path, function((path, line))), (path, line)) for path, line in switches}
 
 
-def check_fixed(tree: Path, *recipes: str) -> None:
-    """After --fix the mistake is gone, and a second run would change nothing: no safe fix is left."""
+def fixed(tree: Path, *recipes: str) -> Run:
+    """Fix the recipes, and run again: the format is right, and no safe fix is left that a further run would apply."""
     assert lint(tree, "--fix-only", *recipes).code == 0
-    assert certain(lint(tree, "--select", "MFSDP101", "--output-format", "json", *recipes).of("MFSDP101")) == []
-    assert lint(tree, "--diff", *recipes).out == ""
+    again = lint(tree, "--output-format", "json", *recipes)
+    assert certain(again.of("MFSDP101")) == []
+    assert json.loads(again.out)["summary"]["fixable"] == 0
+    return again
 
 
 def test_with_fsdp_switched_on_every_recipe_is_reported_where_it_switches_and_fixed(tree: Path) -> None:
@@ -110,7 +112,7 @@ def test_with_fsdp_switched_on_every_recipe_is_reported_where_it_switches_and_fi
     assert {each["stage"] for each in found} == {"startup"}
     assert {each["raises"] for each in found} == {"Megatron FSDP only supports fsdp_dtensor checkpoint format"}
 
-    check_fixed(tree, RECIPES)
+    fixed(tree, RECIPES)
     removed, added = changed_lines(tree)
     changed = {each.removeprefix("cfg.") for each in settings_of([*removed, *added])}
     # The fine-tuning functions with a switch give theirs as an argument.
@@ -146,7 +148,7 @@ def test_a_switch_in_a_shared_helper_is_one_finding_there_and_one_edit(tree: Pat
     assert [(each["path"], each["line"]) for each in found] == [(helper, 5)]
     assert len(found[0]["recipes"]) > 15
 
-    check_fixed(tree, helper, QWEN)
+    fixed(tree, helper, QWEN)
     removed, added = changed_lines(tree)
     assert added.count('config.checkpoint.ckpt_format = "fsdp_dtensor"') == 1
     # A recipe that chooses its own format afterwards is mended there.
@@ -170,8 +172,7 @@ def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
     assert {each["stage"] for each in found} == {"wrap"}
     assert all("pg_collection" in each["raises"] for each in found)
 
-    check_fixed(tree, QWEN)
-    left = lint(tree, "--select", "MFSDP202", "--output-format", "json", QWEN).of("MFSDP202")
+    left = fixed(tree, QWEN).of("MFSDP202")
     # Megatron-FSDP does not work with pipeline stages either: there the choice is left to a person.
     assert {each["name"] for finding in left for each in finding["recipes"]} <= with_pipeline_stages(tree)
     assert len(left) < len(found)
@@ -202,8 +203,7 @@ def test_cpu_offloading_with_pipeline_parallelism_is_switched_off(tree: Path) ->
     reported = {(each["path"], each["line"]) for each in found}
     assert reported
     assert reported <= lines_with(tree, "cfg.model.cpu_offloading = True")
-    check_fixed(tree, QWEN)
-    assert lint(tree, "--select", "MFSDP401", "--output-format", "json", QWEN).of("MFSDP401") == []
+    assert fixed(tree, QWEN).of("MFSDP401") == []
     removed, added = changed_lines(tree)
     assert "cfg.model.cpu_offloading = False" in added
     changed = {each.removeprefix("cfg.") for each in settings_of([*removed, *added])}
