@@ -28,7 +28,7 @@ STATED = 20_000_000
 SCHEMES = {"light": "default", "dark": "slate"}
 """As the theme calls them."""
 
-EVERY = {"python": 16, "yaml": 16, "megatron_lm": 4, "shell": 1}
+EVERY = {"python": 16, "yaml": 16, "megatron_lm": 4, "shell": 3}
 """How many examples are passed over for one that is tried; `benchmarks/playground.py` tries them all."""
 
 ENDED = "fatal.error|call stack|most recent call first"

@@ -12,9 +12,9 @@ from mfsdp_lint.rules.load import load_rules
 
 
 def project(unsafe: bool) -> dict[str, str]:
-    """The bad examples of all rules that have fixes, each in a file of its own: every other one in Python, else in YAML.
+    """The bad examples of all rules that have fixes, each in a file of its own.
 
-    Those that are in Python with the safe fixes are in YAML with all of them.
+    Every other one is in Python, the rest in YAML; with unsafe fixes it is the other way round.
     """
     texts = {}
     for rule in (rule for rule in load_rules() if any(not fix.none for fix in rule.fixes)):
