@@ -18,7 +18,7 @@ from mfsdp_lint.cli import main
 from tests.browser.opened import is_required, opened
 from tests.browser.playground import Playground, Sample, samples, served
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.long]
 
 ROOT = Path(__file__).parents[2]
 FETCHED = ROOT / ".cache" / "playground"

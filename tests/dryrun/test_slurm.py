@@ -21,7 +21,7 @@ if missing := cluster.missing():
 
 from mfsdp_lint.dryrun import slurm
 
-pytestmark = pytest.mark.xdist_group("slurm")
+pytestmark = [pytest.mark.xdist_group("slurm"), pytest.mark.long]
 
 AS_IT_IS = JobOptions()
 

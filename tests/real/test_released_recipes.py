@@ -102,6 +102,7 @@ def fixed(tree: Path, *recipes: str) -> Run:
     return again
 
 
+@pytest.mark.long
 def test_with_fsdp_switched_on_every_recipe_is_reported_where_it_switches_and_fixed(tree: Path) -> None:
     switched = rewrite(tree, SWITCH_OFF, "cfg.ddp.use_megatron_fsdp = True")
     commit(tree)
@@ -129,6 +130,7 @@ def shard_everything(config):
 '''
 
 
+@pytest.mark.long
 def test_a_switch_in_a_shared_helper_is_one_finding_there_and_one_edit(tree: Path) -> None:
     helper = f"{RECIPES}/sharding.py"
     (tree / helper).write_text(HELPER)
@@ -163,6 +165,7 @@ def with_pipeline_stages(tree: Path) -> set[str]:
     return {each["name"] for each in json.loads(out)["recipes"] if each["settings"][size].get("value", 1) > 1}
 
 
+@pytest.mark.long
 def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
     rewrite(tree, SWITCH_OFF, "cfg.dist.use_torch_fsdp2 = True", QWEN)
     commit(tree)
@@ -189,6 +192,7 @@ def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
     assert {each.removeprefix("cfg.") for each in settings_of([*removed, *added])} <= allowed | OVERWRITTEN
 
 
+@pytest.mark.long
 def test_cpu_offloading_with_pipeline_parallelism_is_switched_off(tree: Path) -> None:
     offloading = rewrite(
         tree,

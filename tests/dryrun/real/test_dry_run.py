@@ -235,11 +235,10 @@ def test_what_a_warning_supposes_confirms_nothing(tried: DryRun) -> None:
 
 
 VERIFIED = {
-    *("MFSDP101", "MFSDP201", "MFSDP202", "MFSDP301", "MFSDP302", "MFSDP350"),
-    *("MFSDP351", "MFSDP353", "MFSDP354", "MFSDP355", "MFSDP401"),
-    *("MFSDP502", "MFSDP751"),
+    *("MFSDP101", "MFSDP201", "MFSDP301", "MFSDP302", "MFSDP350", "MFSDP351"),
+    *("MFSDP355", "MFSDP401", "MFSDP502", "MFSDP751"),
 }
-"""Of every kind some; `make verify` tries all of them."""
+"""Of every kind some that the recipes above do not show; `make verify` tries all of them."""
 
 
 WRONG = """
