@@ -76,9 +76,9 @@ def test_running_a_recipes_own_code_tells_what_nobody_can_read_from_it(tmp_path:
     (tmp_path / "recipe.py").write_text(RECIPE)
     (tmp_path / "settings.json").write_text('{"ckpt_format": "torch_dist"}')
     (tmp_path / "added.json").write_text(json.dumps({**FSDP, "ddp.data_parallel_sharding_strategy": "optim"}))
-    asked = ('recipe.py::from_a_file(strategy="optim_grads")', "recipe.py::broken", "added.json")
+    asked = ("added.json", 'recipe.py::from_a_file(strategy="optim_grads")', "recipe.py::broken")
     code, document, said = dry_run(tmp_path, *asked, "--execute", "--tier", "introspect")
-    from_a_file, broken, added = document["recipes"]
+    added, from_a_file, broken = document["recipes"]
     assert code == 1
     assert 'runs the code of recipe.py, in a process of its own: from_a_file(strategy="optim_grads"), broken' in said
     assert [finding["code"] for finding in from_a_file["findings"]] == ["MFSDP101"]
