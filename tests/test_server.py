@@ -19,6 +19,8 @@ from pygls.lsp.client import LanguageClient
 
 import mfsdp_lint
 
+pytestmark = pytest.mark.xdist_group("server")
+
 WRONG = "ddp:\n  use_megatron_fsdp: true\ncheckpoint:\n  ckpt_format: torch_dist\n  save: /results\n"
 RIGHT = WRONG.replace("torch_dist", "fsdp_dtensor")
 PYTHON = """\

@@ -13,6 +13,8 @@ import pytest
 
 import mfsdp_lint
 
+pytestmark = pytest.mark.xdist_group("determinism")
+
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = ("llama3_8b_fsdp.py", "qwen25_7b_fsdp2.py", "fsdp_overrides.yaml")
 
