@@ -16,7 +16,7 @@ def project(unsafe: bool) -> dict[str, str]:
 
     Every other one is in Python, the rest in YAML; with unsafe fixes it is the other way round.
     """
-    texts = {}
+    texts: dict[str, str] = {}
     for rule in (rule for rule in load_rules() if any(not fix.none for fix in rule.fixes)):
         for number, example in enumerate(each for each in rule.examples if each.severity):
             written = [(ending, text) for ending, text in (("py", example.python), ("yaml", example.yaml)) if text]
