@@ -21,7 +21,7 @@ PLAYGROUND := $(CACHE)/playground/.fetched
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
-	@echo "make check  ruff, mypy, and the tests that need neither torch nor Megatron: what a change of a rule needs"
+	@echo "make check  ruff, mypy, and the tests that need neither torch, Megatron, a browser nor long: for a change of a rule"
 	@echo "make test   every check: these, and the dry run's tests with the real Megatron"
 	@echo "make cache  fetch the upstream recipes that the tests read into $(CACHE)/"
 	@echo "make bench [TREE=DIR RECIPES='DIR …']  measure every figure of speed beside its goal (benchmarks/RESULTS.md)"
@@ -46,7 +46,7 @@ demo: $(INSTALLED)
 	@$(BIN)/mfsdp-lint --diff examples/ || [ $$? -eq 1 ]
 
 check: lint cache
-	$(BIN)/pytest -n 3 --dist loadgroup --durations 10 --durations-min 5 --ignore tests/dryrun/real
+	$(BIN)/pytest -n 3 --dist loadgroup --durations 10 --durations-min 5 --ignore tests/dryrun/real -m "not long"
 
 # Those of the dry run, of the browser and of the hooks mostly wait for processes of their own, and stay one after the other
 # (their groups): a third process has work for the two cores meanwhile.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("pre-commit")
+pytestmark = [pytest.mark.xdist_group("pre-commit"), pytest.mark.long]
 
 CHECKOUT = Path(__file__).parents[1]
 

@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 import mfsdp_lint
+
+pytestmark = pytest.mark.xdist_group("server")
 
 WRONG = "ddp:\n  use_megatron_fsdp: true\ncheckpoint:\n  ckpt_format: torch_dist\n  save: /results\n"
 RIGHT = WRONG.replace("torch_dist", "fsdp_dtensor")
@@ -32,16 +36,30 @@ def recipe():
 
 
 class Editor:
-    """A client with one folder open, and what the server published of each document."""
+    """A client of a server: the folder that it works in, and the diagnostics that the server published of it."""
 
-    def __init__(self, client: LanguageClient, folder: Path) -> None:
-        self.client = client
-        self.folder = folder
+    def __init__(self) -> None:
+        self.client = LanguageClient("test", "1")
+        self.folder = Path()
         self.published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
 
-        @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]  # as pygls has it
+        @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]  # as pygls has it
         def published(told: types.PublishDiagnosticsParams) -> None:
-            self.published.put_nowait(told)
+            if told.uri.startswith(f"{self.folder.as_uri()}/"):  # an earlier test's documents may still be told
+                self.published.put_nowait(told)
+
+    async def start(self, root: Path, options: dict[str, bool] | None) -> None:
+        await self.client.start_io(sys.executable, "-m", "mfsdp_lint", "server", cwd=str(root))
+        asked = types.InitializeParams(
+            types.ClientCapabilities(), root_uri=root.as_uri(), initialization_options=options
+        )
+        await self.client.initialize_async(asked)
+        self.client.initialized(types.InitializedParams())
+
+    async def end(self) -> None:
+        await self.client.shutdown_async(None)
+        self.client.exit(None)
+        await self.client.stop()  # type: ignore[no-untyped-call]  # as pygls has it
 
     def uri(self, name: str) -> str:
         return (self.folder / name).as_uri()
@@ -64,37 +82,49 @@ class Editor:
         }
 
 
-Session = Callable[[Callable[[Editor], Awaitable[None]]], None]
+Session = Callable[[Path, Callable[[Editor], Awaitable[None]]], None]
+
+
+@contextmanager
+def serving(root: Path, options: dict[str, bool] | None = None) -> Iterator[Session]:
+    """Start a server as an editor with these options does, let tests talk to it, and end it likewise."""
+    loop, editor = asyncio.new_event_loop(), Editor()
+
+    def talk(folder: Path, test: Callable[[Editor], Awaitable[None]]) -> None:
+        editor.folder, editor.published = folder, asyncio.Queue()
+        loop.run_until_complete(asyncio.wait_for(test(editor), 60))
+
+    with pytest.MonkeyPatch.context() as patch:
+        source = str(Path(mfsdp_lint.__file__).parents[1])
+        patch.setenv("PYTHONPATH", os.pathsep.join([source, *filter(None, sys.path)]))
+        loop.run_until_complete(editor.start(root, options))
+    try:
+        yield talk
+    finally:
+        loop.run_until_complete(editor.end())
+        loop.close()
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("root")
+
+
+@pytest.fixture(scope="module")
+def server(root: Path) -> Iterator[Session]:
+    """One server for all tests, as for all that somebody opens in a day."""
+    with serving(root) as talk:
+        yield talk
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Session:
-    """Starts a server, lets a test talk to it, and ends it as an editor does. A parameter has the editor's options."""
-    monkeypatch.setenv(
-        "PYTHONPATH", os.pathsep.join([str(Path(mfsdp_lint.__file__).parents[1]), *filter(None, sys.path)])
-    )
-
-    async def talk(test: Callable[[Editor], Awaitable[None]]) -> None:
-        client = LanguageClient("test", "1")
-        editor = Editor(client, tmp_path)
-        await client.start_io(sys.executable, "-m", "mfsdp_lint", "server", cwd=str(tmp_path))
-        chosen = getattr(request, "param", None)
-        asked = types.InitializeParams(
-            types.ClientCapabilities(), root_uri=tmp_path.as_uri(), initialization_options=chosen
-        )
-        await client.initialize_async(asked)
-        client.initialized(types.InitializedParams())
-        try:
-            await asyncio.wait_for(test(editor), 60)
-        finally:
-            await client.shutdown_async(None)
-            client.exit(None)
-            await client.stop()  # type: ignore[no-untyped-call]  # as pygls has it
-
-    return lambda test: asyncio.run(talk(test))
+def folder(root: Path) -> Iterator[Path]:
+    """A folder of the test's own in what the editor has open."""
+    with tempfile.TemporaryDirectory(dir=root) as name:
+        yield Path(name)
 
 
-def test_what_is_typed_is_checked_without_being_saved(session: Session) -> None:
+def test_what_is_typed_is_checked_without_being_saved(server: Session, folder: Path) -> None:
     async def test(editor: Editor) -> None:
         (found,) = (await editor.open("run.yaml", WRONG)).diagnostics
         assert (found.code, found.source, found.severity) == ("MFSDP101", "mfsdp-lint", types.DiagnosticSeverity.Error)
@@ -103,14 +133,14 @@ def test_what_is_typed_is_checked_without_being_saved(session: Session) -> None:
         published = await editor.type("run.yaml", RIGHT, 2)
         assert (published.version, list(published.diagnostics)) == (2, [])
 
-    session(test)
+    server(folder, test)
 
 
-def test_a_saved_helper_is_checked_with_those_who_use_it(session: Session, tmp_path: Path) -> None:
+def test_a_saved_helper_is_checked_with_those_who_use_it(server: Session, folder: Path) -> None:
     helper = "def shard(cfg):\n    cfg.ddp.use_megatron_fsdp = True\n    return cfg\n"
     uses = '    cfg.checkpoint.ckpt_format = "torch_dist"\n    shard(cfg)\n'
-    (tmp_path / "sharding.py").write_text(helper)
-    (tmp_path / "big_recipe.py").write_text(
+    (folder / "sharding.py").write_text(helper)
+    (folder / "big_recipe.py").write_text(
         "from sharding import shard\n"
         + PYTHON.replace('    cfg.ddp.use_megatron_fsdp = True\n    cfg.checkpoint.ckpt_format = "torch_dist"\n', uses)
     )
@@ -122,7 +152,7 @@ def test_a_saved_helper_is_checked_with_those_who_use_it(session: Session, tmp_p
         codes = {each.code for each in (await editor.published.get()).diagnostics}
         assert "MFSDP101" in codes
 
-    session(test)
+    server(folder, test)
 
 
 HELPER = "def shard(cfg):\n    cfg.ddp.use_megatron_fsdp = {}\n    return cfg\n"
@@ -140,8 +170,8 @@ def recipe():
 """
 
 
-def test_an_imported_file_counts_as_it_is_typed(session: Session, tmp_path: Path) -> None:
-    (tmp_path / "sharding.py").write_text(HELPER.format("False"))
+def test_an_imported_file_counts_as_it_is_typed(server: Session, folder: Path) -> None:
+    (folder / "sharding.py").write_text(HELPER.format("False"))
 
     def codes(told: types.PublishDiagnosticsParams) -> tuple[str, bool]:
         return told.uri.rpartition("/")[2], "MFSDP101" in {each.code for each in told.diagnostics}
@@ -156,7 +186,7 @@ def test_an_imported_file_counts_as_it_is_typed(session: Session, tmp_path: Path
         assert codes(await editor.published.get()) == ("sharding.py", False)
         assert codes(await editor.published.get()) == ("recipe.py", False)
 
-    session(test)
+    server(folder, test)
 
 
 REPLACED = """\
@@ -177,9 +207,9 @@ def recipe():
 """
 
 
-@pytest.mark.parametrize("session", [{"effectiveValues": True}, None], indirect=True, ids=["asked for", "not"])
+@pytest.mark.parametrize("options", [{"effectiveValues": True}, None], ids=["asked for", "not"])
 def test_values_that_do_not_run_as_written_are_shown_on_request(
-    session: Session, request: pytest.FixtureRequest
+    server: Session, folder: Path, options: dict[str, bool] | None
 ) -> None:
     async def test(editor: Editor) -> None:
         await editor.open("recipe.py", REPLACED)
@@ -188,12 +218,16 @@ def test_values_that_do_not_run_as_written_are_shown_on_request(
         asked = types.InlayHintParams(document, everything)
         hints = await editor.client.text_document_inlay_hint_async(asked)
         found = {each.position.line + 1: each.label for each in hints or []}
-        assert found == ({8: "runs with False", 9: "runs with 20"} if "asked" in request.node.name else {})
+        assert found == ({8: "runs with False", 9: "runs with 20"} if options else {})
 
-    session(test)
+    if options is None:
+        server(folder, test)
+    else:
+        with serving(folder, options) as other:
+            other(folder, test)
 
 
-def test_a_fix_is_offered_for_the_text_that_it_was_proved_for(session: Session) -> None:
+def test_a_fix_is_offered_for_the_text_that_it_was_proved_for(server: Session, folder: Path) -> None:
     async def test(editor: Editor) -> None:
         await editor.open("run.yaml", WRONG)
         here = types.Range(types.Position(3, 16), types.Position(3, 16))
@@ -214,10 +248,10 @@ def test_a_fix_is_offered_for_the_text_that_it_was_proved_for(session: Session) 
             types.CodeActionParams(asked.text_document, elsewhere, asked.context)
         )
 
-    session(test)
+    server(folder, test)
 
 
-def test_a_comment_is_offered_that_silences_the_finding(session: Session) -> None:
+def test_a_comment_is_offered_that_silences_the_finding(server: Session, folder: Path) -> None:
     async def test(editor: Editor) -> None:
         await editor.open("run.yaml", WRONG)
         here = types.Range(types.Position(3, 16), types.Position(3, 16))
@@ -230,10 +264,12 @@ def test_a_comment_is_offered_that_silences_the_finding(session: Session) -> Non
             "torch_dist\n", "torch_dist  # mfsdp: ignore[MFSDP101] TODO: say why\n"
         )
 
-    session(test)
+    server(folder, test)
 
 
-def test_all_safe_fixes_of_a_file_are_one_action_that_is_worked_out_when_it_is_chosen(session: Session) -> None:
+def test_all_safe_fixes_of_a_file_are_one_action_that_is_worked_out_when_it_is_chosen(
+    server: Session, folder: Path
+) -> None:
     async def test(editor: Editor) -> None:
         await editor.open("recipe.py", PYTHON)
         asked = types.CodeActionParams(
@@ -248,16 +284,16 @@ def test_all_safe_fixes_of_a_file_are_one_action_that_is_worked_out_when_it_is_c
         assert 'ckpt_format = "fsdp_dtensor"' in done
         assert "MFSDP101" not in [each.code for each in (await editor.type("recipe.py", done, 2)).diagnostics]
 
-    session(test)
+    server(folder, test)
 
 
-def test_a_finding_leads_to_the_page_of_its_rule(session: Session) -> None:
+def test_a_finding_leads_to_the_page_of_its_rule(server: Session, folder: Path) -> None:
     async def test(editor: Editor) -> None:
         (found,) = (await editor.open("run.yaml", WRONG)).diagnostics
         assert found.code_description
         assert found.code_description.href.endswith("docs/rules/MFSDP101.md")
 
-    session(test)
+    server(folder, test)
 
 
 def edited(text: str, action: Any) -> str:
@@ -268,21 +304,21 @@ def edited(text: str, action: Any) -> str:
     return "".join([*lines[: edit.range.start.line], edit.new_text, *lines[edit.range.end.line :]])
 
 
-def test_hovering_a_setting_tells_its_value_and_what_it_is(session: Session) -> None:
+def test_hovering_a_setting_tells_its_value_and_what_it_is(server: Session, folder: Path) -> None:
     async def test(editor: Editor) -> None:
         await editor.open("recipe.py", PYTHON)
         hover = await editor.client.text_document_hover_async(types.HoverParams(**editor.at("recipe.py", 6, 24)))
         assert hover
         assert isinstance(hover.contents, types.MarkupContent)
         assert '- **recipe**: written "torch_dist"' in hover.contents.value
-        assert "assigned at recipe.py:7" in hover.contents.value
+        assert f"assigned at {folder.name}/recipe.py:7" in hover.contents.value
         assert "checkpoint.ckpt_format\n" in hover.contents.value
         assert await editor.client.text_document_hover_async(types.HoverParams(**editor.at("recipe.py", 3, 0))) is None
 
-    session(test)
+    server(folder, test)
 
 
-def test_a_setting_leads_to_the_line_that_set_it(session: Session) -> None:
+def test_a_setting_leads_to_the_line_that_set_it(server: Session, folder: Path) -> None:
     async def test(editor: Editor) -> None:
         await editor.open("run.yaml", WRONG)
         (location,) = await editor.client.text_document_definition_async(  # type: ignore[misc]  # a list, as we answer
@@ -291,10 +327,10 @@ def test_a_setting_leads_to_the_line_that_set_it(session: Session) -> None:
         assert isinstance(location, types.Location)
         assert (location.uri, location.range.start.line) == (editor.uri("run.yaml"), 3)
 
-    session(test)
+    server(folder, test)
 
 
-def test_settings_and_their_choices_are_completed_in_yaml(session: Session) -> None:
+def test_settings_and_their_choices_are_completed_in_yaml(server: Session, folder: Path) -> None:
     async def test(editor: Editor) -> None:
         await editor.open("run.yaml", "checkpoint:\n  \n  ckpt_format: \n")
 
@@ -307,7 +343,7 @@ def test_settings_and_their_choices_are_completed_in_yaml(session: Session) -> N
         assert {"save", "load", "ckpt_format"} <= await offered(1, 2)
         assert {"torch_dist", "fsdp_dtensor"} <= await offered(2, 15)
 
-    session(test)
+    server(folder, test)
 
 
 def told_in_turn(messages: Sequence[str], folder: Path) -> subprocess.CompletedProcess[bytes]:

@@ -13,7 +13,7 @@ from mfsdp_lint.cli import main
 from tests.browser.samples import HOSTILE, HOSTILE_FILE, REAL, audit_page, many, write_project
 from tests.folders import working_in
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.long]
 
 LLAMA = "#/recipe/recipes%2Fllama%2Fllama3.py%3A%3Allama3_8b_config"
 VIEWS = {

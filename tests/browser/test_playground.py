@@ -18,7 +18,7 @@ from mfsdp_lint.cli import main
 from tests.browser.opened import is_required, opened
 from tests.browser.playground import Playground, Sample, samples, served
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.long]
 
 ROOT = Path(__file__).parents[2]
 FETCHED = ROOT / ".cache" / "playground"
@@ -28,7 +28,7 @@ STATED = 20_000_000
 SCHEMES = {"light": "default", "dark": "slate"}
 """As the theme calls them."""
 
-EVERY = {"python": 16, "yaml": 16, "megatron_lm": 4, "shell": 1}
+EVERY = {"python": 16, "yaml": 16, "megatron_lm": 4, "shell": 3}
 """How many examples are passed over for one that is tried; `benchmarks/playground.py` tries them all."""
 
 ENDED = "fatal.error|call stack|most recent call first"

@@ -20,7 +20,7 @@ if missing := cluster.missing():
 
 from mfsdp_lint.dryrun import slurm
 
-pytestmark = pytest.mark.xdist_group("slurm")
+pytestmark = [pytest.mark.xdist_group("slurm"), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

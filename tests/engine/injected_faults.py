@@ -97,14 +97,17 @@ def run() -> Told:
 
 
 def functions() -> list[FunctionType]:
-    """The package's functions that a run calls from the moment when it begins to read until the report is told."""
-    begun, called = False, set[CodeType]()
+    """The package's functions that a run calls from the moment when it begins to read until the report is told.
+
+    Those that calls make (`<locals>`) are left out: of one name there are as many as modules are loaded, rules read, …
+    """
+    begun, called = False, dict[int, CodeType]()  # by identity: functions of two modules may have equal code
 
     def note(frame: FrameType, event: str, _: object) -> None:
         nonlocal begun
         begun = begun or frame.f_code is Linter.__call__.__code__
         if begun and event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
-            called.add(frame.f_code)
+            called[id(frame.f_code)] = frame.f_code
 
     threading.setprofile(note)
     sys.setprofile(note)
@@ -118,7 +121,11 @@ def functions() -> list[FunctionType]:
     found = [
         each
         for each in gc.get_objects()
-        if type(each) is FunctionType and each.__code__ in called and each.__code__.co_filename not in own
+        if type(each) is FunctionType
+        and id(each.__code__) in called
+        and each.__code__.co_filename not in own
+        and "<locals>" not in each.__qualname__
+        and not hasattr(each, "__wrapped__")  # has the name of another
     ]
     return sorted({name_of(each): each for each in found}.values(), key=name_of)
 

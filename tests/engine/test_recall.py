@@ -155,7 +155,7 @@ CHANGES = (
 )
 
 
-@pytest.mark.parametrize("shown", ["concise", "full", "json"])
+@pytest.mark.parametrize("shown", ["concise", "json"])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__.strip("_"))
 def test_the_answer_is_that_of_a_run_without_a_memory(
     change: Callable[[Path], None], shown: str, here: Path, told: Told

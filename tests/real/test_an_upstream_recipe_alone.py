@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.real.trees import lint
+from mfsdp_lint.cli import main
+from tests.real.trees import Run
 
 ENABLEMENT = """\
 from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
@@ -27,17 +29,32 @@ def fsdp_pretrain_config():
 FORMAT = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n'
 
 
-def test_the_minimal_enablement_is_fine(tmp_path: Path) -> None:
+Lint = Callable[..., Run]
+
+
+@pytest.fixture
+def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Lint:
+    """Run the command line in this process, in the folder of the test."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Run:
+        code = main(list(arguments))
+        return Run(code, *capsys.readouterr())
+
+    return run
+
+
+def test_the_minimal_enablement_is_fine(tmp_path: Path, lint: Lint) -> None:
     (tmp_path / "recipe.py").write_text(ENABLEMENT)
-    run = lint(tmp_path, "--output-format", "json")
+    run = lint("--output-format", "json")
     assert run.code == 0
     assert run.findings == []
 
 
-def test_without_the_format_line_it_is_found_at_the_switch_and_fixed(tmp_path: Path) -> None:
+def test_without_the_format_line_it_is_found_at_the_switch_and_fixed(tmp_path: Path, lint: Lint) -> None:
     recipe = tmp_path / "recipe.py"
     recipe.write_text(ENABLEMENT.replace(FORMAT, ""))
-    run = lint(tmp_path, "--output-format", "json")
+    run = lint("--output-format", "json")
     (finding,) = run.findings
     assert (finding["code"], finding["severity"], finding["path"], finding["line"]) == (
         "MFSDP101",
@@ -49,9 +66,9 @@ def test_without_the_format_line_it_is_found_at_the_switch_and_fixed(tmp_path: P
     upstream = [note["message"] for note in finding["related"] if "megatron-bridge 0.3.1" in note["message"]]
     assert upstream, finding["related"]
 
-    assert lint(tmp_path, "--fix").code == 0
+    assert lint("--fix").code == 0
     assert FORMAT in recipe.read_text()
-    assert lint(tmp_path, "--output-format", "json").findings == []
+    assert lint("--output-format", "json").findings == []
 
 
 @pytest.mark.parametrize(
@@ -65,14 +82,14 @@ def test_without_the_format_line_it_is_found_at_the_switch_and_fixed(tmp_path: P
         ("from megatron.bridge.recipes import llama", "llama.llama3_8b_pretrain_config()"),
     ],
 )
-def test_however_it_is_imported(tmp_path: Path, imported: str, called: str) -> None:
+def test_however_it_is_imported(tmp_path: Path, lint: Lint, imported: str, called: str) -> None:
     text = f"{imported}\n\n\ndef build():\n    cfg = {called}\n    cfg.dist.use_megatron_fsdp = True\n    return cfg\n"
     (tmp_path / "recipe.py").write_text(text)
-    found = lint(tmp_path, "--output-format", "json").of("MFSDP101")
+    found = lint("--output-format", "json").of("MFSDP101")
     assert [(each["severity"], each["line"]) for each in found] == [("error", 6)]
 
 
-def test_a_container_built_by_hand_has_the_defaults_of_its_classes(tmp_path: Path) -> None:
+def test_a_container_built_by_hand_has_the_defaults_of_its_classes(tmp_path: Path, lint: Lint) -> None:
     (tmp_path / "recipe.py").write_text(
         "from megatron.core.distributed import DistributedDataParallelConfig\n"
         "from megatron.bridge.training.config import CheckpointConfig, ConfigContainer\n\n\n"
@@ -84,6 +101,6 @@ def test_a_container_built_by_hand_has_the_defaults_of_its_classes(tmp_path: Pat
         '        checkpoint=CheckpointConfig(save="/results"),\n'
         "    )\n"
     )
-    run = lint(tmp_path, "--output-format", "json")
+    run = lint("--output-format", "json")
     # Whole copies on every rank, and no parameters gathered ahead: with these defaults the first step fails.
     assert {each["code"] for each in run.findings} == {"MFSDP101", "MFSDP355"}

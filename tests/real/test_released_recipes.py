@@ -93,13 +93,16 @@ def to_blame(tree: Path) -> set[tuple[str, int]]:
     return {own.get((path, function((path, line))), (path, line)) for path, line in switches}
 
 
-def check_fixed(tree: Path, *recipes: str) -> None:
-    """After --fix the mistake is gone, and a second run would change nothing: no safe fix is left."""
+def fixed(tree: Path, *recipes: str) -> Run:
+    """Fix the recipes, and run again: the format is right, and no safe fix is left that a further run would apply."""
     assert lint(tree, "--fix-only", *recipes).code == 0
-    assert certain(lint(tree, "--select", "MFSDP101", "--output-format", "json", *recipes).of("MFSDP101")) == []
-    assert lint(tree, "--diff", *recipes).out == ""
+    again = lint(tree, "--output-format", "json", *recipes)
+    assert certain(again.of("MFSDP101")) == []
+    assert json.loads(again.out)["summary"]["fixable"] == 0
+    return again
 
 
+@pytest.mark.long
 def test_with_fsdp_switched_on_every_recipe_is_reported_where_it_switches_and_fixed(tree: Path) -> None:
     switched = rewrite(tree, SWITCH_OFF, "cfg.ddp.use_megatron_fsdp = True")
     commit(tree)
@@ -110,7 +113,7 @@ def test_with_fsdp_switched_on_every_recipe_is_reported_where_it_switches_and_fi
     assert {each["stage"] for each in found} == {"startup"}
     assert {each["raises"] for each in found} == {"Megatron FSDP only supports fsdp_dtensor checkpoint format"}
 
-    check_fixed(tree, RECIPES)
+    fixed(tree, RECIPES)
     removed, added = changed_lines(tree)
     changed = {each.removeprefix("cfg.") for each in settings_of([*removed, *added])}
     # The fine-tuning functions with a switch give theirs as an argument.
@@ -127,6 +130,7 @@ def shard_everything(config):
 '''
 
 
+@pytest.mark.long
 def test_a_switch_in_a_shared_helper_is_one_finding_there_and_one_edit(tree: Path) -> None:
     helper = f"{RECIPES}/sharding.py"
     (tree / helper).write_text(HELPER)
@@ -146,7 +150,7 @@ def test_a_switch_in_a_shared_helper_is_one_finding_there_and_one_edit(tree: Pat
     assert [(each["path"], each["line"]) for each in found] == [(helper, 5)]
     assert len(found[0]["recipes"]) > 15
 
-    check_fixed(tree, helper, QWEN)
+    fixed(tree, helper, QWEN)
     removed, added = changed_lines(tree)
     assert added.count('config.checkpoint.ckpt_format = "fsdp_dtensor"') == 1
     # A recipe that chooses its own format afterwards is mended there.
@@ -161,6 +165,7 @@ def with_pipeline_stages(tree: Path) -> set[str]:
     return {each["name"] for each in json.loads(out)["recipes"] if each["settings"][size].get("value", 1) > 1}
 
 
+@pytest.mark.long
 def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
     rewrite(tree, SWITCH_OFF, "cfg.dist.use_torch_fsdp2 = True", QWEN)
     commit(tree)
@@ -170,8 +175,7 @@ def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
     assert {each["stage"] for each in found} == {"wrap"}
     assert all("pg_collection" in each["raises"] for each in found)
 
-    check_fixed(tree, QWEN)
-    left = lint(tree, "--select", "MFSDP202", "--output-format", "json", QWEN).of("MFSDP202")
+    left = fixed(tree, QWEN).of("MFSDP202")
     # Megatron-FSDP does not work with pipeline stages either: there the choice is left to a person.
     assert {each["name"] for finding in left for each in finding["recipes"]} <= with_pipeline_stages(tree)
     assert len(left) < len(found)
@@ -188,6 +192,7 @@ def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
     assert {each.removeprefix("cfg.") for each in settings_of([*removed, *added])} <= allowed | OVERWRITTEN
 
 
+@pytest.mark.long
 def test_cpu_offloading_with_pipeline_parallelism_is_switched_off(tree: Path) -> None:
     offloading = rewrite(
         tree,
@@ -202,8 +207,7 @@ def test_cpu_offloading_with_pipeline_parallelism_is_switched_off(tree: Path) ->
     reported = {(each["path"], each["line"]) for each in found}
     assert reported
     assert reported <= lines_with(tree, "cfg.model.cpu_offloading = True")
-    check_fixed(tree, QWEN)
-    assert lint(tree, "--select", "MFSDP401", "--output-format", "json", QWEN).of("MFSDP401") == []
+    assert fixed(tree, QWEN).of("MFSDP401") == []
     removed, added = changed_lines(tree)
     assert "cfg.model.cpu_offloading = False" in added
     changed = {each.removeprefix("cfg.") for each in settings_of([*removed, *added])}

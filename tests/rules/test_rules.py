@@ -1,4 +1,6 @@
-"""The project's own rules: their examples are their tests, and every version they claim has evidence."""
+"""The project's own rules: their examples are their tests, what these set exists in the releases that they are judged
+with, and every version that a rule claims has evidence.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ import pytest
 
 from mfsdp_lint.checkpoints.facts import FOLDER
 from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS, MEGATRON_LM, FrontEnd
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
@@ -23,6 +26,7 @@ from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule
 from mfsdp_lint.snapshots.knowledge import load_knowledge
 from tests.rules.sites import DEFAULT, SITES, recipe_of, where, where_of
+from tests.rules.upstream_fields import exists
 
 RULES = load_rules()
 OF_SETTINGS = [rule for rule in RULES if rule.judges == "settings"]
@@ -60,9 +64,22 @@ def one_site(rule: Rule, example: Example, front_end: FrontEnd = BRIDGE) -> Site
     return found[DEFAULT] if DEFAULT in found else found[list(found)[-1]]
 
 
-@pytest.mark.parametrize(("rule", "example"), EXAMPLES)
-def test_an_example_is_of_a_version_that_the_rule_has(rule: Rule, example: Example) -> None:
-    assert list(where_of(rule, example))
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_every_example_is_of_a_version_that_the_rule_has(rule: Rule) -> None:
+    assert [example for example in rule.examples if not list(where_of(rule, example))] == []
+
+
+@pytest.mark.parametrize("rule", OF_SETTINGS, ids=lambda rule: rule.code)
+def test_every_setting_of_an_example_exists_in_a_release_and_its_classes_in_each(rule: Rule) -> None:
+    for example in rule.examples:
+        sites = [site for _, site in where_of(rule, example)]
+        releases = [site.target.data for site in sites if site.front_end == BRIDGE]
+        for path in example.settings:
+            known = [exists(path, example.settings, release) for release in releases]
+            if path.endswith(".__class__"):
+                assert all(known), (path, example.settings[path])
+            # A release without it judges the example without it; Megatron-LM's command line has flags of its own.
+            assert any(known) or len(releases) < len(sites), path
 
 
 @pytest.mark.parametrize(("rule", "example"), AS_SETTINGS)
@@ -73,19 +90,36 @@ def test_an_example_given_as_settings_is_judged_as_it_says_in_every_version(rule
 
 
 @pytest.mark.parametrize(("rule", "example"), IN_YAML)
-def test_an_example_given_as_yaml_is_judged_as_it_says(rule: Rule, example: Example) -> None:
+def test_an_example_given_as_yaml_is_judged_as_it_says_and_what_it_writes_exists(rule: Rule, example: Example) -> None:
     site = one_site(rule, example)
     recipes = read_yaml("example.yaml", example.yaml, site.target)
     assert severities(rule, site, recipes, Sources({"example.yaml": example.yaml})) == expected(example)
+    settings = written(recipes)
+    if rule.judges == "settings":
+        assert [path for path in settings if not exists(path, settings, site.target.data)] == []
+
+
+def written(recipes: list[Recipe]) -> dict[str, Plain]:
+    """Return the settings that an example itself writes, with the classes of its sections."""
+    values = {path: each.value(path) for each in variants(recipes) for path in each.settings.written()}
+    return {path: value.value if isinstance(value, Known) else None for path, value in values.items()}
+
+
+def variants(recipes: list[Recipe]) -> list[Variant]:
+    return [variant for recipe in recipes for variant in recipe.variants]
 
 
 @pytest.mark.parametrize(("rule", "example"), IN_PYTHON)
-def test_an_example_given_as_python_is_judged_as_it_says(rule: Rule, example: Example, tmp_path: Path) -> None:
+def test_an_example_given_as_python_is_judged_as_it_says_and_what_it_writes_exists(
+    rule: Rule, example: Example, tmp_path: Path
+) -> None:
     path = tmp_path / "example.py"
     path.write_text(example.python)
     site = one_site(rule, example)
     read = read_python([str(path)], Sources(), load_knowledge(site.target))
     assert severities(rule, site, read.recipes, Sources()) == expected(example)
+    if rule.judges == "settings":
+        assert [each.path for variant in variants(read.recipes) for each in variant.settings.undeclared()] == []
 
 
 @pytest.mark.parametrize(("rule", "example"), IN_FLAGS)

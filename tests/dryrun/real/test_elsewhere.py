@@ -80,21 +80,13 @@ def test_slurm_runs_the_jobs_and_an_odd_number_of_ranks_has_a_batch_of_its_own(t
     assert [recipe["verdict"] for recipe in resumed["recipes"]] == ["passed", "confirmed"]
 
 
-def test_answers_of_this_machine_are_used_again(tmp_path: Path) -> None:
-    (tmp_path / "right.json").write_text(json.dumps(FSDP))
-    assert dry_run(tmp_path, "right.json", "--keep", "kept")[0] == 0
-    (launch,) = (tmp_path / "kept").glob("*/launcher.log")
-    code, document, _ = dry_run(tmp_path, "right.json", "--keep", "kept", "--resume")
-    assert (code, document["recipes"][0]["verdict"]) == (0, "passed")
-    assert list((tmp_path / "kept").glob("*/launcher.log")) == [launch]
-
-
 def test_running_a_recipes_own_code_tells_what_nobody_can_read_from_it(tmp_path: Path) -> None:
     (tmp_path / "recipe.py").write_text(RECIPE)
     (tmp_path / "settings.json").write_text('{"ckpt_format": "torch_dist"}')
-    addresses = ('recipe.py::from_a_file(strategy="optim_grads")', "recipe.py::broken")
-    code, document, said = dry_run(tmp_path, *addresses, "--execute", "--tier", "introspect")
-    from_a_file, broken = document["recipes"]
+    (tmp_path / "added.json").write_text(json.dumps({**FSDP, "ddp.data_parallel_sharding_strategy": "optim"}))
+    asked = ("added.json", 'recipe.py::from_a_file(strategy="optim_grads")', "recipe.py::broken")
+    code, document, said = dry_run(tmp_path, *asked, "--execute", "--tier", "introspect")
+    added, from_a_file, broken = document["recipes"]
     assert code == 1
     assert 'runs the code of recipe.py, in a process of its own: from_a_file(strategy="optim_grads"), broken' in said
     assert [finding["code"] for finding in from_a_file["findings"]] == ["MFSDP101"]
@@ -103,3 +95,8 @@ def test_running_a_recipes_own_code_tells_what_nobody_can_read_from_it(tmp_path:
     assert broken["verdict"] == "inconclusive"
     assert broken["why"].startswith("calling it failed: LookupError: no such cluster")
     assert broken["why"].endswith("recipe.py:33 broken)")
+    # An error that the tier does not try passes nothing.
+    assert (added["verdict"], added["untried"]) == (
+        "inconclusive",
+        [{"code": "MFSDP353", "severity": "error", "tier": "cpu"}],
+    )
