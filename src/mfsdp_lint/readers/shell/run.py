@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from tree_sitter import Node
@@ -328,11 +329,21 @@ class Runner:
         """Call a function of the script."""
         above, hidden = state.arguments, state.hidden
         state.arguments, state.hidden = arguments, {}
-        ended = self.statement(*function, state)
+        ended = self.within(function[0].made(function[1], ""), state, partial(self.statement, *function))
         for each in ended:
             each.state.arguments = above
             each.state.unhide(None if hidden is None else dict(hidden))
             each.state.arrive("return")
+        return ended
+
+    def within(self, place: Piece, state: State, follow: Callable[[State], list[Ended]]) -> list[Ended]:
+        """Follow code that a file has: BASH_SOURCE names this file, in front of those that led here."""
+        outer = state.variables.get("BASH_SOURCE", LOST)
+        here: Text = (replace(place, text=HOLE, stands=place.path),)
+        state.set("BASH_SOURCE", replace(outer, words=(here, *(outer.words or ())), array=True))
+        ended = follow(state)
+        for each in ended:
+            each.state.set("BASH_SOURCE", outer)
         return ended
 
     def start(self, words: list[Text], state: State) -> list[Ended]:
