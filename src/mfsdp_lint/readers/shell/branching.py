@@ -212,16 +212,20 @@ _ABOUT_ARGUMENTS = re.compile(r"\$(?:#|\{#\}|\{?1\b)|\bgetopts\b")
 """A condition that asks for arguments, of which a script that is just started has none."""
 
 
+_SIMPLE = ("command", "variable_assignment", "variable_assignments", "declaration_command")
 _INDEXED = re.compile(r"\$\{([A-Za-z_]\w*)\[\$?\{?([A-Za-z_]\w*)\}?\]\}")
 
 
-def each_element(script: Script, node: Node, state: State) -> list[State]:
+def each_task(script: Script, node: Node, state: State) -> list[State]:
     """Return a way for each number of a statement's variable that only a scheduler sets: the tasks that the script asks
     for, or the elements of the array that it takes one of (`${FORMATS[$SLURM_ARRAY_TASK_ID]}`).
     """
+    tasks, is_simple = _tasks(script.text), node.type in _SIMPLE
+    if node.type == "function_definition" or not (tasks or is_simple):
+        return [state]
     source = script.source(node)
-    turns = [(name, values) for name, values in _tasks(script.text) if re.search(rf"\b{name}\b", source)]
-    for name, index in _INDEXED.findall(source):
+    turns = [(name, values) for name, values in tasks if re.search(rf"\b{name}\b", source)]
+    for name, index in _INDEXED.findall(source) if is_simple else ():
         elements, variable = state.elements(name), state.variables.get(name)
         if (variable is None or variable.keys is None) and elements is not None:
             turns.append((index, range(len(elements))))
