@@ -271,12 +271,14 @@ def _vscode(path: str, text: str, sources: Sources) -> Iterable[Held | HeldComma
 
 
 def _any(path: str, text: str, sources: Sources) -> Iterable[Held]:
-    from mfsdp_lint.readers.embedding_formats.any_job import text_scripts
+    from mfsdp_lint.readers.embedding_formats.any_job import text_scripts, toml_scripts
     from mfsdp_lint.readers.embedding_formats.formats import yaml_scripts
 
     if path.endswith(".json"):
         with suppress(Unreadable):
             return yaml_scripts(path, text, sources)[0]
+    if path.endswith(".toml") and (held := list(toml_scripts(path, text))):
+        return held
     return text_scripts(path, text, sources)
 
 
