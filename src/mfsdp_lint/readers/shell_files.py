@@ -270,6 +270,12 @@ def _vscode(path: str, text: str, sources: Sources) -> Iterable[Held | HeldComma
     return vscode_scripts(path, text, sources)
 
 
+def _systemd(path: str, text: str, sources: Sources) -> Iterable[Held]:
+    from mfsdp_lint.readers.embedding_formats.systemd import unit_scripts
+
+    return unit_scripts(path, text, sources)
+
+
 def _any(path: str, text: str, sources: Sources) -> Iterable[Held]:
     from mfsdp_lint.readers.embedding_formats.any_job import text_scripts, toml_scripts
     from mfsdp_lint.readers.embedding_formats.formats import yaml_scripts
@@ -309,6 +315,11 @@ HOLDERS = (
         ),
         re.compile(r'"(?:program|module|command)"\s*:'),
         _vscode,
+    ),
+    HolderFiles(
+        FileType("systemd", "a unit of systemd", suffixes=(".service",)),
+        re.compile(r"^\s*ExecStart", re.MULTILINE),
+        _systemd,
     ),
     HolderFiles(
         FileType(
