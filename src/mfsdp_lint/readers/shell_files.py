@@ -276,6 +276,14 @@ def _systemd(path: str, text: str, sources: Sources) -> Iterable[Held]:
     return unit_scripts(path, text, sources)
 
 
+def _snakemake(path: str, text: str, sources: Sources) -> Iterable[Held]:
+    from mfsdp_lint.readers.embedding_formats.any_job import text_scripts
+    from mfsdp_lint.readers.embedding_formats.snakemake import snakefile_scripts
+
+    # (What `run` starts is written in Python.)
+    return list(snakefile_scripts(path, text, sources)) or text_scripts(path, text, sources)
+
+
 def _any(path: str, text: str, sources: Sources) -> Iterable[Held]:
     from mfsdp_lint.readers.embedding_formats.any_job import text_scripts, toml_scripts
     from mfsdp_lint.readers.embedding_formats.formats import yaml_scripts
@@ -320,6 +328,11 @@ HOLDERS = (
         FileType("systemd", "a unit of systemd", suffixes=(".service",)),
         re.compile(r"^\s*ExecStart", re.MULTILINE),
         _systemd,
+    ),
+    HolderFiles(
+        FileType("snakemake", "a workflow of Snakemake", suffixes=(".smk",), names=("Snakefile",)),
+        re.compile(r"^\s+(?:shell|run):", re.MULTILINE),
+        _snakemake,
     ),
     HolderFiles(
         FileType(
