@@ -277,11 +277,9 @@ def _systemd(path: str, text: str, sources: Sources) -> Iterable[Held]:
 
 
 def _snakemake(path: str, text: str, sources: Sources) -> Iterable[Held]:
-    from mfsdp_lint.readers.embedding_formats.any_job import text_scripts
     from mfsdp_lint.readers.embedding_formats.snakemake import snakefile_scripts
 
-    # (What `run` starts is written in Python.)
-    return list(snakefile_scripts(path, text, sources)) or text_scripts(path, text, sources)
+    return snakefile_scripts(path, text, sources)
 
 
 def _any(path: str, text: str, sources: Sources) -> Iterable[Held]:

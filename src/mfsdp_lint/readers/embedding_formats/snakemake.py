@@ -34,7 +34,9 @@ _DEEPEST = 8
 
 
 def snakefile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
-    """Yield the scripts of all rules."""
+    """Yield the scripts of all rules, and then what else has the shape of a command line (what `run` starts)."""
+    from mfsdp_lint.readers.embedding_formats.any_job import text_scripts
+
     text = text if text.endswith("\n") else f"{text}\n"
     values: dict[str, Text] = {}
     for found in _CONFIG.finditer(text):
@@ -44,6 +46,7 @@ def snakefile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
         values |= _entries(
             f"{found['name']}={found['value']}", found.start("value") - len(found["name"]) - 1, "", path, lines, values
         )
+    rest = text
     starts = [found.end() for found in _RULE.finditer(text)]
     for start, end in zip(starts, (*starts[1:], len(text)), strict=True):
         own = dict(values)
@@ -56,6 +59,8 @@ def snakefile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
         for section in shells:
             script = [piece for part in _strings(section["body"], section.start("body"), path, lines) for piece in part]
             yield from held(tuple(each for piece in script for each in _filled_in(piece, own)))
+            rest = rest[: section.start()] + re.sub(r"[^\n]", " ", section[0]) + rest[section.end() :]
+    yield from text_scripts(path, rest, sources)
 
 
 def _configuration(path: str, sources: Sources) -> dict[str, Text]:
