@@ -36,6 +36,7 @@ from mfsdp_lint.readers.python.state.paths import (
     Said,
     with_room,
 )
+from mfsdp_lint.readers.python.state.texts import LOOKS, trace
 from mfsdp_lint.readers.python.values.code import Call, Module
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
@@ -44,7 +45,7 @@ from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
 MENTIONS_LAUNCHER = re.compile(r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|python[\d.]*)\b|sys\.executable")
 
-_DATA = (".yaml", ".yml", ".json", ".toml")
+_DATA = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".ini", ".cfg", ".env", ".txt")
 
 _SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
@@ -161,16 +162,20 @@ class _PlacedCommand:
         """Yield words, and parts of a script, at the texts that spell them; what the call puts together is placed at
         the only text of the program, or of the data that it reads, that has the word or names it (`ckpt_format: x`).
         """
-        behind: Piece | None = None
+        flag: Piece | None = None  # the word in front, where that is a flag
         for number, word in enumerate(words):
             said, last = plain(word), word[-1]
-            if not said.strip() or len(word) > 1 or last.end - last.start == len(said):
-                behind = last if said.strip() else behind
-                yield word
-                continue
-            following = next((plain(each) for each in words[number + 1 :] if plain(each).strip()), "")
-            found = self._right_behind(said, behind) or self._in_a_text(said) or self._named(said, following) or word
-            behind = found[-1] if found is not word else None
+            found: Text | None = word
+            if said.strip(f" \n\t{HOLE}") and len(word) == 1 and last.end - last.start != len(said):
+                following = next((plain(each) for each in words[number + 1 :] if plain(each).strip()), "")
+                found = self._right_behind(said, flag) or self._in_a_text(said) or self._named(said, following)
+                name, equals, value = said.partition("=")
+                if found is None and equals and (own := self._in_a_text(value)) is not None:
+                    found = (_at(f"{name}=", last), *own)
+                if found is None:
+                    # A value whose text is not seen is said where its flag is, sooner than where all are handed on.
+                    found = word if flag is None or said.startswith("-") else (_at(said, flag),)
+            flag = flag if not said.strip() else found[-1] if said.startswith("-") else None
             yield found
 
     def _right_behind(self, said: str, flag: Piece | None) -> Text | None:
@@ -283,13 +288,15 @@ class _PlacedCommand:
         if said.text is None:
             return self._parts(said.value, self.place)
         place = self._piece("", said.text.frame.module, said.text.node)
+        self.interp.looks = LOOKS
+        sources = trace(self.interp, said.text) if isinstance(said.value, str) and " " not in said.value else ()
+        if sources and hasattr(sources[-1][1], "lineno"):
+            place = self._piece("", sources[-1][0], sources[-1][1])
         return (_at(HOLE, place).splitting(),) if said.several else self._parts(said.value, place, said)
 
     def _parts(self, value: Object, place: Piece, said: Said | None = None) -> Text:
         """Return the known parts of a value, all at one place; the folders in it are known from here alone."""
         text, option = _said(value)
-        if option and isinstance(value, Option) and value.said is not None:
-            place, said = self._piece("", value.said[0], value.said[1]), None  # where the default is written
         parts = [part for part in _SYMBOL.split(text) if part] or [""]
         if len(parts) == 1 and not _SYMBOL.fullmatch(text):
             return tuple(replace(each, option=option) for each in self._within(text, place, said))
