@@ -53,7 +53,7 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         {
             "run.sbatch": (
                 "#!/bin/bash\n#PBS -J 1-2\nN=0\nwhile IFS=, read -r a b; do\n  N=$((N+1))\n"
-                f'  if [ "$N" = "$PBS_ARRAY_INDEX" ]; then F=$b; fi\ndone < runs.csv\n{RUN} --save /c --ckpt-format $F\n'
+                f'  [ "$N" = "$PBS_ARRAY_INDEX" ] && F=$b\ndone < runs.csv\n{RUN} --save /c --ckpt-format $F\n'
             ),
             "runs.csv": "a,fsdp_dtensor\nb,torch_dist\nc,torch\n",
         },
@@ -158,9 +158,9 @@ CASES: dict[str, tuple[Files, list[str]]] = {
     ),
     "a list of another module": (
         {
-            "run.py": "import os\nfrom flags import words\nos.system('torchrun pretrain_gpt.py ' + ' '.join(words()))\n",
+            "run.py": "import os\nfrom flags import words\nos.system('torchrun pretrain_gpt.py ' + words())\n",
             "flags.py": f"FSDP = '{FSDP}'\nINIT = ['--save /c', '--ckpt-format torch_dist']\n"
-            "def words():\n    return [FSDP, *INIT]\n",
+            "def words():\n    return ' '.join([FSDP, *INIT])\n",
         },
         [f"flags.py:2 {FORMAT}"],
     ),
@@ -168,7 +168,7 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         {
             "run.py": (
                 "import argparse\nimport subprocess\np = argparse.ArgumentParser()\n"
-                "p.add_argument('--fmt', default='torch_dist',\n               choices=['torch_dist', 'fsdp_dtensor'])\n"
+                "p.add_argument('--fmt', default='torch_dist',\n  choices=['torch_dist', 'fsdp_dtensor'])\n"
                 f"a = p.parse_args()\nwords = ['--use-megatron-fsdp', '--save', '/c', '--ckpt-format', a.fmt]\n{LAUNCH}"
             )
         },
