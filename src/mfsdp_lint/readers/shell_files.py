@@ -270,13 +270,27 @@ def _vscode(path: str, text: str, sources: Sources) -> Iterable[Held | HeldComma
     return vscode_scripts(path, text, sources)
 
 
+def _systemd(path: str, text: str, sources: Sources) -> Iterable[Held]:
+    from mfsdp_lint.readers.embedding_formats.systemd import unit_scripts
+
+    return unit_scripts(path, text, sources)
+
+
+def _snakemake(path: str, text: str, sources: Sources) -> Iterable[Held]:
+    from mfsdp_lint.readers.embedding_formats.snakemake import snakefile_scripts
+
+    return snakefile_scripts(path, text, sources)
+
+
 def _any(path: str, text: str, sources: Sources) -> Iterable[Held]:
-    from mfsdp_lint.readers.embedding_formats.any_job import text_scripts
+    from mfsdp_lint.readers.embedding_formats.any_job import text_scripts, toml_scripts
     from mfsdp_lint.readers.embedding_formats.formats import yaml_scripts
 
     if path.endswith(".json"):
         with suppress(Unreadable):
             return yaml_scripts(path, text, sources)[0]
+    if path.endswith(".toml") and (held := list(toml_scripts(path, text))):
+        return held
     return text_scripts(path, text, sources)
 
 
@@ -307,6 +321,16 @@ HOLDERS = (
         ),
         re.compile(r'"(?:program|module|command)"\s*:'),
         _vscode,
+    ),
+    HolderFiles(
+        FileType("systemd", "a unit of systemd", suffixes=(".service",)),
+        re.compile(r"^\s*ExecStart", re.MULTILINE),
+        _systemd,
+    ),
+    HolderFiles(
+        FileType("snakemake", "a workflow of Snakemake", suffixes=(".smk",), names=("Snakefile",)),
+        re.compile(r"^\s+(?:shell|run):", re.MULTILINE),
+        _snakemake,
     ),
     HolderFiles(
         FileType(

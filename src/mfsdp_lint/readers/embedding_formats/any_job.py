@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from mfsdp_lint.core.lines import Lines
@@ -31,6 +32,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     text_of,
 )
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.python.library.text_places import NoData, Placed
 from mfsdp_lint.readers.shell.script import Piece, Text, plain
 from mfsdp_lint.readers.shell.state import Held
 from mfsdp_lint.readers.yaml.document import YamlDocument
@@ -62,7 +64,7 @@ def _in_section(document: YamlDocument, node: Node, around: Variables, values: M
             around = {**around, **environment(document, each, fill)}
     arguments = [each for name, each in own.items() if _ARGUMENTS.fullmatch(name) and _is_list(document, each)]
     for name, each in own.items():
-        if _PROSE.fullmatch(name) or _ENVIRONMENT.fullmatch(name):
+        if _PROSE.fullmatch(name) or (_ENVIRONMENT.fullmatch(name) and not _has_sections(document, each)):
             continue
         if isinstance(document.follow(each), ScalarNode):
             text = fill(text_of(document, each))
@@ -80,6 +82,11 @@ def _in_section(document: YamlDocument, node: Node, around: Variables, values: M
         elif _starts(document, each):
             behind_it = [other for other in arguments if other is not each]
             yield from held(_of_words(document, [each, *behind_it], fill), around)
+
+
+def _has_sections(document: YamlDocument, node: Node) -> bool:
+    """Tell whether a mapping is one of sections, and not of variables (`[tool.hatch.envs.default]`)."""
+    return any(isinstance(document.follow(each), MappingNode) for each in entries(document, node).values())
 
 
 def _is_list(document: YamlDocument, node: Node) -> bool:
@@ -135,6 +142,42 @@ _KEY = re.compile(r"\s*(?:[-*]\s+)?(?:[\w.$/\"'-]+(?:\[[^]]*\])?\s*(?::=|\?=|=>|
 _LOGICAL = re.compile(r"(?:[^\n\\]|\\\n|\\.)+")
 _COMMENT = re.compile(r"\s*(?:#|//|;|--\s|dnl\b)")
 _BRACED = re.compile(r"(?<!\$)\{[A-Za-z_][\w.\[\]]*\}|\$\{[\w-]+[.\[(][^}]*\}|<%.*?%>|@[A-Z][A-Z0-9_]+@|\{%.*?%\}")
+
+
+def toml_scripts(path: str, text: str) -> Iterator[Held]:
+    """Yield the command lines of a TOML text, which is looked at as a document; none of a text that is not TOML."""
+    from mfsdp_lint.readers.python.library.data import from_toml
+
+    document = YamlDocument(path, Lines(text))
+    offset = document.lines.offset
+
+    def node(placed: Placed, start: int, end: int) -> Node:
+        """Make the node of an entry; what has no place of its own is looked for in that of the entry around it."""
+        if placed.origin is not None and (span := placed.origin.focus) is not None:
+            own = offset(span.line, span.column), offset(span.end_line, span.end_column)
+            start, end = own if own[0] > start or own[1] < end else (start, end)
+        if isinstance(placed.value, dict):
+            entries: list[tuple[Node, Node]] = []
+            for name, each in placed.value.items():
+                found = re.compile(rf"(?<![\w-]){re.escape(name)}[\"']?\s*=").search(text, start, end)
+                inner = node(each, found.end() if found else start, end)
+                entries.append((ScalarNode(start, start, start, "str", name, ""), inner))
+            return MappingNode(start, end, start, "map", tuple(entries), True, 1, 1)
+        if isinstance(placed.value, list):
+            elements: list[Node] = []
+            at = start
+            for each in placed.value:
+                elements.append(node(replace(each, origin=None), at, end))
+                at = elements[-1].end if elements[-1].end < end else at
+            return SequenceNode(start, end, start, "seq", tuple(elements), True, 1, 1)
+        value = placed.value
+        said = str(value).lower() if isinstance(value, bool) else str(value)
+        at = text.find(said, start, end) if said and "\n" not in said else -1
+        start, end = (at, at + len(said)) if at >= 0 else (start, end)
+        return ScalarNode(start, end, start, "str", said, "|" if "\n" in said else '"')
+
+    with suppress(NoData):
+        yield from job_scripts(document, node(from_toml(path, text), 0, len(text)))
 
 
 def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:

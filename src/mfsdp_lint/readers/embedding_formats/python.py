@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, TypeGuard
 
 from mfsdp_lint.core.lines import Lines
@@ -35,6 +36,7 @@ from mfsdp_lint.readers.python.state.paths import (
     Said,
     with_room,
 )
+from mfsdp_lint.readers.python.state.texts import LOOKS, trace
 from mfsdp_lint.readers.python.values.code import Call, Module
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
@@ -43,7 +45,7 @@ from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
 MENTIONS_LAUNCHER = re.compile(r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|python[\d.]*)\b|sys\.executable")
 
-_DATA = (".yaml", ".yml", ".json", ".toml")
+_DATA = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".ini", ".cfg", ".env", ".txt")
 
 _SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
@@ -147,60 +149,91 @@ class _PlacedCommand:
         if not known:
             return None
         if command.script is not None:
-            return Held(self._filled_in(command.script), variables, folder, command.when)
+            text = self._spelled([(piece,) for piece in self._filled_in(command.script)])
+            return Held(tuple(piece for part in text for piece in part), variables, folder, command.when)
         words = tuple(map(self._filled_in, command.words))
         if not words or words[0][0].text == HOLE:
             return None
-        words = tuple(self._by_name(words))
+        words = tuple(self._spelled(words))
         body = None if command.input is None else self._filled_in(command.input)
         return HeldCommand(words, self.place.span, variables, folder, command.when, body)
 
-    def _by_name(self, words: Sequence[Text]) -> Iterator[Text]:
-        """Yield the words of a command. A flag that the script makes of a name is placed, with its value, where the
-        name stands, if that is a single place in the script and in the files that it may read (`ckpt_format: x`).
+    def _spelled(self, words: Sequence[Text]) -> Iterator[Text]:
+        """Yield words, and parts of a script, at the texts that spell them; what the call puts together is placed at
+        the only text of the program, or of the data that it reads, that has the word or names it (`ckpt_format: x`).
         """
-        value: Piece | None = None
+        flag: Piece | None = None  # the word in front, where that is a flag
         for number, word in enumerate(words):
-            said = plain(word)
-            name, equals, own = said.removeprefix("--").partition("=")
-            is_made = len(word) == 1 and word[0].end - word[0].start != len(said)
-            if value is not None and is_made and plain(word) == value.text:
-                yield (value,)
-                value = None
-                continue
-            value = None
-            found = self._named(name) if is_made and said.startswith("--") and name else None
-            behind = own if equals else plain(words[number + 1]) if number + 1 < len(words) else ""
-            if found is None:
-                yield word
-                continue
-            lines, path, match = found
-            text = match["value"].strip("\"'")
-            at = match.start("value") + match["value"].index(text) if text else 0
-            piece = Piece(text, path, lines, at, at + len(text))
-            if equals and text == own:
-                yield (_at(f"--{name}=", Piece("", path, lines, *match.span("name"))), piece)
-            else:
-                value = piece if text == behind else None
-                yield (_at(said, Piece("", path, lines, *match.span("name"))),)
+            said, last = plain(word), word[-1]
+            found: Text | None = word
+            if said.strip(f" \n\t{HOLE}") and len(word) == 1 and last.end - last.start != len(said):
+                following = next((plain(each) for each in words[number + 1 :] if plain(each).strip()), "")
+                found = self._right_behind(said, flag) or self._in_a_text(said) or self._named(said, following)
+                name, equals, value = said.partition("=")
+                if found is None and equals and (own := self._in_a_text(value)) is not None:
+                    found = (_at(f"{name}=", last), *own)
+                if found is None:
+                    # A value whose text is not seen is said where its flag is, sooner than where all are handed on.
+                    found = word if flag is None or said.startswith("-") else (_at(said, flag),)
+            flag = flag if not said.strip() else found[-1] if said.startswith("-") else None
+            yield found
 
-    def _named(self, name: str) -> tuple[Lines, str, re.Match[str]] | None:
-        spelled = re.sub(r"[-_]", "[-_]", re.escape(name).replace("\\-", "-"))
+    def _right_behind(self, said: str, flag: Piece | None) -> Text | None:
+        """Return the place of a value: right behind the place of its flag, or of the name that the flag is made of."""
+        if flag is None or not said:
+            return None
+        text = flag.lines.text
+        match = re.compile(rf"[\s\"',:=]{{1,20}}(?P<said>{re.escape(said)})(?![\w.-])").match(text, flag.end)
+        return None if match is None else (Piece(said, flag.path, flag.lines, *match.span("said")),)
+
+    def _in_a_text(self, said: str) -> Text | None:
+        """Return the place of a word in the only text in quotes that has it."""
+        if not _SPELLED.fullmatch(said):
+            return None
+        word = re.compile(rf"(?<![\w.-]){re.escape(said)}(?![\w.-])")
+        found: list[tuple[str, Lines, int]] = []
+        for path, lines in self._texts():
+            if path.endswith(_DATA):
+                found += [(path, lines, match.start()) for match in word.finditer(lines.text)]
+            elif word.search(lines.text):
+                for start, end in _quoted(lines.text):
+                    found += [(path, lines, match.start()) for match in word.finditer(lines.text, start, end)]
+        if len(found) != 1:
+            return None
+        path, lines, at = found[0]
+        return (Piece(said, path, lines, at, at + len(said)),)
+
+    def _named(self, said: str, following: str) -> Text | None:
+        """Return the place of a flag, or of an override, where its name stands in front of its value."""
+        name, equals, value = said.removeprefix("--").partition("=")
+        if not (equals or said.startswith("--")) or not re.fullmatch(r"[A-Za-z][\w.-]*", name):
+            return None
+        spelled = re.sub(r"[-_]", "[-_]", re.escape(name.rpartition(".")[2]).replace("\\-", "-"))
         pattern = re.compile(
             rf"(?<![\w-])[\"']?(?:--)?(?P<name>{spelled})[\"']?\s*(?::|=(?!=))\s*(?P<value>\"[^\"]*\"|'[^']*'|[^\s,)}}\]#]+)"
         )
-        sources = self.interp.finder.sources
-        own = (call[0].path for call in self.command.calls)
-        data = (each for each in sorted(self.interp.dependencies.data) if each.endswith(_DATA) and sources.exists(each))
-        found = [
-            (path, match)
-            for path in dict.fromkeys((*own, *map(os.path.relpath, data)))
-            for match in pattern.finditer(sources.text_or_none(path) or "")
-        ]
-        if len(found) != 1:
+        found = [(path, lines, match) for path, lines in self._texts() for match in pattern.finditer(lines.text)]
+        alike = [each for each in found if _is_said(each[2]["value"], value if equals else following)]
+        if len(found) != 1 and len(alike) != 1:
             return None
-        path, match = found[0]
-        return Lines(match.string), path, match
+        path, lines, match = found[0] if len(found) == 1 else alike[0]
+        start, own = match.start("value"), match["value"].strip("\"'")
+        start += match["value"].index(own)
+        flag = _at(said[: len(said) - len(value)], Piece("", path, lines, *match.span("name")))
+        if not equals:
+            return (flag,)
+        place = Piece(own, path, lines, start, start + len(own))
+        return (flag, place if own == value else _at(value, place))
+
+    def _texts(self) -> Iterator[tuple[str, Lines]]:
+        """Yield the files of the program, and those that it may read."""
+        sources = self.interp.finder.sources
+        own = [module.path for module in self.interp.finder.by_path.values() if module is not None]
+        data = (each for each in sorted(self.interp.dependencies.data) if each.endswith(_DATA) and sources.exists(each))
+        for path in dict.fromkeys((*own, *map(os.path.relpath, data))):
+            if path not in self.lines:
+                self.lines[path] = Lines(sources.text_or_none(path) or "")
+            yield path, self.lines[path]
 
     def note(self, files: dict[str, Text]) -> None:
         """Note the file that is written."""
@@ -255,6 +288,10 @@ class _PlacedCommand:
         if said.text is None:
             return self._parts(said.value, self.place)
         place = self._piece("", said.text.frame.module, said.text.node)
+        self.interp.looks = LOOKS
+        sources = trace(self.interp, said.text) if isinstance(said.value, str) and " " not in said.value else ()
+        if sources and hasattr(sources[-1][1], "lineno"):
+            place = self._piece("", sources[-1][0], sources[-1][1])
         return (_at(HOLE, place).splitting(),) if said.several else self._parts(said.value, place, said)
 
     def _parts(self, value: Object, place: Piece, said: Said | None = None) -> Text:
@@ -311,6 +348,34 @@ class _PlacedCommand:
             return Piece(text, path, lines, 0, 0)
         start, end = lines.offset(span.line, span.column), lines.offset(span.end_line, span.end_column)
         return Piece(text, path, lines, start, end)
+
+
+_SPELLED = re.compile(r"--?[A-Za-z][\w.-]+(?:=\S+)?|[A-Za-z_][\w.-]{3,}(?:=\S+)?")
+"""Words that are looked for: flags, overrides, names; a number, and a short word, may stand anywhere."""
+
+
+def _is_said(written: str, said: str) -> bool:
+    """Tell whether a text of Python, YAML or TOML is a value as a command line says it."""
+    own = written.strip("\"'")
+    return own == said or own.lower() == said.lower() in ("true", "false", "none", "null")
+
+
+@lru_cache(maxsize=64)
+def _quoted(text: str) -> Sequence[tuple[int, int]]:
+    """Return where the texts of a program in Python are, without those that only document it."""
+    lines = Lines(text)
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    documents = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    found = (
+        each
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in documents
+    )
+    spans = (lines.of_node("", each) for each in found)
+    return [(lines.offset(each.line, each.column), lines.offset(each.end_line, each.end_column)) for each in spans]
 
 
 def _is_name(key: object) -> TypeGuard[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -19,11 +20,14 @@ from mfsdp_lint.readers.shell.script import Piece, Text, plain
 from mfsdp_lint.readers.shell.state import Held, Variable
 
 _DEEPEST = 16
-"""Variables within variables, and files that include files."""
+"""Variables within variables, and files that include files; and targets that need targets."""
+
+_MOST_WAYS = 8
+"""Ways to a target that are kept apart."""
 
 _LINE = re.compile(r"(?P<line>(?:\\\n|[^\n])*)(?:\n|\Z)")
 _ASSIGNED = re.compile(
-    r"\s*(?:override\s+|private\s+)*(?P<export>export\s+)?(?P<name>[\w.-]+)\s*"
+    r"\s*(?:override\s+|(?P<private>private\s+))*(?P<export>export\s+)?(?P<name>[\w.-]+)\s*"
     r"(?P<how>:{0,3}=|\?=|\+=|!=)[ \t]*(?P<value>(?:\\\n|[^\n])*)"
 )
 _RULE = re.compile(r"(?P<targets>[^\s:#=][^:#=\n]*):(?!=|:=)(?P<rest>(?:\\\n|[^\n])*)")
@@ -49,12 +53,17 @@ class _Makefile:
 
 @dataclass(slots=True)
 class _Rule:
-    """The lines of a recipe, and the variables of its target alone."""
+    """The lines of a recipe, and the variables of its target, which its prerequisites have as well: with `added`, what
+    the target adds to a value from elsewhere, and without those that are `private`.
+    """
 
     target: str
     lines: list[Text] = field(default_factory=list)
     own: dict[str, Text | None] = field(default_factory=dict)
+    added: dict[str, Text] = field(default_factory=dict)
     exported: set[str] = field(default_factory=set)
+    private: set[str] = field(default_factory=set)
+    prerequisites: set[str] = field(default_factory=set)
 
 
 def makefile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
@@ -62,13 +71,34 @@ def makefile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
     made = _Makefile(path)
     _read(made, path, text, sources, _DEEPEST)
     for rule in made.rules:
-        known = made.variables | rule.own
-        exported = known.keys() if made.all_exported else made.exported | rule.exported
-        variables = {name: _variable(name, known, rule.target) for name in sorted(exported)}
-        lines = [_expanded(line, known, rule.target, _DEEPEST) for line in rule.lines]
-        for script in [_joined(lines)] if made.one_shell else lines:
-            if script:
-                yield Held(script, variables)
+        seen: set[object] = set()
+        for own, exports in _ways_to(made, rule, _DEEPEST) if rule.lines else ():
+            known = made.variables | own
+            exported = known.keys() if made.all_exported else made.exported | exports
+            variables = {name: _variable(name, known, rule.target) for name in sorted(exported)}
+            lines = [_expanded(line, known, rule.target, _DEEPEST) for line in rule.lines]
+            for script in [_joined(lines)] if made.one_shell else lines:
+                said = plain(script), *((name, plain(each.text or ())) for name, each in variables.items())
+                if script and said not in seen:
+                    seen.add(said)
+                    yield Held(script, variables)
+
+
+def _ways_to(made: _Makefile, rule: _Rule, depth: int) -> Iterator[tuple[dict[str, Text | None], set[str]]]:
+    """Yield the variables of a target, and those of them that are exported, each way that `make` leads to it: by
+    itself, and for every target that it is a prerequisite of, with the variables of that one (section 6.11).
+    """
+    yield rule.own, rule.exported
+    for above in made.rules if depth else ():
+        if rule.target in above.prerequisites and above is not rule:
+            for outer, exported in islice(_ways_to(made, above, depth - 1), _MOST_WAYS):
+                outer = {name: each for name, each in outer.items() if name not in above.private}
+                added = {
+                    name: before and (*before, *_mark(before, " "), *rule.added[name])
+                    for name, before in outer.items()
+                    if name in rule.added
+                }
+                yield outer | rule.own | added, exported | rule.exported
 
 
 def _read(made: _Makefile, path: str, text: str, sources: Sources, depth: int) -> None:
@@ -130,6 +160,8 @@ def _read(made: _Makefile, path: str, text: str, sources: Sources, depth: int) -
             targets = named["targets"].split()
             made.one_shell = made.one_shell or ".ONESHELL" in targets
             rules = [_rule(made, target, new=own is None) for target in targets if not target.startswith(".")]
+            for each in rules if own is None else ():
+                each.prerequisites.update(named["rest"].partition(";")[0].split())
             if own is None and ";" in named["rest"] and all(each is True for each in open_):
                 start = found.start() + named.start("rest") + named["rest"].index(";") + 1
                 for each in rules:
@@ -138,6 +170,12 @@ def _read(made: _Makefile, path: str, text: str, sources: Sources, depth: int) -
                 for each in rules:
                     start = found.start() + named.start("rest")
                     _assign(made, each.own, own, start, path, lines, known=None not in open_)
+                    each.private |= {own["name"]} if own["private"] else set()
+                    if own["how"] == "+=":
+                        start += own.start("value")
+                        before = each.added.get(own["name"], ())
+                        value = _piece(own["value"].rstrip(), path, lines, start)
+                        each.added[own["name"]] = (*before, *_mark(before, " "), value)
                     each.exported |= {own["name"]} if own["export"] else set()
 
 

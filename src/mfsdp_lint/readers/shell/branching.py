@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -212,30 +212,57 @@ _ABOUT_ARGUMENTS = re.compile(r"\$(?:#|\{#\}|\{?1\b)|\bgetopts\b")
 """A condition that asks for arguments, of which a script that is just started has none."""
 
 
+_SIMPLE = ("command", "variable_assignment", "variable_assignments", "declaration_command")
 _INDEXED = re.compile(r"\$\{([A-Za-z_]\w*)\[\$?\{?([A-Za-z_]\w*)\}?\]\}")
 
 
-def each_element(script: Script, node: Node, state: State) -> list[State]:
-    """Return a way for each element of an array of which a statement takes one, by a variable that only somebody else
-    sets: `${FORMATS[$SLURM_ARRAY_TASK_ID]}` is another one in each task of the job.
+def each_task(script: Script, node: Node, state: State) -> list[State]:
+    """Return a way for each number of a statement's variable that only a scheduler sets: the tasks that the script asks
+    for, or the elements of the array that it takes one of (`${FORMATS[$SLURM_ARRAY_TASK_ID]}`).
     """
-    for name, index in _INDEXED.findall(script.source(node)):
-        elements = state.elements(name)
-        variable = state.variables.get(name)
-        if (
-            (variable is not None and variable.keys is not None)
-            or index in state.variables
-            or state.lost
-            or elements is None
-            or not 1 < len(elements) <= _MOST_TURNS
-        ):
+    tasks, is_simple = _tasks(script.text), node.type in _SIMPLE
+    if node.type == "function_definition" or not (tasks or is_simple):
+        return [state]
+    source = script.source(node)
+    turns = [(name, values) for name, values in tasks if re.search(rf"\b{name}\b", source)]
+    for name, index in _INDEXED.findall(source) if is_simple else ():
+        elements, variable = state.elements(name), state.variables.get(name)
+        if (variable is None or variable.keys is None) and elements is not None:
+            turns.append((index, range(len(elements))))
+    for name, values in turns:
+        if name in state.variables or state.lost or not 1 < len(values) <= _MOST_TURNS:
             continue
-        ways = [state, *(state.fork() for _ in elements[1:])]
-        for number, way in enumerate(ways):
-            way.set(index, Variable(((script.made(node, str(number)),),), exported=None))
-            way.when += (f"{index}={number}",)
+        ways = [state, *(state.fork() for _ in values[1:])]
+        for number, way in zip(values, ways, strict=True):
+            way.set(name, Variable(((script.made(node, str(number)),),), exported=None))
+            way.when += (f"{name}={number}",)
         return ways
     return [state]
+
+
+_ARRAYS = (
+    (re.compile(r"^#SBATCH\s+(?:--array[= ]|-a\s*)(?P<tasks>[\d,:-]+)", re.MULTILINE), "SLURM_ARRAY_TASK_ID"),
+    (re.compile(r"^#PBS\s+-J\s*(?P<tasks>[\d:-]+)", re.MULTILINE), "PBS_ARRAY_INDEX"),
+    (re.compile(r"^#\$\s+-t\s*(?P<tasks>[\d:-]+)", re.MULTILINE), "SGE_TASK_ID"),
+    (re.compile(r"^#BSUB\s+-J\s*\S+?\[(?P<tasks>[\d,:-]+)", re.MULTILINE), "LSB_JOBINDEX"),
+)
+"""Lines by which a script asks a scheduler for several tasks, and the variable with the number of each: sbatch(1),
+qsub(1B) of PBS Professional, qsub(1) of Grid Engine, bsub(1)."""
+
+
+@lru_cache(maxsize=64)
+def _tasks(text: str) -> Sequence[tuple[str, Sequence[int]]]:
+    """Return the variables that number the tasks of a script, with the numbers that they have."""
+    found: list[tuple[str, Sequence[int]]] = []
+    for pattern, name in _ARRAYS:
+        numbers: list[int] = []
+        said = pattern.search(text)
+        for part in said["tasks"].split(",") if said else ():
+            task = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?(?::([1-9]\d{0,5}))?", part)
+            first, last, step = task.groups() if task else (None, None, None)
+            numbers += range(int(first), int(last or first) + 1, int(step or 1))[: _MOST_TURNS + 1] if first else ()
+        found += [(name, numbers)] if numbers else []
+    return found
 
 
 def decided(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:

@@ -281,7 +281,8 @@ def _source(runner: Runner, script: Script, node: Node, words: list[Text], state
     above = state.arguments
     if len(words) > 2:
         state.arguments = words[2:]
-    ended = runner.text(text, state)
+    place = script.made(node, "")
+    ended = runner.within(replace(place, path=text[0].path) if text else place, state, partial(runner.text, text))
     for each in ended:
         each.state.arguments = above
         each.state.arrive("return")
@@ -470,6 +471,12 @@ def _text_program(runner: Runner, script: Script, node: Node, words: list[Text],
     """Follow a program that only makes a text of a text: it prints that, and has succeeded if there is some."""
     name = posixpath.basename(plain(words[0]))
     arguments = [known(word) for word in words[1:]]
+    if name == "basename":  # a file has its name wherever its folder lies
+        paths = [located(word) or "" for word in words[1:]]
+        arguments = [
+            each if HOLE not in plain(word) or each.rpartition("/")[2].strip(".") else None
+            for each, word in zip(paths, words[1:], strict=True)
+        ]
     sources: list[Text] = [] if state.input is None else [state.input]
 
     def read(path: str) -> str | None:

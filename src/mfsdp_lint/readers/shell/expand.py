@@ -14,7 +14,19 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import BREAK, EXPANSIONS, Piece, Script, Text, known, option, placed, plain, words
+from mfsdp_lint.readers.shell.script import (
+    BREAK,
+    EXPANSIONS,
+    Piece,
+    Script,
+    Text,
+    known,
+    located,
+    option,
+    placed,
+    plain,
+    words,
+)
 from mfsdp_lint.readers.shell.state import State, Variable
 
 if TYPE_CHECKING:
@@ -626,7 +638,9 @@ class Expander:
         """Expand `${X%.*}`, `${X//a/b}`, `${X,,}`: the result is known where the text and the pattern are known."""
         found = None if change is None or HOLE in plain(text) else changed_text(plain(text), change)
         if found is None:
-            yield self.hole(node)
+            path = None if change is None else located(text)
+            folder = path and change and changed_text(path if "/" in path else f"./{path}", change)
+            yield replace(self.hole(node), stands=folder or "")  # `${BASH_SOURCE%/*}`
         else:
             pieces = placed(found, [text], lambda part: self.script.made(node, part)) or (self.script.made(node, ""),)
             yield from (replace(piece, splits=True, option=piece.option or option(text)) for piece in pieces)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -35,15 +36,24 @@ def overlooked(path: str, runner: Runner) -> Unfollowed | None:
     None where there is no such command, or the program that it starts was followed and is not told to shard.
     """
     launches = {launch.span: launch for launch in runner.launches}
+    found = ((place, reason) for place, reason in _reasons(runner, launches) if reason)
+    place, reason = next(found, (None, ""))
+    if place is None:
+        return None
+    return Unfollowed(posixpath.basename(path), path, path, place.line, "launch", "out of sight", reason, place)
+
+
+def _reasons(runner: Runner, launches: dict[Span, ShellLaunch]) -> Iterator[tuple[Span, str]]:
+    """Yield the commands that may start a run, those of scripts first, each with its reason."""
     for script in list(runner.scripts.values()):
         for node in script.nodes():
-            place = script.span(node) if node.type == "command" else None
-            if place is not None and _TRAINS.search(script.source(node) + _words_of(launches.get(place))):
-                reason = _reason(script, node, launches.get(place), runner, place)
-                if reason:
-                    name = posixpath.basename(path)
-                    return Unfollowed(name, path, path, place.line, "launch", "out of sight", reason, place)
-    return None
+            if node.type == "command":
+                launch = launches.pop(place := script.span(node), None)
+                if _TRAINS.search(script.source(node) + _words_of(launch)):
+                    yield place, _reason(script, node, launch, runner, place)
+    for place, launch in launches.items():
+        if _TRAINS.search(_words_of(launch)):
+            yield place, _reason_of_launch(launch, runner)
 
 
 def _is_message(script: Script, node: Node) -> bool:
@@ -53,7 +63,7 @@ def _is_message(script: Script, node: Node) -> bool:
 
 
 def _words_of(launch: ShellLaunch | None) -> str:
-    return "" if launch is None else " ".join(map(plain, launch.started.arguments))
+    return "" if launch is None else " ".join(map(plain, (launch.started.program, *launch.started.arguments)))
 
 
 def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Runner, place: Span) -> str:
@@ -62,17 +72,26 @@ def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Runn
     if name in BUILTINS or STARTS_NOTHING.fullmatch(name):
         return ""
     if launch is not None:
-        at_hand = program_of(launch, runner.path, runner.sources)
-        if at_hand is not None:
-            text = runner.sources.text_or_none(at_hand)
-            is_told = _SHARDS.search(_words_of(launch)) and text is not None and not trains_nothing(text)
-            return f"{at_hand} makes no configuration that is known" if is_told else ""
-        program = plain(launch.started.program)
-        if any(HOLE in plain(word) and any(piece.splits for piece in word) for word in launch.started.arguments):
-            return f"the words that {posixpath.basename(program)} is given are not known"
-        return f"{posixpath.basename(program)} is not at hand, and its words give no settings of Megatron"
+        return _reason_of_launch(launch, runner)
     if place not in runner.followed:
         return "no way that is followed leads to this launch"
     if re.fullmatch(r"\w[\w.-]*", name) and not may_start(name) and not _is_message(script, node):
         return f"the launch goes through `{name}`, which is not followed"
     return ""
+
+
+def _reason_of_launch(launch: ShellLaunch, runner: Runner) -> str:
+    at_hand = program_of(launch, runner.path, runner.sources)
+    if at_hand is not None:
+        text = runner.sources.text_or_none(at_hand)
+        is_told = _SHARDS.search(_words_of(launch)) and text is not None and not trains_nothing(text)
+        return f"{at_hand} makes no configuration that is known" if is_told else ""
+    program = posixpath.basename(plain(launch.started.program))
+    if has_open_words(launch):
+        return f"the words that {program} is given are not known"
+    return f"{program} is not at hand, and its words give no settings of Megatron"
+
+
+def has_open_words(launch: ShellLaunch) -> bool:
+    """Tell whether a program is given words of which nobody knows how many they are."""
+    return any(HOLE in plain(word) and any(piece.splits for piece in word) for word in launch.started.arguments)

@@ -39,7 +39,7 @@ from mfsdp_lint.readers.relevance import Relevance, trains_nothing
 from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, conversions, loadings_of, with_notices
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
-from mfsdp_lint.readers.shell.overlooked import overlooked
+from mfsdp_lint.readers.shell.overlooked import has_open_words, overlooked
 from mfsdp_lint.readers.shell.run import Runner, TooMuch
 from mfsdp_lint.readers.shell.script import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.shapes import (
@@ -213,8 +213,13 @@ def _kinds(
     """Pair each launch with its configuration; `unfollowed` receives the programs that surely end without a run."""
     runs = {} if programs is None else _runs(path, launches, sources, programs, unfollowed)
     found: list[tuple[ShellLaunch, LaunchShape | FollowedRun]] = []
-    for number, launch in enumerate(launches):
-        shape = None if launch.hands_on or _trains_nothing(path, launch, sources) else _shape(launch)
+    shapes = [
+        None if launch.hands_on or _trains_nothing(path, launch, sources) else _shape(launch) for launch in launches
+    ]
+    at_place = {launch.span: shape for launch, shape in zip(launches, shapes, strict=True) if shape}
+    for number, (launch, shape) in enumerate(zip(launches, shapes, strict=True)):
+        if shape is None and has_open_words(launch):
+            shape = at_place.get(launch.span)  # on this way too it starts a run, of which less is known
         several: Sequence[LaunchShape | FollowedRun] = runs.get(number) or ([shape] if shape else [])
         found += [(launch, kind) for kind in several]
     return found

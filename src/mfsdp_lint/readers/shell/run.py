@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import pairwise
 from typing import TypeVar
 
 from tree_sitter import Node
@@ -18,7 +20,7 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.branching import (
     case_statement,
     decided,
-    each_element,
+    each_task,
     either,
     for_statement,
     if_statement,
@@ -88,8 +90,6 @@ _READS = {*_CLUSTER, *TEXT_PROGRAMS, "bash", "sh", "zsh", "sbatch", "envsubst", 
 _READ_BY_COMMANDS_IN_THEM = ("while_statement", "for_statement", "if_statement", "compound_statement", "subshell")
 
 _NAMES_SHELL = re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?:ba|da|k|z)?sh\b")
-
-_SIMPLE = ("command", "variable_assignment", "variable_assignments", "declaration_command")
 
 T = TypeVar("T")
 
@@ -202,7 +202,7 @@ class Runner:
         self.followed.add(script.span(node))
         self.depth += 1
         try:
-            ways = each_element(script, node, state) if node.type in _SIMPLE else [state]
+            ways = each_task(script, node, state)
             return [ended for way in ways for ended in self._statement(script, node, way)]
         finally:
             self.depth -= 1
@@ -286,7 +286,13 @@ class Runner:
     # Commands
 
     def _command(self, script: Script, node: Node, state: State) -> list[Ended]:
-        nodes = [child for child in node.children if child.is_named and not child.type.endswith("redirect")]
+        nodes = [
+            child
+            for child in node.children
+            if child.is_named and child.type != "comment" and not child.type.endswith("redirect")
+        ]
+        for _ in range(_on_lines_before(script, nodes)):
+            assign(self.expander(script, state), nodes.pop(0))
         before = state.fork() if nodes and nodes[0].type == "variable_assignment" else state
         prefix = [child for child in nodes if child.type == "variable_assignment"]
         for child in prefix:
@@ -333,11 +339,21 @@ class Runner:
         """Call a function of the script."""
         above, hidden = state.arguments, state.hidden
         state.arguments, state.hidden = arguments, {}
-        ended = self.statement(*function, state)
+        ended = self.within(function[0].made(function[1], ""), state, partial(self.statement, *function))
         for each in ended:
             each.state.arguments = above
             each.state.unhide(None if hidden is None else dict(hidden))
             each.state.arrive("return")
+        return ended
+
+    def within(self, place: Piece, state: State, follow: Callable[[State], list[Ended]]) -> list[Ended]:
+        """Follow code that a file has: BASH_SOURCE names this file, in front of those that led here."""
+        outer = state.variables.get("BASH_SOURCE", LOST)
+        here: Text = (replace(place, text=HOLE, stands=place.path),)
+        state.set("BASH_SOURCE", replace(outer, words=(here, *(outer.words or ())), array=True))
+        ended = follow(state)
+        for each in ended:
+            each.state.set("BASH_SOURCE", outer)
         return ended
 
     def start(self, words: list[Text], state: State) -> list[Ended]:
@@ -573,6 +589,19 @@ def _name(script: Script, node: Node) -> str:
     """Return the name of the program that a command starts; "" for any other statement."""
     named = node.child_by_field_name("name") if node.type == "command" else None
     return "" if named is None else script.source(named)
+
+
+def _on_lines_before(script: Script, nodes: Sequence[Node]) -> int:
+    """Return how many of a command's nodes are assignments on lines before it: of `A=1 B=2` the grammar makes one
+    command with what is on the next line.
+    """
+    count = 0
+    for number, (node, after) in enumerate(pairwise(nodes), 1):
+        if node.type != "variable_assignment":
+            break
+        if "\n" in script.text[script.bounds(node)[1] : script.bounds(after)[0]].replace("\\\n", ""):
+            count = number
+    return count
 
 
 _WRITES = ("command", "compound_statement", "pipeline")

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from mfsdp_lint.readers.regular_expressions import NotMatched, compiled, matched
+from mfsdp_lint.readers.shell.expand import number_of
 from mfsdp_lint.readers.shell.queries import query
 
 Read = Callable[[str], "str | None"]
@@ -307,7 +308,10 @@ def _substituted(command: re.Match[str], line: str, *, extended: bool) -> tuple[
     return text, bool(count)
 
 
-_AWK = re.compile(r"\s*(?P<when>[^{}]*?)\s*(?:\{\s*print\b\s*(?P<said>[^{}]*?)\s*;?\s*(?P<exit>exit\s*;?\s*)?\})?\s*")
+_AWK = re.compile(
+    r"\s*(?:BEGIN\s*\{\s*FS\s*=\s*\"(?P<mark>[^\"]*)\"\s*;?\s*\}\s*;?)?\s*(?P<when>[^{}]*?)\s*"
+    r"(?:\{\s*print(?P<form>f)?\b\s*(?P<said>[^{}]*?)\s*;?\s*(?P<exit>exit\s*;?\s*)?\})?\s*"
+)
 _AWK_TOKEN = re.compile(
     r'\s*(?:(?P<text>"(?:\\.|[^"\\])*")|\$(?P<field>\d+|NF|\w+)|(?P<number>\d+)|(?P<name>[A-Za-z_]\w*)|(?P<comma>,))'
 )
@@ -319,10 +323,10 @@ def _awk(arguments: Sequence[str], given: str | None, read: Read) -> str:
         word = operands.pop(0)
         options.append((word[1], word[2:] or operands.pop(0)))
     names = dict(each.split("=", 1) for letter, each in options if letter == "v" and "=" in each)
-    marks = [each for letter, each in options if letter == "F"]
     rule = _AWK.fullmatch(operands.pop(0))
     if rule is None or any(letter not in "Fv" for letter, _ in options):
         raise NotFollowed
+    marks = [*(each for letter, each in options if letter == "F"), *filter(None, [rule["mark"]])]
     found: list[str] = []
     lines = _lines(_texts(operands, given, read))
     for number, line in enumerate(lines, 1):
@@ -332,11 +336,16 @@ def _awk(arguments: Sequence[str], given: str | None, read: Read) -> str:
         here |= {str(n): field for n, field in enumerate(fields, 1)}
         if not _awk_holds(rule["when"], here):
             continue
-        said = rule["said"]
-        found.append(line if not said else " ".join(_awk_text(part, here) for part in _awk_parts(said)))
+        parts = [_awk_text(part, here) for part in _awk_parts(rule["said"] or "$0")]
+        if not rule["form"]:
+            found.append(" ".join(parts) + "\n")
+        elif parts[0].count("%s") == parts[0].count("%") == len(parts) - 1 and "{" not in parts[0]:
+            found.append(parts[0].replace("%s", "{}").format(*parts[1:]))
+        else:
+            raise NotFollowed
         if rule["exit"]:
             break
-    return _joined(found)
+    return "".join(found)
 
 
 def _awk_parts(said: str) -> list[str]:
@@ -344,7 +353,13 @@ def _awk_parts(said: str) -> list[str]:
 
 
 def _awk_text(said: str, names: dict[str, str]) -> str:
-    """Return the text of an expression: fields, texts and variables, one behind the other."""
+    """Return the text of an expression: fields, texts and variables, one behind the other; or a number."""
+    said = re.sub(r"\$\(([^()]*)\)", lambda inner: f"${_awk_text(inner[1], names)}", said)
+    if re.search(r"[-+*%]", re.sub(r'"(?:\\.|[^"\\])*"', "", said)):
+        number = number_of(re.sub(r"\$(\w+)", lambda field: _awk_text(field[0], names), said), names.get)
+        if number is None:
+            raise NotFollowed
+        return str(number)
     found, at = "", 0
     while at < len(said.rstrip()):
         token = _AWK_TOKEN.match(said, at)
@@ -479,8 +494,6 @@ def _xargs(arguments: Sequence[str], given: str | None, read: Read) -> str:
 
 
 def _expr(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    from mfsdp_lint.readers.shell.expand import number_of
-
     number = number_of(" ".join(arguments), lambda _: None)
     if number is None:
         raise NotFollowed

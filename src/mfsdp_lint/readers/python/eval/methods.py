@@ -204,9 +204,9 @@ def _update(interp: Interpreter, owner: DictObject, call: Call) -> None:
             if argument.writes.get(MAY_HAVE_CHANGED):
                 interp.record(owner, MAY_HAVE_CHANGED, True)
             continue
-        given = iterate(interp, argument, call.frame) or [None]
-        pairs = [_as_tuple(each) for each in given]
-        if not all_are(pairs, tuple) or any(len(pair) != 2 for pair in pairs):
+        given = iterate(interp, argument, call.frame)
+        pairs = [_as_tuple(each) for each in ([None] if given is None else given)]
+        if given is None or not all_are(pairs, tuple) or any(len(pair) != 2 for pair in pairs):
             forget_reachable(interp, owner)
             continue
         for pair, each in zip(pairs, given, strict=True):

@@ -436,7 +436,7 @@ def _words(interp: Interpreter, given: Object, text: Text | None, frame: Frame) 
     """Return the words of a command; none where they are not known."""
     given = interp.settle(given)
     if not isinstance(given, (ListObject, tuple)):
-        return [Said(given, text)]
+        return ([] if isinstance(given, str) else _written(interp, text)) or [Said(given, text)]
     found = iterate(interp, given, frame)
     if found is None:
         return _written(interp, text)
@@ -447,14 +447,18 @@ def _words(interp: Interpreter, given: Object, text: Text | None, frame: Frame) 
 
 
 def _written(interp: Interpreter, text: Text | None) -> list[Said]:
-    """Return the known words of a list of unknown length: the texts that its literal shows.
+    """Return the known words of a list of unknown length: those that its literal shows, and several others.
 
-    They stand in front of and behind several others.
+    The others stand where the literal has a list within it, or were added behind it.
     """
+    added = False
     if text is not None and isinstance(text.node, ast.Name):
-        bound = holder(text.frame, text.node.id)
-        said = [] if bound is None else list(bound.bindings.get(text.node.id, ()))
-        text = Text(said[0], text.frame) if len(said) == 1 else None
+        owner = holder(text.frame, text.node.id)
+        bound = {} if owner is None else owner.bindings.get(text.node.id, {})
+        said, *others = (*bound, None)
+        added = all(isinstance(each, ast.AugAssign) for each in others[:-1])
+        frame = bound[said][1] if said is not None else None
+        text = Text(said, frame or text.frame) if said is not None and added else None
     if text is None or not isinstance(text.node, (ast.List, ast.Tuple)):
         return []
     found = [
@@ -465,7 +469,9 @@ def _written(interp: Interpreter, text: Text | None) -> list[Said]:
         )
         for each in text.node.elts
     ]
-    return found if any(each.several for each in found) else []
+    if any(each.several for each in found):
+        return found
+    return [*found, Said(interp.unknown("words"), text, several=True)] if added else []
 
 
 def _agrees(said: tuple[Object, Text | None]) -> bool:

@@ -23,6 +23,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Interpolation,
     ListObject,
     Object,
+    Option,
     Place,
     Unknown,
     Write,
@@ -183,6 +184,9 @@ def written(owner: Object, key: Object) -> tuple[Place, ...]:
     write = owner.writes.get(key) if isinstance(owner, (Instance, DictObject, Unknown)) else None
     if isinstance(write, Write) and write.module is not None and isinstance(write.node, (ast.AST, Origin)):
         return handed_on(write)
+    option = owner.fields.get(key) if isinstance(owner, Unknown) else None
+    if isinstance(option, Option) and option.said is not None:
+        return (option.said,)
     cls = owner.cls if isinstance(owner, Instance) and key not in owner.writes else owner
     return _in_class(cls, key) if isinstance(cls, ClassObject) and isinstance(key, str) else ()
 

@@ -1,0 +1,216 @@
+"""Launches whose words stand apart: in profiles, tables, variables of targets, units, configurations and presets.
+
+Each finding stands at the text that decides: where the word is written, not where all words are handed on.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.cli import main
+from tests.readers.test_started_by_others import BAD, CONNECTIONS, FORMAT, FSDP, GOOD, NAME, RUN, Files, told
+
+LAUNCH = "subprocess.run(['torchrun', 'pretrain_gpt.py', *words])\n"
+OF_PAIRS = (
+    "words = []\nfor k, v in args.items():\n    name = '--' + k.replace('_', '-')\n"
+    f"    words += [name] if v is True else [name, str(v)]\n{LAUNCH}"
+)
+UNIT = f"[Service]\nEnvironment=FMT=fsdp_dtensor\nExecStart=/usr/bin/{RUN} --save %h/c --ckpt-format ${{FMT}}\n"
+RULE = f'rule train:\n    params: fmt=config["fmt"]\n    shell:\n        "{RUN} --save /c "\n'
+
+CASES: dict[str, tuple[Files, list[str]]] = {
+    # Shell
+    "a profile that sources another beside itself": (
+        {
+            "run.sh": f'. "$(dirname "$0")/profiles/big.sh"\n{RUN} {GOOD} --seed $SEED\n',
+            "profiles/big.sh": 'source "$(dirname "${BASH_SOURCE[0]}")/common.sh"\nSEED=3\n',
+            "profiles/common.sh": f"export {NAME}=1\n",
+        },
+        [f"profiles/common.sh:1 {CONNECTIONS}"],
+    ),
+    "a function that reads a file beside its own": (
+        {
+            "run.sh": f'HERE=${{BASH_SOURCE[0]%/*}}\n. "$HERE/lib/f.sh"\n{RUN} $(words)\n',
+            "lib/f.sh": 'words() { cat "$(dirname "${BASH_SOURCE[0]}")/words.txt"; }\n',
+            "lib/words.txt": f"{BAD}\n",
+        },
+        [f"lib/words.txt:1 {FORMAT}"],
+    ),
+    "a row of a table for each task": (
+        {
+            "run.sbatch": (
+                "#!/bin/bash\n#SBATCH --array=0-1\n"
+                'ROW=$(sed -n "$((SLURM_ARRAY_TASK_ID + 2))p" runs.csv)\nIFS=, read -r NAME F <<< "$ROW"\n'
+                f"{RUN} --save /c --ckpt-format $F\n"
+            ),
+            "runs.csv": "name,fmt\na,fsdp_dtensor\nb,torch_dist\n",
+        },
+        [f"runs.csv:3 {FORMAT}"],
+    ),
+    "the loop that looks for the row of its task": (
+        {
+            "run.sbatch": (
+                "#!/bin/bash\n#PBS -J 1-2\nN=0\nwhile IFS=, read -r a b; do\n  N=$((N+1))\n"
+                f'  [ "$N" = "$PBS_ARRAY_INDEX" ] && F=$b\ndone < runs.csv\n{RUN} --save /c --ckpt-format $F\n'
+            ),
+            "runs.csv": "a,fsdp_dtensor\nb,torch_dist\nc,torch\n",
+        },
+        [f"runs.csv:2 {FORMAT}"],
+    ),
+    "two assignments on a line before a command": (
+        {"run.sh": f"F=torch_dist N=8\n{RUN} --save /c --ckpt-format $F\n"},
+        [f"run.sh:1 {FORMAT}"],
+    ),
+    "which hold for it alone where the line goes on": (
+        {"run.sh": f"F=fsdp_dtensor\nF=torch_dist N=8 \\\n{RUN} --save /c --ckpt-format $F\n"},
+        [],
+    ),
+    # Make
+    "what a target adds for its prerequisites": (
+        {
+            "Makefile": (
+                f"ARGS = {FSDP} {GOOD}\ntrain:\n\ttorchrun pretrain_gpt.py $(ARGS)\n"
+                "fsdp: ARGS += --seed 3\nfsdp: train\nbig: ARGS += --ckpt-format torch_dist\nbig: fsdp\n"
+            )
+        },
+        [f"Makefile:6 {FORMAT}"],
+    ),
+    "and what it keeps to itself": (
+        {"Makefile": f"ARGS = {GOOD}\ntrain:\n\t{RUN} $(ARGS)\nother: private ARGS += {BAD}\nother: train\n"},
+        [],
+    ),
+    # TOML
+    "the environment of a task": (
+        {"pyproject.toml": f'[tool.poe.tasks.t]\ncmd = "{RUN} {GOOD}"\nenv = {{ {NAME} = "1" }}\n'},
+        [f"pyproject.toml:3 {CONNECTIONS}"],
+    ),
+    "that of all tasks, which one replaces": (
+        {
+            "mise.toml": (
+                f'[env]\nF = "torch_dist"\n[tasks.a]\nrun = ["true", "{RUN} --save /c --ckpt-format $F"]\n'
+                f"[tasks.b]\nenv = {{ F = 'fsdp_dtensor' }}\nrun = '''\n{RUN} --save /c --ckpt-format $F\n'''\n"
+            )
+        },
+        [f"mise.toml:2 {FORMAT}"],
+    ),
+    "a script that a task starts in its environment": (
+        {
+            "pyproject.toml": (
+                '[project]\nrequires-python = ">=3.10"\n[tool.poe.tasks.t]\ncmd = "bash run.sh"\nenv.KIND = "bad"\n'
+                "[tool.poe.env]\nMEGATRON = '../Megatron-LM'\n"
+            ),
+            "run.sh": f'f() {{ case "$1" in bad) echo {BAD} ;; *) echo {GOOD} ;; esac; }}\n{RUN} $(f "${{KIND:-}}")\n',
+        },
+        [f"run.sh:1 {FORMAT}"],
+    ),
+    # systemd
+    "a file of variables stands above the unit": (
+        {"t.service": f"{UNIT}EnvironmentFile=/etc/x/t.env\n", "etc/t.env": "FMT=torch_dist\n"},
+        [f"etc/t.env:1 {FORMAT}"],
+    ),
+    "one that is not at hand may say anything": ({"t.service": f"{UNIT}EnvironmentFile=-/etc/x/t.env\n"}, []),
+    "a drop-in of the unit": (
+        {"t.service": UNIT, "t.service.d/50-fmt.conf": "[Service]\nEnvironment=FMT=torch_dist\n"},
+        [f"t.service.d/50-fmt.conf:2 {FORMAT}"],
+    ),
+    "a drop-in that starts something else": (
+        {"t.service": UNIT.replace("dtensor", "x"), "t.service.d/a.conf": "[Service]\nExecStart=\nExecStart=true\n"},
+        [],
+    ),
+    # Snakemake
+    "a parameter from the configuration": (
+        {
+            "Snakefile": f'configfile: "conf/c.yaml"\n{RULE}        "--ckpt-format {{params.fmt}}"\n',
+            "conf/c.yaml": "other: 1\nfmt: torch_dist\n",
+        },
+        [f"conf/c.yaml:2 {FORMAT}"],
+    ),
+    "a parameter that is calculated": (
+        {
+            "Snakefile": RULE.replace('config["fmt"]', "lambda w: w.fmt") + '        "--ckpt-format {params.fmt}"\n',
+        },
+        [],
+    ),
+    # Python
+    "presets that inherit, in another module": (
+        {
+            "run.py": f"import subprocess\nfrom presets import get\nargs = get('big')\n{OF_PAIRS}",
+            "presets.py": (
+                "P = {'base': {'parent': None, 'save': '/c'},\n     'fsdp': {'parent': 'base',\n"
+                "     'use_megatron_fsdp': True,\n     'ckpt_format': 'torch_dist'},\n     'big': {'parent': 'fsdp'}}\n"
+                "def get(name):\n    own = dict(P[name])\n    parent = own.pop('parent')\n"
+                "    return {**get(parent), **own} if parent else own\n"
+            ),
+        },
+        [f"presets.py:4 {FORMAT}"],
+    ),
+    "tables of TOML that are merged": (
+        {
+            "run.py": (
+                "import subprocess\nimport tomllib\njob = tomllib.load(open('job.toml', 'rb'))\n"
+                f"args = job['common'] | job['fsdp']\n{OF_PAIRS}"
+            ),
+            "job.toml": "[common]\nsave = '/c'\nckpt-format = 'torch_dist'\n[fsdp]\nuse-megatron-fsdp = true\n",
+        },
+        [f"job.toml:3 {FORMAT}"],
+    ),
+    "a list of another module": (
+        {
+            "run.py": "import os\nfrom flags import words\nos.system('torchrun pretrain_gpt.py ' + words())\n",
+            "flags.py": f"FSDP = '{FSDP}'\nINIT = ['--save /c', '--ckpt-format torch_dist']\n"
+            "def words():\n    return ' '.join([FSDP, *INIT])\n",
+        },
+        [f"flags.py:2 {FORMAT}"],
+    ),
+    "the default of an option": (
+        {
+            "run.py": (
+                "import argparse\nimport subprocess\np = argparse.ArgumentParser()\n"
+                "p.add_argument('--fmt', default='torch_dist',\n  choices=['torch_dist', 'fsdp_dtensor'])\n"
+                f"a = p.parse_args()\nwords = ['--use-megatron-fsdp', '--save', '/c', '--ckpt-format', a.fmt]\n{LAUNCH}"
+            )
+        },
+        [f"run.py:4 {FORMAT}"],
+    ),
+    "no words that nobody gives": (
+        {
+            "run.py": (
+                "import subprocess\nimport sys\nargs = {'use_megatron_fsdp': True, 'save': '/c', 'ckpt_format': 'x'}\n"
+                "args.update({'ckpt_format': 'fsdp_dtensor'})\n"
+                f"args.update(dict(a.split('=', 1) for a in sys.argv[1:]))\n{OF_PAIRS}"
+            )
+        },
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), CASES.values(), ids=CASES)
+def test_a_finding_stands_at_the_text_that_decides(
+    files: Files, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    assert told(files, tmp_path, capsys) == wanted
+
+
+def test_a_launch_whose_words_are_not_known_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    unknown = "import subprocess\nfrom elsewhere import load\nargs = {'use_megatron_fsdp': True}\nargs.update(load())\n"
+    Path("run.py").write_text(unknown + OF_PAIRS.replace("[]", "['--micro-batch-size', '1']"))
+    main(["runs", "--no-cache", "--target-core", "0.16.1", "."])
+    assert "run.py:9: not followed: the words that pretrain_gpt.py is given are not known" in capsys.readouterr().out
+
+
+def test_on_a_way_with_unknown_words_nothing_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    unknown = "import subprocess\nfrom elsewhere import load\nargs = {'use_megatron_fsdp': True}\n"
+    Path("run.py").write_text(f"{unknown}args.update(load() or {{}})\n{OF_PAIRS}")
+    main(["runs", "--no-cache", "--target-core", "0.16.1", "."])
+    assert "FSDP megatron-fsdp|?" in capsys.readouterr().out
