@@ -148,7 +148,17 @@ def _applied(interp: Interpreter, decorator: Object, value: Object, node: ast.ex
     ):
         # It may call the function, or hand it to somebody who does.
         forget_reachable(interp, value)
+    if isinstance(value, (Function, ClassObject)) and _may_give_arguments(interp, decorator):
+        value.given_by = frame.module, node, frame.function
     return decorate(interp, decorator, value)
+
+
+def _may_give_arguments(interp: Interpreter, decorator: Object) -> bool:
+    """Tell whether a decorator is out of sight, and may call the function with arguments of its own (gin, Sacred)."""
+    match decorator:
+        case External(name=name) | Unknown(text=name):
+            return name not in LIBRARY and not changes_nothing(name) and not interp.is_upstream(name)
+    return False
 
 
 def _is_code(decorator: Object, value: Object) -> bool:

@@ -137,11 +137,12 @@ def dict_method(interp: Interpreter, owner: DictObject, name: str, call: Call) -
             return (key, value)
         case "fromkeys", [keys, *rest]:
             items = iterate(interp, keys, call.frame)
-            return (
-                interp.unknown()
-                if items is None
-                else DictObject(dict.fromkeys(items, rest[0] if rest else None), interp.tick())
-            )
+            if items is None:
+                return interp.unknown()
+            made = DictObject({}, interp.tick())
+            for key in items:
+                set_entry(interp, made, key, rest[0] if rest else None, call.node, call.frame, call.expression(1))
+            return made
     if name not in _LOOKING:
         forget_reachable(interp, owner)
     return interp.unknown()

@@ -520,10 +520,10 @@ class Interpreter:
 
     # -- what is known --------------------------------------------------------------------------------------------
 
-    def unknown(self, text: str = "", not_none: bool = False) -> Unknown:
+    def unknown(self, text: str = "", not_none: bool = False, obstacle: Place | None = None) -> Unknown:
         """Make a fresh value of which nothing is known; its source may as well have raised."""
         self.doubts += 1
-        return Unknown(self.tick(), text, not_none, self.obstacle)
+        return Unknown(self.tick(), text, not_none, obstacle or self.obstacle)
 
     def learn(self, kind: str, subject: Object, value: Object) -> None:
         """Remember on this path what was decided about an unknown value."""
