@@ -189,7 +189,9 @@ def _give_fields(interp: Interpreter, instance: Instance, call: Call) -> list[Ob
     if open_ended:
         # Arguments that are not known may set any field.
         obstacle = obstacle_of(more)
-        instance.fields |= {name: interp.unknown(name, obstacle=obstacle) for name in instance.fields if name not in given}
+        instance.fields |= {
+            name: interp.unknown(name, obstacle=obstacle) for name in instance.fields if name not in given
+        }
     for name, value in given.items():
         if uncertain(value):
             value = _maybe_default(interp, value, layout.specs.get(name), call.node, call.frame)
