@@ -48,6 +48,7 @@ DECIDED = {
     "a built-in under another name": "largest = max\n    cfg.model.size = largest(1, 3, 2)",
     "the name of a built-in type": "cfg.model.size = type(1).__name__",
     "a string enumeration equals its value": "cfg.model.size = Level.LOW == 'low'",
+    "the keys of a table that an enumeration makes equal their values": "cfg.model.size = dict.fromkeys(Level, 3)['low']",
     "sets are ordered by inclusion": "cfg.model.size = ({1, 2} <= {9, 1}, {1} < {1, 2})",
     "an iterator is used up": "pairs = zip([1], [2])\n    cfg.model.size = [list(pairs), list(pairs)]",
     "a generator is used up": "numbers = counting(2)\n    cfg.model.size = [list(numbers), list(numbers)]",

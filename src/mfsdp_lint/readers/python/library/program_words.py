@@ -1,4 +1,4 @@
-"""Words of a command line, taken by the parameters of functions and classes: click, typer, fire, HfArgumentParser, tyro.
+"""Words of a command line, taken by the parameters of functions and classes: click, typer, fire, tyro and their like.
 
 Each option becomes a declaration of command_line.py, which assigns the words. None stands for what is not followed.
 """

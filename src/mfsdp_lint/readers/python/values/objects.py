@@ -370,8 +370,8 @@ class Signature:
 
 class Function:
     """A function of the program: its definition, the module it belongs to, and the names it closes over. `fields` are
-    the attributes that the program gave it. `given_by` is a decorator out of sight, which may give it the arguments that a
-    call leaves out (gin, Sacred).
+    the attributes that the program gave it. `given_by` is a decorator out of sight, which may give it the arguments
+    that a call leaves out (gin, Sacred).
 
     What only a `def` has (`body`, `decorators`, `returns`) is asked of the function: a lambda has none of it.
     """
