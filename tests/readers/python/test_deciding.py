@@ -404,6 +404,16 @@ ITEMS.extend([«"use_megatron_fsdp=yes"»])
 def recipe():
     return put(base(), tuple(ITEMS))
 """,
+    "an entry of a table that another one takes in place": """
+SHARDED = {"use_megatron_fsdp": «True»}
+def recipe():
+    cfg = base()
+    options = {"overlap_grad_reduce": False}
+    options |= SHARDED
+    for name, value in options.items():
+        setattr(cfg.ddp, name, value)
+    return cfg
+""",
     "the value of all keys of a table": """
 ENGINES = dict.fromkeys(("plain", "sharded"), «True») | {"plain": False}
 def recipe():

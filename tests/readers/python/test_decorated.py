@@ -242,7 +242,8 @@ def test_a_decorator_out_of_sight_may_give_the_arguments_that_a_call_leaves_out(
     found = read(tmp_path, "import gin\n" + BINDERS[binder])["recipe"].variants[0]
     assert not isinstance(found.value("ddp.strategy"), Known)
     obstacle = found.settings.obstacle("ddp.strategy")
-    assert obstacle is not None and obstacle.text in ("gin.configurable", "experiment.capture")
+    assert obstacle is not None
+    assert obstacle.text in ("gin.configurable", "experiment.capture")
 
 
 def test_an_argument_of_the_call_stands_before_those_of_a_decorator(tmp_path: Path) -> None:
@@ -250,9 +251,18 @@ def test_an_argument_of_the_call_stands_before_those_of_a_decorator(tmp_path: Pa
     assert read(tmp_path, "import gin\n" + text)["recipe"].variants[0].value("ddp.strategy") == Known("no_shard")
 
 
-def test_a_decorator_that_is_known_gives_no_arguments(tmp_path: Path) -> None:
-    text = BINDERS["on a function"].replace("@gin.configurable", "@torch.no_grad()")
-    assert read(tmp_path, "import torch\n" + text)["recipe"].variants[0].value("ddp.strategy") == Known("optim")
+@pytest.mark.parametrize(
+    ("decorated", "decorator"),
+    [
+        ("on a function", "@torch.no_grad()"),
+        ("on a function", "@functools.cache"),
+        ("on a class", "@typing.final"),
+        ("on a dataclass", "@attr.s(auto_attribs=True)"),
+    ],
+)
+def test_a_decorator_that_is_known_gives_no_arguments(decorated: str, decorator: str, tmp_path: Path) -> None:
+    text = "import attr, torch, typing\n" + BINDERS[decorated].replace("@gin.configurable", decorator)
+    assert read(tmp_path, text)["recipe"].variants[0].value("ddp.strategy") == Known("optim")
 
 
 def test_functions_that_another_file_makes_under_names_in_a_loop(tmp_path: Path) -> None:

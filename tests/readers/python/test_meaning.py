@@ -49,6 +49,8 @@ DECIDED = {
     "the name of a built-in type": "cfg.model.size = type(1).__name__",
     "a string enumeration equals its value": "cfg.model.size = Level.LOW == 'low'",
     "the keys of a table that an enumeration makes equal their values": "cfg.model.size = dict.fromkeys(Level, 3)['low']",
+    "a list is multiplied in place": "same = cfg.model.layers\n    cfg.model.layers *= 2\n    cfg.model.size = len(same)",
+    "a table is extended in place, by pairs too": "same = cfg.model.table\n    cfg.model.table |= {'z': 1}\n    cfg.model.table |= [('y', 2)]\n    cfg.model.size = (same['z'], same['y'])",
     "sets are ordered by inclusion": "cfg.model.size = ({1, 2} <= {9, 1}, {1} < {1, 2})",
     "an iterator is used up": "pairs = zip([1], [2])\n    cfg.model.size = [list(pairs), list(pairs)]",
     "a generator is used up": "numbers = counting(2)\n    cfg.model.size = [list(numbers), list(numbers)]",

@@ -164,13 +164,20 @@ class Job:
 
 
 def start(job):
-    run(job.place.root + ("/deep" if job.place.deep else "/flat") + ("/sorted" if job.place.sort == 1 else ""), job.run_iters)
+    kind = ("/deep" if job.place.deep else "/flat") + ("/sorted" if job.place.sort == 1 else "")
+    run(job.place.root + kind, job.run_iters)
 
 
 """
 TYRO = f"import tyro\n{SETTINGS}start(tyro.cli(Job))\n"
-TYRO_FUNCTION = f"import tyro\n{SETTINGS}def main(place: Place = Place(), iters: int = 1):\n    start(Job(place, iters))\n\n\ntyro.cli(main)\n"
-JSONARGPARSE = TYRO_FUNCTION.replace("tyro.cli", "jsonargparse.CLI").replace("tyro", "jsonargparse")
+MAIN = """\
+def main(place: Place = Place(), iters: int = 1):
+    start(Job(place, iters))
+
+
+"""
+TYRO_FUNCTION = f"import tyro\n{SETTINGS}{MAIN}tyro.cli(main)\n"
+JSONARGPARSE = f"import jsonargparse\n{SETTINGS}{MAIN}jsonargparse.CLI(main)\n"
 ABSL = """\
 from absl import app, flags
 

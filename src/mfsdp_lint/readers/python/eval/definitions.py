@@ -9,9 +9,10 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import assign_name
 from mfsdp_lint.readers.python.eval.construction import announce, is_watched
 from mfsdp_lint.readers.python.eval.functions import evaluate_defaults
+from mfsdp_lint.readers.python.eval.records import ATTRS
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import LIBRARY, GeneratorCall, Signal, evaluate, invoke, isolated
-from mfsdp_lint.readers.python.state.effects import changes_nothing
+from mfsdp_lint.readers.python.state.effects import Effect, changes_nothing, effect
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
@@ -157,7 +158,9 @@ def _may_give_arguments(interp: Interpreter, decorator: Object) -> bool:
     """Tell whether a decorator is out of sight, and may call the function with arguments of its own (gin, Sacred)."""
     match decorator:
         case External(name=name) | Unknown(text=name):
-            return name not in LIBRARY and not changes_nothing(name) and not interp.is_upstream(name)
+            called = name.removesuffix("()")
+            known = called in LIBRARY or called in ATTRS or interp.is_upstream(called)
+            return not known and effect(called) >= Effect.ANYTHING
     return False
 
 
