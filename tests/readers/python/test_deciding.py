@@ -349,6 +349,78 @@ def recipe():
         setattr(cfg.ddp, name, value)
     return cfg
 """,
+    "an element of lists that are joined": """
+def put(cfg, items):
+    for item in items:
+        name, _, text = item.partition("=")
+        setattr(cfg.ddp, name, text == "yes")
+    return cfg
+SHARED = ["overlap_grad_reduce=no"]
+SHARDED = [«"use_megatron_fsdp=yes"»]
+def recipe():
+    return put(base(), SHARED + SHARDED + SHARED)
+""",
+    "an element of lists that are spread": """
+def put(cfg, items):
+    for item in items:
+        name, _, text = item.partition("=")
+        setattr(cfg.ddp, name, text == "yes")
+    return cfg
+SHARED = "overlap_grad_reduce=no overlap_param_gather=no".split()
+SHARDED = («"use_megatron_fsdp=yes"»,)
+def recipe():
+    return put(base(), [*SHARED, *SHARDED])
+""",
+    "a piece of a text behind a list": """
+def put(cfg, items):
+    for item in items:
+        name, _, text = item.partition("=")
+        setattr(cfg.ddp, name, text == "yes")
+    return cfg
+SHARED = ["overlap_grad_reduce=no"]
+SHARDED = «"use_megatron_fsdp=yes overlap_param_gather=no"».split()
+def recipe():
+    return put(base(), SHARED + SHARDED)
+""",
+    "an element that was appended": """
+def put(cfg, items):
+    for item in items:
+        name, _, text = item.partition("=")
+        setattr(cfg.ddp, name, text == "yes")
+    return cfg
+ITEMS = "overlap_grad_reduce=no".split()
+ITEMS.append(«"use_megatron_fsdp=yes"»)
+def recipe():
+    return put(base(), list(ITEMS))
+""",
+    "an element that a list was extended by": """
+def put(cfg, items):
+    for item in items:
+        name, _, text = item.partition("=")
+        setattr(cfg.ddp, name, text == "yes")
+    return cfg
+ITEMS = "overlap_grad_reduce=no".split()
+ITEMS.extend([«"use_megatron_fsdp=yes"»])
+def recipe():
+    return put(base(), tuple(ITEMS))
+""",
+    "an entry of a table that another one takes in place": """
+SHARDED = {"use_megatron_fsdp": «True»}
+def recipe():
+    cfg = base()
+    options = {"overlap_grad_reduce": False}
+    options |= SHARDED
+    for name, value in options.items():
+        setattr(cfg.ddp, name, value)
+    return cfg
+""",
+    "the value of all keys of a table": """
+ENGINES = dict.fromkeys(("plain", "sharded"), «True») | {"plain": False}
+def recipe():
+    cfg = base()
+    cfg.ddp.use_megatron_fsdp = ENGINES["sharded"]
+    return cfg
+""",
     "a variable of an enclosing function": """
 def outer(on):
     def inner():

@@ -210,3 +210,86 @@ def recipe() -> ConfigContainer:
     (variant,) = read(tmp_path, text)["recipe"].variants
     assert variant.value("ddp.strategy") == UNKNOWN
     assert "recipe" not in read(tmp_path, text.replace("@ray.remote", "@dataclass"))
+
+
+BINDERS = {
+    "on a function": """
+@gin.configurable
+def strategy(name="optim", *, fsdp=True):
+    return name
+def recipe():
+    return build(strategy())
+""",
+    "on a class": """
+@gin.configurable
+class Sharding:
+    def __init__(self, name="optim"):
+        self.name = name
+def recipe():
+    return build(Sharding().name)
+""",
+    "on a dataclass": """
+@gin.configurable
+@dataclass
+class Sharding:
+    name: str = "optim"
+def recipe():
+    return build(Sharding().name)
+""",
+    "of a parameter without a default": """
+@gin.configurable
+def strategy(name):
+    return name
+def recipe():
+    return build(strategy())
+""",
+    "by an object out of sight": """
+experiment = gin.Experiment()
+@experiment.capture
+def strategy(name="optim"):
+    return name
+def recipe():
+    return build(strategy())
+""",
+}
+
+
+@pytest.mark.parametrize("binder", BINDERS)
+def test_a_decorator_out_of_sight_may_give_the_arguments_that_a_call_leaves_out(tmp_path: Path, binder: str) -> None:
+    found = read(tmp_path, "import gin\n" + BINDERS[binder])["recipe"].variants[0]
+    assert not isinstance(found.value("ddp.strategy"), Known)
+    obstacle = found.settings.obstacle("ddp.strategy")
+    assert obstacle is not None
+    assert obstacle.text in ("gin.configurable", "experiment.capture")
+
+
+def test_an_argument_of_the_call_stands_before_those_of_a_decorator(tmp_path: Path) -> None:
+    text = BINDERS["on a function"].replace("strategy())", "strategy('no_shard'))")
+    assert read(tmp_path, "import gin\n" + text)["recipe"].variants[0].value("ddp.strategy") == Known("no_shard")
+
+
+@pytest.mark.parametrize(
+    ("decorated", "decorator"),
+    [
+        ("on a function", "@torch.no_grad()"),
+        ("on a function", "@functools.cache"),
+        ("on a class", "@typing.final"),
+        ("on a dataclass", "@attr.s(auto_attribs=True)"),
+    ],
+)
+def test_a_decorator_that_is_known_gives_no_arguments(decorated: str, decorator: str, tmp_path: Path) -> None:
+    text = "import attr, torch, typing\n" + BINDERS[decorated].replace("@gin.configurable", decorator)
+    assert read(tmp_path, text)["recipe"].variants[0].value("ddp.strategy") == Known("optim")
+
+
+def test_functions_that_another_file_makes_under_names_in_a_loop(tmp_path: Path) -> None:
+    (tmp_path / "made.py").write_text(
+        HEAD + "def make(strategy):\n    def recipe():\n        return build(strategy)\n    return recipe\n"
+    )
+    text = "\nimport made\n\nfor name in ('optim', 'no_shard'):\n    globals()[name] = made.make(name)\n"
+    found = read(tmp_path, text)
+    assert {name: found[name].variants[0].value("ddp.strategy") for name in ("optim", "no_shard")} == {
+        "optim": Known("optim"),
+        "no_shard": Known("no_shard"),
+    }
+    assert {found[name].line for name in ("optim", "no_shard")} == {(HEAD + text).splitlines().index("import made") + 4}

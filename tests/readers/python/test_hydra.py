@@ -8,6 +8,9 @@ import pytest
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain
+from mfsdp_lint.engine.judge import Linter
+from mfsdp_lint.engine.read import question
+from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
 
@@ -112,6 +115,15 @@ def test_what_is_composed(name: str, tmp_path: Path) -> None:
     files, overrides, value = COMPOSED[name]
     recipe = read(tmp_path, COMPOSE.format(overrides=overrides), files)
     assert recipe.setting("ddp.use_megatron_fsdp").value == Known(value)
+
+
+def test_a_program_that_composes_with_the_words_of_its_launch(tmp_path: Path) -> None:
+    text = COMPOSE.replace("{overrides!r}", "list(sys.argv[1:])") + "\nlaunch(recipe())\n"
+    read(tmp_path, f"import sys\nfrom megatron.bridge.training.pretrain import pretrain as launch\n{text}", GROUPS)
+    (tmp_path / "start.sh").write_text("#!/bin/bash\ntorchrun --nproc-per-node 8 train.py fsdp=off k=3\n")
+    asked, _ = question(Options(paths=(str(tmp_path / "start.sh"),), target_bridge="0.3.1"))
+    (recipe,) = (each for each in Linter(asked, (), ())(Sources()).recipes if each.kind == "launch")
+    assert recipe.setting("ddp.use_megatron_fsdp").value == Known({"fsdp": {"use": False}, "k": 3})
 
 
 OPEN: dict[str, tuple[dict[str, str], list[str]]] = {

@@ -17,7 +17,7 @@ import argparse
 import enum
 import sys
 from dataclasses import dataclass
-from typing import Annotated, Optional
+from typing import Annotated, Literal, Optional
 
 import click
 import fire
@@ -148,6 +148,50 @@ parser.add_argument("--deep", "--no-deep", action=Deep, dest="deep")
 args = parser.parse_args()
 run(args.stage + ("/deep" if args.deep else "/flat"), args.iters)
 """
+SETTINGS = """\
+@dataclass
+class Place:
+    root: str = "/a"
+    deep: bool = False
+    sort: Literal[0, 1] = 0
+
+
+@dataclass
+class Job:
+    place: Place
+    run_iters: int = 1
+    load: Optional[str] = None
+
+
+def start(job):
+    kind = ("/deep" if job.place.deep else "/flat") + ("/sorted" if job.place.sort == 1 else "")
+    run(job.place.root + kind, job.run_iters)
+
+
+"""
+TYRO = f"import tyro\n{SETTINGS}start(tyro.cli(Job))\n"
+MAIN = """\
+def main(place: Place = Place(), iters: int = 1):
+    start(Job(place, iters))
+
+
+"""
+TYRO_FUNCTION = f"import tyro\n{SETTINGS}{MAIN}tyro.cli(main)\n"
+JSONARGPARSE = f"import jsonargparse\n{SETTINGS}{MAIN}jsonargparse.CLI(main)\n"
+ABSL = """\
+from absl import app, flags
+
+flags.DEFINE_string("root", "/a", "")
+flags.DEFINE_bool("deep", True, "")
+ITERS = flags.DEFINE_integer("iters", 1, "")
+
+
+def main(argv):
+    run(flags.FLAGS.root + ("/deep" if flags.FLAGS.deep else "/flat"), ITERS.value)
+
+
+app.run(main)
+"""
 ARGV = 'run(sys.argv[1] if len(sys.argv) > 1 else "/a", len(sys.argv))\n'
 
 PROGRAMS = {
@@ -163,6 +207,13 @@ PROGRAMS = {
     "an action of one's own": (ACTIONS, "--stage /b --deep", "/b/deep", 7),
     "an action, and an option behind it": (ACTIONS, "--stage /b --iters 3 --deep --no-deep", "/b/flat", 3),
     "defaults of actions": (ACTIONS, "", "/a/flat", 1),
+    "tyro": (TYRO, "--place.root /b --place.deep --run-iters 7", "/b/deep", 7),
+    "tyro, a switch off": (TYRO, "--place.no-deep --place.sort=1", "/a/flat/sorted", 1),
+    "tyro, another option may be None": (TYRO, "--load None --run-iters 7", "/a/flat", 7),
+    "tyro, a function": (TYRO_FUNCTION, "--place.root /b --iters 7", "/b/flat", 7),
+    "jsonargparse": (JSONARGPARSE, "--place.deep true --place.root=/b --iters 7", "/b/deep", 7),
+    "absl": (ABSL, "--root=/b --nodeep --iters 7", "/b/flat", 7),
+    "absl, a switch with its value": (ABSL, "-root /b --deep=false", "/b/flat", 1),
     "sys.argv": (ARGV, "/b", "/b", 2),
     "no words": (ARGV, "", "/a", 1),
 }
@@ -178,6 +229,10 @@ REFUSED = {
     "a command that is not there": (GROUP, "stay"),
     "typer": (TYPER, "surplus"),
     "a word that an action refuses": (ACTIONS, "--stage b"),
+    "an option of tyro that is not there": (TYRO, "--place.unheard 7"),
+    "an object as a text": (JSONARGPARSE, "--place '{root: /b}'"),
+    "a word behind a switch of absl": (ABSL, "--deep false"),
+    "a flag of absl's own": (ABSL, "--flagfile=flags.txt"),
 }
 
 

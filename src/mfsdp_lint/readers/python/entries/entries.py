@@ -17,7 +17,7 @@ from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, functions_of, meant, resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import may_launch
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
-from mfsdp_lint.readers.python.values.code import ClassObject, Module
+from mfsdp_lint.readers.python.values.code import ClassObject, Module, calls_to
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
@@ -121,10 +121,13 @@ def _on_demand(interp: Interpreter, module: Module) -> Iterable[tuple[str, int, 
     (`setattr`, `globals()[name]`), and those of `__all__` that its `__getattr__` makes when they are asked for.
     """
     bound = {*_assigned(module), *(each.name for each in _defined(module.tree.body))}
-    for name, value in list(module.fields.items()):
-        own = isinstance(value, Function) and value.module is module and value.closure is not None
-        if isinstance(name, str) and own and isinstance(value, Function) and name not in bound:
-            yield name, value.node.lineno, value
+    # (A name of the loop's own has the value before the name that it is kept by.)
+    kept = {value: name for name, value in module.fields.items() if isinstance(value, Function) and name not in bound}
+    for value, name in kept.items():
+        # A function that another file makes stands where this one asks for it.
+        made = [] if value.closure is None else [node for where, node, _ in calls_to(value.closure) if where is module]
+        if isinstance(name, str) and (made or (value.closure is not None and value.module is module)):
+            yield name, value.node.lineno if value.module is module else made[0].lineno, value
     maker, said = module.fields.get("__getattr__"), module.fields.get("__all__")
     names = said.items if isinstance(said, ListObject) else said if isinstance(said, tuple) else None
     for name in names or () if isinstance(maker, Function) else ():

@@ -18,8 +18,8 @@ from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.code import Call, Frame
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
-    LONGEST_LIST,
     MISSING,
+    Bound,
     Choice,
     Descriptor,
     DictObject,
@@ -140,18 +140,12 @@ def _added(interp: Interpreter, node: ast.AugAssign, current: Object, frame: Fra
             return found
     if isinstance(current, ListObject) and isinstance(node.op, ast.Add):
         # A list is extended in place: other names for it see the change.
-        more = elements(interp, value, frame)
-        known = more is not None and current.items is not None and len(current.items) + len(more) <= LONGEST_LIST
-        interp.put(current, "items", current.items + more if known else None)
+        invoke(interp, Bound("extend", current), Call([value], {}, node, frame))
         return current
-    if isinstance(current, (DictObject, ListObject)) and not isinstance(node.op, (ast.Add, ast.Mult)):
+    if isinstance(current, DictObject) and isinstance(node.op, ast.BitOr):
+        return invoke(interp, Bound("__ior__", current), Call([value], {}, node, frame))
+    if isinstance(current, (DictObject, ListObject)):
         found = binary(interp, type(node.op), current, value)
-        if isinstance(current, DictObject) and isinstance(found, DictObject):
-            for key, item in found.fields.items():
-                interp.put(current, key, item)
-            if found.writes.get(MAY_HAVE_CHANGED):
-                interp.record(current, MAY_HAVE_CHANGED, True)
-            return current
         if isinstance(current, ListObject) and isinstance(found, ListObject):
             interp.put(current, "items", found.items)
             return current

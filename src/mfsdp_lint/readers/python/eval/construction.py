@@ -44,6 +44,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Instance,
     Object,
     is_constant,
+    obstacle_of,
 )
 
 
@@ -62,6 +63,8 @@ def construct(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
         return _member_by_value(interp, cls, call)
     if has_base(interp, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
         return DictObject(dict(call.keywords), interp.tick())
+    if cls.given_by is not None:
+        call = call.passing(call.arguments, {**call.keywords, "**": interp.unknown("", obstacle=cls.given_by)})
     instance = Instance(cls, interp.tick(), interp.note(call.node, call.frame, None, "default", None, None))
     if interp.path.limit < interp.path.budget and is_container(interp, instance):
         interp.found_configuration()
@@ -165,7 +168,8 @@ def _give_fields(interp: Interpreter, instance: Instance, call: Call) -> list[Ob
     if twice:
         raise Refused(f"{cls.name}() got multiple values for argument '{min(twice)}'")
     given.update((layout.renamed.get(name, name), value) for name, value in call.keywords.items() if name not in given)
-    open_ended = given.pop("**", None) is not None
+    more = given.pop("**", None)
+    open_ended = more is not None
     refused = [name for name in given if name not in layout.specs and not uncertain(given[name])]
     if is_model(interp, cls):
         # What a model does with them is said in its `model_config`, which may stand in any base.
@@ -184,7 +188,10 @@ def _give_fields(interp: Interpreter, instance: Instance, call: Call) -> list[Ob
             instance.fields[spec.name] = interp.unknown(spec.name) if value is MISSING else value
     if open_ended:
         # Arguments that are not known may set any field.
-        instance.fields.update({name: interp.unknown(name) for name in instance.fields if name not in given})
+        obstacle = obstacle_of(more)
+        instance.fields |= {
+            name: interp.unknown(name, obstacle=obstacle) for name in instance.fields if name not in given
+        }
     for name, value in given.items():
         if uncertain(value):
             value = _maybe_default(interp, value, layout.specs.get(name), call.node, call.frame)

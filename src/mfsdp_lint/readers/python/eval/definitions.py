@@ -10,9 +10,10 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import assign_name
 from mfsdp_lint.readers.python.eval.construction import announce, is_watched
 from mfsdp_lint.readers.python.eval.functions import evaluate_defaults
+from mfsdp_lint.readers.python.eval.records import ATTRS
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import LIBRARY, GeneratorCall, Signal, evaluate, invoke, isolated
-from mfsdp_lint.readers.python.state.effects import changes_nothing
+from mfsdp_lint.readers.python.state.effects import Effect, changes_nothing, effect
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
@@ -149,7 +150,19 @@ def _applied(interp: Interpreter, decorator: Object, value: Object, node: ast.ex
     ):
         # It may call the function, or hand it to somebody who does.
         forget_reachable(interp, value)
+    if isinstance(value, (Function, ClassObject)) and _may_give_arguments(interp, decorator):
+        value.given_by = frame.module, node, frame.function
     return decorate(interp, decorator, value)
+
+
+def _may_give_arguments(interp: Interpreter, decorator: Object) -> bool:
+    """Tell whether a decorator is out of sight, and may call the function with arguments of its own (gin, Sacred)."""
+    match decorator:
+        case External(name=name) | Unknown(text=name):
+            called = name.removesuffix("()")
+            known = called in LIBRARY or called in ATTRS or interp.is_upstream(called)
+            return not known and effect(called) >= Effect.ANYTHING
+    return False
 
 
 def _is_code(decorator: Object, value: Object) -> bool:

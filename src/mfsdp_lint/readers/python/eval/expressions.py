@@ -56,6 +56,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Unknown,
+    Write,
     derived,
     is_small,
     is_symbolic,
@@ -313,37 +314,37 @@ def _compared(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, n
 
 
 def _tuple(interp: Interpreter, node: ast.Tuple, frame: Frame) -> Object:
-    made = make_tuple(interp, _elements(interp, node.elts, frame))
-    _tell_pieces(interp, node.elts, made, frame)
+    items = _elements(interp, node.elts, frame)
+    made = make_tuple(interp, items)
+    if items and isinstance(made, tuple):
+        interp.tell_joined(made, items)
     return made
 
 
 def _list(interp: Interpreter, node: ast.List, frame: Frame) -> Object:
-    made = ListObject(_elements(interp, node.elts, frame), interp.tick())
-    _tell_pieces(interp, node.elts, made.items, frame)
-    return made
-
-
-def _tell_pieces(interp: Interpreter, nodes: list[ast.expr], made: Object, frame: Frame) -> None:
-    """Note who wrote the elements of a tuple or list of the program's own, which may go through many hands."""
-    if not frame.module.of_program or not isinstance(made, (tuple, list)) or len(made) != len(nodes):
-        return
-    if not any(isinstance(each, ast.Starred) for each in nodes):
-        pairs = zip(nodes, made, strict=True)
-        interp.tell_pieces(made, [interp.note(each, frame, each, "assigned", value, None) for each, value in pairs])
+    return ListObject(_elements(interp, node.elts, frame), interp.tick())
 
 
 def _elements(interp: Interpreter, nodes: list[ast.expr], frame: Frame) -> list[Object] | None:
+    """Evaluate the elements of a display, and note who wrote those of the program: they may go through many hands."""
     items: list[Object] = []
+    writes: list[Write | None] = []
     known = True
     for item in nodes:
         if isinstance(item, ast.Starred):
-            more = elements(interp, evaluate(interp, item.value, frame), frame)
+            whole = evaluate(interp, item.value, frame)
+            more = elements(interp, whole, frame)
             # However many elements these are, the others are worked out all the same: they may change things.
             known = known and more is not None
             items.extend(more or ())
+            writes.extend(interp.writers(interp.settle(whole)) or [None] * len(more or ()))
         else:
             items.append(evaluate(interp, item, frame))
+            writes.append(
+                interp.note(item, frame, item, "assigned", items[-1], None) if frame.module.of_program else None
+            )
+    if len(writes) == len(items) and any(writes):
+        interp.tell_pieces(items, writes)
     return items if known else None
 
 

@@ -45,6 +45,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Place,
     Unknown,
     is_constant,
+    obstacle_of,
 )
 
 
@@ -75,7 +76,7 @@ def bind(interp: Interpreter, function: Function, call: Call, frame: Frame) -> N
     elif (given := len(call.arguments)) > len(positional):
         raise Refused(f"{function.name}() takes {len(positional)} positional arguments but {given} were given")
     rest: dict[Any, Object] = {}
-    open_ended = False
+    open_ended = function.given_by is not None
     for name, value in call.keywords.items():
         if name == "**":
             open_ended = True
@@ -99,7 +100,7 @@ def bind(interp: Interpreter, function: Function, call: Call, frame: Frame) -> N
             options = [option for option in found.options if option is not MISSING]
             fields[name] = join(interp, options if default is MISSING else [*options, default])
         elif open_ended:
-            fields[name] = interp.unknown(name)
+            fields[name] = interp.unknown(name, obstacle=function.given_by or obstacle_of(call.keywords.get("**")))
         elif default is MISSING:
             raise Refused(f"{function.name}() missing required argument: '{name}'", lacking=(name,))
         else:

@@ -137,11 +137,12 @@ def dict_method(interp: Interpreter, owner: DictObject, name: str, call: Call) -
             return (key, value)
         case "fromkeys", [keys, *rest]:
             items = iterate(interp, keys, call.frame)
-            return (
-                interp.unknown()
-                if items is None
-                else DictObject(dict.fromkeys(items, rest[0] if rest else None), interp.tick())
-            )
+            if items is None:
+                return interp.unknown()
+            made = DictObject({}, interp.tick())
+            for key in items:
+                set_entry(interp, made, key, rest[0] if rest else None, call.node, call.frame, call.expression(1))
+            return made
     if name not in _LOOKING:
         forget_reachable(interp, owner)
     return interp.unknown()
@@ -436,13 +437,18 @@ def _list_method(interp: Interpreter, owner: ListObject, name: str, call: Call) 
     match name, call.arguments:
         case "append", [item]:
             interp.charge(len(items))
-            interp.put(owner, "items", [*items, item])
+            said, longer = call.expression(0), [*items, item]
+            by = None if said is None else interp.note(said, call.frame, said, "assigned", item, None)
+            interp.tell_pieces(longer, [*(interp.writers(items) or [None] * len(items)), by])
+            interp.put(owner, "items", longer)
             return None
         case "extend", [more]:
             added = elements(interp, more, call.frame)
             if added is not None and len(items) + len(added) > LONGEST_LIST:
                 added = None
-            interp.put(owner, "items", None if added is None else items + added)
+            longer = items + (added or [])
+            interp.tell_joined(longer, items, added or ())
+            interp.put(owner, "items", None if added is None else longer)
             return None
         case "insert", [int(index), item]:
             changed = list(items)

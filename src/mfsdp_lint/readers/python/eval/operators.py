@@ -432,6 +432,8 @@ def binary(interp: Interpreter, kind: type, left: Object, right: Object) -> Obje
             found = BINARY[kind](left, right)
         except (TypeError, ValueError, ArithmeticError, KeyError, MemoryError) as error:
             raise Raised(type(error).__name__, str(error)) from None
+        if kind is ast.Add and isinstance(found, tuple):
+            interp.tell_joined(found, left, right)
         return found if is_small(found) else interp.unknown("", not_none=True)
     return interp.unknown("", not_none=True)
 
@@ -466,6 +468,8 @@ def _list_operation(interp: Interpreter, kind: type, left: ListObject, right: Ob
     if kind is ast.Add and isinstance(right, ListObject):
         known = left.items is not None and right.items is not None
         both = left.items + right.items if known and len(left.items) + len(right.items) <= LONGEST_LIST else None
+        if both:
+            interp.tell_joined(both, left.items or (), right.items or ())
         return ListObject(both, interp.tick())
     if kind is ast.Mult and isinstance(right, int):
         if left.items is None or len(left.items) * right > LONGEST_LIST:

@@ -135,7 +135,7 @@ def model_fields(interp: Interpreter, cls: ClassObject, own: dict[Any, Object]) 
             default, factory = MISSING, _copying(default)
         alias = None if said is None else said.get("validation_alias", said.get("alias"))
         mine = [check for check in checks if name in check.names or "*" in check.names]
-        convert = _Conversion(cls, node.annotation, mine).native(name)
+        convert = Conversion(cls, node.annotation, mine).native(name)
         if prefix is not None:
             default, factory = MISSING, _from_variable(f"{prefix}{name}".upper(), default, factory, convert)
         yield FieldSpec(name, default, factory, True, True, convert, False, alias if isinstance(alias, str) else name)
@@ -223,7 +223,7 @@ def after_init(interp: Interpreter, cls: ClassObject, own: dict[Any, Object]) ->
     return found
 
 
-class _Conversion:
+class Conversion:
     """The way of a value into a field of a model: its validators, and the conversion by the annotation."""
 
     def __init__(self, cls: ClassObject, annotation: ast.expr, checks: Sequence[_Validator]) -> None:
@@ -276,8 +276,8 @@ class _Conversion:
         if isinstance(annotation, ast.Constant):
             return value if value is None else interp.unknown()
         name = getattr(annotation, "id", getattr(annotation, "attr", ""))
-        if name in _LAX:
-            return _LAX[name](interp, value)
+        if name in LAX:
+            return LAX[name](interp, value)
         if name in ("Any", "object"):
             return value
         if name in ("list", "List", "dict", "Dict", "tuple", "set"):
@@ -325,7 +325,7 @@ class _Conversion:
         if name == "Literal":
             return value if isinstance(value, CONSTANTS) else interp.unknown()
         kinds: dict[str, type] = {"list": ListObject, "List": ListObject, "dict": DictObject, "Dict": DictObject}
-        simple = all(getattr(each, "id", "") in (*_LAX, "Any") for each in inner)
+        simple = all(getattr(each, "id", "") in (*LAX, "Any") for each in inner)
         return value if name in kinds and simple and type(value) is kinds[name] else interp.unknown()
 
 
@@ -356,7 +356,7 @@ def _string(interp: Interpreter, value: Object) -> Object:
     return value if isinstance(value, str) else interp.unknown()
 
 
-_LAX: dict[str, Callable[[Interpreter, Object], Object]] = {
+LAX: dict[str, Callable[[Interpreter, Object], Object]] = {
     "int": _number(int),
     "float": _number(float),
     "bool": _boolean,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import partial
 
 from mfsdp_lint.readers.given_words import GivenWord
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
@@ -17,7 +18,18 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, lookup
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.library.command_line import given_word, said_in
-from mfsdp_lint.readers.python.library.program_words import assigned, declared_by, of_click, of_fields, of_fire
+from mfsdp_lint.readers.python.library.program_words import (
+    Annotations,
+    annotations_of,
+    assigned,
+    class_named,
+    declared_by,
+    of_click,
+    of_fields,
+    of_fire,
+    of_flag,
+    of_values,
+)
 from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind
@@ -288,11 +300,29 @@ def _typer_option(interp: Interpreter, call: Call) -> Object:
 
 @models("absl.app.run")
 def _run_main(interp: Interpreter, call: Call) -> Object:
+    _parse_flags(interp, call)
     words = ListObject(None, interp.tick())
     return invoke(interp, call.argument(0, "main"), call.passing([words]))
 
 
-def _define_flag(interp: Interpreter, call: Call) -> Object:
+@models("absl.flags.parsed")
+def _parse_flags(interp: Interpreter, call: Call) -> Object:
+    """Give the flags that are defined the values that the words of the launch say, and the others their defaults."""
+    known, words = written(interp, "absl.flags.FLAGS"), interp.started_with()
+    if not isinstance(known, Instance) or not words:
+        return None
+    flags = known.writes.get(SPECS, ())
+    found = assigned(interp, [one for holder in flags for one in holder.fields[SPECS]], words, call)
+    for holder in flags if found is not None else ():
+        name = holder.fields["name"]
+        value = found[0].get(name, holder.fields["default"]) if found is not None else None
+        interp.put(known, name, value)
+        interp.put(holder, "value", value)
+        interp.record(holder, "value", interp.note(call.node, call.frame, None, "argument", value, None))
+    return None
+
+
+def _define_flag(interp: Interpreter, call: Call, kind: str) -> Object:
     """Define a flag of absl: an attribute of `flags.FLAGS`, and an object with its value."""
     name = interp.settle(call.argument(0, "name"))
     if not isinstance(name, str):
@@ -300,10 +330,11 @@ def _define_flag(interp: Interpreter, call: Call) -> Object:
     text, default = f"--{name}", interp.settle(call.argument(1, "default"))
     value = _option_at(interp, text, default, _argument(call, 1, "default"), call)
     known = written(interp, "absl.flags.FLAGS")
+    holder = interp.unknown("flag", not_none=True)
+    holder.fields |= {"value": value, "name": name, "default": default, SPECS: of_flag(kind, name)}
     if isinstance(known, Instance):
         interp.put(known, name, value)
-    holder = interp.unknown("flag", not_none=True)
-    holder.fields |= {"value": value, "name": name, "default": default}
+        interp.record(known, SPECS, (*known.writes.get(SPECS, ()), holder))
     said = _argument(call, 1, "default")
     holder.writes["value"] = interp.note(call.node, call.frame, said, "argument", value, None)
     return holder
@@ -313,7 +344,7 @@ for _kind in (
     "string", "boolean", "bool", "integer", "float", "enum", "enum_class", "list", "spaceseplist", "multi_string",
     "multi_integer", "multi_float", "multi_enum", "multi_enum_class",
 ):  # fmt: skip
-    models(f"absl.flags.DEFINE_{_kind}")(_define_flag)
+    models(f"absl.flags.DEFINE_{_kind}")(partial(_define_flag, kind=_kind))
 
 
 def _argument(call: Call, place: int, name: str) -> ast.AST | None:
@@ -342,17 +373,14 @@ def _option_at(interp: Interpreter, text: str, default: Object, said: ast.AST | 
 @models("transformers.objects_of_words")
 def _of_words(interp: Interpreter, call: Call) -> Object:
     """Make the objects of HfArgumentParser of words that it is given, or that the program is started with."""
-    given, classes = interp.settle(call.argument(0)), interp.settle(call.argument(1))
+    classes = interp.settle(call.argument(1))
     items = classes.items if isinstance(classes, ListObject) else None
-    words: Sequence[GivenWord | None] | None = interp.started_with()
-    if given is not None:
-        texts = getattr(given, "items", None) or ()
-        words = [given_word(interp, item, place, call) for place, item in enumerate(texts)]
+    words = given_words(interp, call.argument(0), call)
     declared = [of_fields(interp, each) for each in items or () if isinstance(each, ClassObject)]
-    if items is None or len(declared) < len(items) or None in declared or words is None or None in words:
+    if items is None or len(declared) < len(items) or None in declared or words is None:
         return tuple(interp.unknown("options", not_none=True) for _ in items or ())
     every = [one for each in declared for one in each or ()]
-    found = assigned(interp, every, [each for each in words if each is not None], call)
+    found = assigned(interp, every, words, call)
     if found is None:
         return tuple(interp.unknown("options", not_none=True) for _ in items)
     made = []
@@ -363,45 +391,93 @@ def _of_words(interp: Interpreter, call: Call) -> Object:
     return tuple(made)
 
 
+def given_words(interp: Interpreter, given: Object, call: Call) -> list[GivenWord] | None:
+    """Return the words that a program is started with, or is `given` as a list; None where they are not known."""
+    given = interp.settle(given)
+    if given is None:
+        return list(interp.started_with() or ())
+    texts = given.items if isinstance(given, ListObject) else given if isinstance(given, tuple) else None
+    words = [given_word(interp, item, place, call) for place, item in enumerate(texts or ())]
+    return None if texts is None or None in words else [each for each in words if each is not None]
+
+
 @models(
     "tyro.cli", "jsonargparse.CLI", "jsonargparse.auto_cli", "draccus.parse", "pyrallis.parse", "simple_parsing.parse",
     "transformers.options_of", "jsonargparse.options_of",
 )  # fmt: skip
 def _of_class(interp: Interpreter, call: Call) -> Object:
-    """Make an object of a class, each field an option, or call a function with the defaults of its options."""
+    """Make an object of a class, each field an option, or call a function with the values of its options."""
     target = interp.settle(call.argument(0, "config_class", call.keywords.get("components")))
-    if isinstance(target, (Function, Partial)):
-        given = {name: _opened(interp, value, "", call) for name, value in _defaults(target).items()}
-        return _started(interp, Partial(target, [], given), call)
-    if not isinstance(target, ClassObject) or not has_fields(interp, target):
+    default = interp.settle(call.keywords.get("default"))
+    inner = target.function if isinstance(target, Partial) else target
+    if isinstance(inner, Function):
+        options, values = annotations_of(interp, inner), dict(inner.defaults)
+    elif isinstance(target, ClassObject) and has_fields(interp, target):
+        made = default if isinstance(default, Instance) else _with_options(interp, target, "", call)
+        options, values = {"": (None, call.frame)}, {"": made}
+    else:
         return interp.unknown("options", not_none=True)
-    lacking: dict[str, Object] = {
-        spec.name: Option(interp.tick(), f"--{spec.name}")
-        for spec in fields_of(interp, target)
-        if spec.init and spec.default is MISSING and spec.factory is MISSING
-    }
-    return _opened(interp, invoke(interp, target, call.passing([], lacking)), "", call)
+    given = _given_options(interp, options, values, call)
+    values = {name: _opened(interp, value, name, given, call) for name, value in values.items()}
+    values |= {name: value for name, value in (given or {}).items() if name in options}
+    return values[""] if "" in values else _started(interp, Partial(target, [], values), call, words=())
 
 
-def _defaults(function: Function | Partial) -> dict[str, Object]:
-    inner = function.function if isinstance(function, Partial) else function
-    return dict(inner.defaults) if isinstance(inner, Function) else {}
+def _given_options(
+    interp: Interpreter, options: Annotations, values: dict[str, Object], call: Call
+) -> dict[str, Object] | None:
+    """Return the values that words give options, by their dotted names; None where the words are not followed."""
+    others = {"**", "config_path", "set_defaults", "default_config_files"} & call.keywords.keys()
+    if others or len(call.arguments) > 1:
+        return None
+    words = given_words(interp, call.keywords.get("args"), call)
+    if not words:
+        return {} if words is not None else None
+    found = assigned(interp, list(of_values(interp, options, values)), words, call)
+    return None if found is None else found[0]
 
 
-def _opened(interp: Interpreter, value: Object, prefix: str, call: Call) -> Object:
-    """Make options of the fields of an object, and of the objects in it."""
-    if not isinstance(value, Instance) or not has_fields(interp, value.cls):
-        return value
-    made = Instance(value.cls, interp.tick(), value.made)
-    made.fields, made.writes = dict(value.fields), dict(value.writes)
-    for spec in fields_of(interp, value.cls):
-        current, text = value.fields.get(spec.name), f"--{prefix}{spec.name}"
-        if isinstance(current, CONSTANTS):
+def _with_options(interp: Interpreter, cls: ClassObject, prefix: str, call: Call) -> Object:
+    """Make an object of a class, with options for the fields that have no default."""
+    lacking: dict[str, Object] = {}
+    annotations = annotations_of(interp, cls)
+    for spec in fields_of(interp, cls):
+        if spec.init and spec.default is MISSING and spec.factory is MISSING:
+            annotation, frame = annotations.get(spec.name, (None, call.frame))
+            inner = class_named(interp, annotation, frame)
+            text = f"{prefix}{spec.name}"
+            known = inner is not None and has_fields(interp, inner)
+            lacking[spec.name] = (
+                _with_options(interp, inner, f"{text}.", call) if known else Option(interp.tick(), f"--{text}")
+            )
+    return invoke(interp, cls, call.passing([], lacking))
+
+
+def _opened(interp: Interpreter, value: Object, name: str, given: dict[str, Object] | None, call: Call) -> Object:
+    """Make options of a value, or of the fields of an object and of the objects in it, with the values that words give.
+
+    No option is known where the words are not followed (`given` is None).
+    """
+    if isinstance(value, Instance) and has_fields(interp, value.cls):
+        made = Instance(value.cls, interp.tick(), value.made)
+        made.fields, made.writes = dict(value.fields), dict(value.writes)
+        for spec in fields_of(interp, value.cls):
+            full = f"{name}.{spec.name}".removeprefix(".")
+            made.fields[spec.name] = _opened(interp, value.fields.get(spec.name), full, given, call)
             places = where_written(value, spec.name)
-            option = _option_at(interp, text, current, None, call)
-            if isinstance(option, Option) and option.default is not MISSING and places:
+            option = made.fields[spec.name]
+            if given and full in given:
+                said = option.said if type(option) is Option else None
+                made.writes[spec.name] = interp.note(
+                    said[1] if said else call.node, call.frame, None, "argument", option, None
+                )
+            elif type(option) is Option and option.default is not MISSING and places:
                 option.said = places[-1]
-            made.fields[spec.name] = option
-        else:
-            made.fields[spec.name] = _opened(interp, current, f"{prefix}{spec.name}.", call)
-    return made
+        return made
+    if given and name in given:
+        return given[name]
+    if given is None:
+        return Option(interp.tick(), f"--{name}")
+    if not isinstance(value, CONSTANTS):
+        return value
+    return value if interp.started_with() else _option_at(interp, f"--{name}", value, None, call)

@@ -55,7 +55,10 @@ class NotFollowed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """An option, or a positional argument (without names): where it goes and how many words it takes."""
+    """An option, or a positional argument (without names): where it goes and how many words it takes.
+
+    One that takes none may still have a value behind a `=` in its own word.
+    """
 
     names: tuple[str, ...]
     destination: str
@@ -261,7 +264,9 @@ def _value(interp: Interpreter, declared: Declaration, use: Use, former: Object,
             return declared.const
         case "store":
             made = [_converted(interp, declared.type, each, call) for each in use.words]
-            if use.spec.number in (None, "?"):
+            if not made and declared.const is True:
+                return _flag(interp, use, True, call.frame)
+            if use.spec.number in (None, "?", 0):
                 return made[0] if made else declared.const
             return ListObject(made, interp.tick())
         case "append" | "extend" if use.spec.action == "extend" or use.spec.number is None:

@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.eval.path_objects import folder_of, located, norm
 from mfsdp_lint.readers.python.library.command_line import NotFollowed, Spec, take
 from mfsdp_lint.readers.python.library.config_trees import all_lacked, make_tree, meant, merge
 from mfsdp_lint.readers.python.library.data import from_omegaconf, to_object
-from mfsdp_lint.readers.python.library.omegaconf import OverrideWord, override
+from mfsdp_lint.readers.python.library.omegaconf import OverrideWord, override, overrides_in
 from mfsdp_lint.readers.python.library.text_places import NoData, Placed
 from mfsdp_lint.readers.python.state.calling import invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -31,7 +31,6 @@ from mfsdp_lint.readers.python.values.objects import (
     ConfigTree,
     DictObject,
     Function,
-    ListObject,
     Native,
     Object,
     Option,
@@ -149,14 +148,13 @@ def _state(interp: Interpreter) -> DictObject:
 
 @models("hydra.compose", "hydra.experimental.compose")
 def _compose(interp: Interpreter, call: Call) -> Object:
-    overrides = interp.settle(call.argument(1, "overrides", ()))
-    items = overrides.items if isinstance(overrides, ListObject) else overrides
+    given = call.argument(1, "overrides")
+    said = [] if given is None else overrides_in(interp, given)
     folder = _state(interp).fields.get("folder")
     # (What depends on a folder that was set before is remembered for no other call.)
     interp.put(_state(interp), "folder", folder)
-    if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
+    if said is None:
         return interp.unknown("config", not_none=True)
-    said = [OverrideWord(item) for item in items]
     return _tree(interp, folder, call.argument(0, "config_name"), said, call.frame.module, call)
 
 

@@ -125,7 +125,7 @@ def _merge(interp: Interpreter, call: Call) -> Object:
 
 @models("omegaconf.OmegaConf.from_dotlist")
 def _from_dotlist(interp: Interpreter, call: Call) -> Object:
-    texts = _texts(interp, call.argument(0, "dotlist"))
+    texts = overrides_in(interp, call.argument(0, "dotlist"))
     return interp.unknown("config", not_none=True) if texts is None else _of_dotlist(interp, texts, call)
 
 
@@ -134,7 +134,7 @@ def _from_cli(interp: Interpreter, call: Call) -> Object:
     """Read the overrides of the command line: none, unless the call gives some or the program starts with some."""
     words_given = interp.started_with() or ()
     here = interp.settle(call.argument(0, "args_list"))
-    texts = _texts(interp, words(interp, words_given, call.frame) if here is None else here)
+    texts = overrides_in(interp, words(interp, words_given, call.frame) if here is None else here)
     return interp.unknown("config", not_none=True) if texts is None else _of_dotlist(interp, texts, call)
 
 
@@ -338,7 +338,7 @@ def _apply_overrides(interp: Interpreter, call: Call) -> Object:
 
 @models(f"{UPSTREAM}parse_hydra_overrides")
 def _parse_hydra(interp: Interpreter, call: Call) -> Object:
-    tree, texts = interp.settle(call.argument(0, "cfg")), _texts(interp, call.argument(1, "overrides"))
+    tree, texts = interp.settle(call.argument(0, "cfg")), overrides_in(interp, call.argument(1, "overrides"))
     if not isinstance(tree, ConfigTree):
         return interp.unknown("config", not_none=True)
     if texts is None:
@@ -426,7 +426,7 @@ def _is_there(interp: Interpreter, tree: ConfigTree, key: str) -> bool:
     return found is not None and not isinstance(found, (Choice, Unknown))
 
 
-def _texts(interp: Interpreter, value: Object) -> list[OverrideWord] | None:
+def overrides_in(interp: Interpreter, value: Object) -> list[OverrideWord] | None:
     """Return the texts in a list; None where they are not known, but for the values of words of the command line."""
     value = interp.settle(value)
     items = value.items if isinstance(value, ListObject) else value if isinstance(value, tuple) else None

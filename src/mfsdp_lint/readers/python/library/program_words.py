@@ -1,4 +1,4 @@
-"""Words of a command line, taken by the parameters of functions and classes: click, typer, fire, HfArgumentParser.
+"""Words of a command line, taken by the parameters of functions and classes: click, typer, fire, tyro and their like.
 
 Each option becomes a declaration of command_line.py, which assigns the words. None stands for what is not followed.
 """
@@ -6,13 +6,13 @@ Each option becomes a declaration of command_line.py, which assigns the words. N
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mfsdp_lint.readers.given_words import GivenWord
-from mfsdp_lint.readers.python.eval.classes import is_enum, mro
+from mfsdp_lint.readers.python.eval.classes import enum_members, has_fields, is_enum, mro
 from mfsdp_lint.readers.python.library.command_line import Declaration, Number, Spec, from_words
-from mfsdp_lint.readers.python.state.calling import evaluate
+from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.variables import word, word_of
@@ -23,6 +23,7 @@ from mfsdp_lint.readers.python.values.objects import (
     TRUTH_WORDS,
     DictObject,
     Function,
+    Instance,
     ListObject,
     Native,
     Object,
@@ -174,41 +175,133 @@ def kind_of(interp: Interpreter, annotation: ast.expr | None, frame: Frame) -> O
             case "Optional":
                 return kind_of(interp, annotation.slice, frame)
             case "Literal":
-                return KINDS["str"]
+                return _one_of(annotation.slice)
         return None
     if _last(annotation) in KINDS:
         return KINDS[_last(annotation)]
+    found = class_named(interp, annotation, frame)
+    return found if found is not None and is_enum(interp, found) else None
+
+
+def class_named(interp: Interpreter, annotation: ast.expr | None, frame: Frame) -> ClassObject | None:
+    """Return the class of the program that an annotation names; None where it names none."""
     try:
-        found = evaluate(interp, annotation, frame)
+        found = evaluate(interp, annotation, frame) if annotation is not None else None
     except Raised:
         return None
-    return found if isinstance(found, ClassObject) and is_enum(interp, found) else None
+    return found if isinstance(found, ClassObject) else None
+
+
+def _one_of(choices: ast.expr) -> Native | None:
+    """Return the conversion of a word to the member of `Literal[...]` that it spells."""
+    items = choices.elts if isinstance(choices, ast.Tuple) else [choices]
+    known = {str(each.value): each.value for each in items if isinstance(each, ast.Constant)}
+    if all(isinstance(each, str) for each in known.values()):
+        return KINDS["str"]
+    return _kind(lambda text: _chosen(known, text)) if len(known) == len(items) else None
+
+
+def _chosen(known: Mapping[str, Any], text: str) -> Any:
+    if text not in known:
+        raise ValueError(text)
+    return known[text]
 
 
 def _last(node: ast.expr) -> str:
     return str(getattr(node, "id", getattr(node, "attr", "")))
 
 
+Annotations = Mapping[str, tuple[ast.expr | None, Frame]]
+"""The annotations of parameters or fields, each with the frame that its names are looked up in."""
+
+
+def annotations_of(interp: Interpreter, owner: ClassObject | Function) -> Annotations:
+    """Return the annotations of the fields of a dataclass, or of the parameters of a function."""
+    if isinstance(owner, Function):
+        parameters: ast.arguments = owner.node.args
+        every = (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
+        return {each.arg: (each.annotation, Frame(owner.module)) for each in every}
+    bases = [base for base in reversed(mro(interp, owner)) if isinstance(base, ClassObject) and base.node is not None]
+    return {
+        node.target.id: (node.annotation, Frame(base.module))
+        for base in bases
+        for node in (base.node.body if base.node is not None else ())
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+
+
 def of_fields(interp: Interpreter, cls: ClassObject) -> list[Declaration] | None:
     """Return the options that HfArgumentParser makes of the fields of a dataclass."""
-    found: dict[str, Declaration] = {}
-    bases = [base for base in reversed(mro(interp, cls)) if isinstance(base, ClassObject)]
-    for base in bases:
-        for node in base.node.body if base.node is not None else ():
-            if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
-                continue
-            name, listed = node.target.id, _element(node.annotation)
-            kind = kind_of(interp, listed or node.annotation, Frame(base.module))
-            if kind is None:
-                return None
-            names = tuple(dict.fromkeys((f"--{name}", f"--{name.replace('_', '-')}")))
-            flag = kind is KINDS["bool"] and listed is None
-            number: Number = "+" if listed is not None else "?" if flag else None
-            found[name] = Declaration(Spec(names, name, number), kind, True if flag else None)
-    return list(found.values())
+    found: list[Declaration] = []
+    for name, (annotation, frame) in annotations_of(interp, cls).items():
+        listed = _element(annotation)
+        kind = kind_of(interp, listed or annotation, frame)
+        if kind is None:
+            return None
+        flag = kind is KINDS["bool"] and listed is None
+        number: Number = "+" if listed is not None else "?" if flag else None
+        found.append(Declaration(Spec(_spellings("", name), name, number), kind, True if flag else None))
+    return found
 
 
-def _element(annotation: ast.expr) -> ast.expr | None:
+def _spellings(prefix: str, name: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((f"--{prefix}{name}", f"--{prefix}{name}".replace("_", "-"))))
+
+
+def of_values(
+    interp: Interpreter, annotations: Annotations, values: Mapping[Any, Object], prefix: str = ""
+) -> Iterator[Declaration]:
+    """Yield the options that tyro, jsonargparse and their like make of parameters or fields, and of the fields of the
+    objects in them: `--comm.user-buffers`. Options of other types are left out: a word that names one is not followed.
+    """
+    for name, (annotation, frame) in annotations.items():
+        inner = values.get(name)
+        if isinstance(inner, Instance) and isinstance(inner.cls, ClassObject) and has_fields(interp, inner.cls):
+            above = f"{prefix}{name}." if name else ""
+            yield from of_values(interp, annotations_of(interp, inner.cls), inner.fields, above)
+            continue
+        kind = kind_of(interp, annotation, frame) if annotation is not None else None
+        if kind is None:
+            continue
+        names, place = _spellings(prefix, name), f"{prefix}{name}"
+        if kind is KINDS["bool"]:
+            yield Declaration(Spec(names, place, "?"), kind, True)
+            yield Declaration(Spec(_spellings(prefix, f"no_{name}"), place, 0, "store_false"), None, None)
+        else:
+            yield Declaration(Spec(names, place), _of_value(kind), None)
+
+
+_ABSL = {"string": "str", "enum": "str", "integer": "int", "float": "float"}
+
+
+def of_flag(kind: str, name: str) -> tuple[Declaration, ...]:
+    """Return the declarations of a flag of absl; none for one of several values, a word of which is not followed."""
+    names = f"--{name}", f"-{name}"
+    if kind in ("bool", "boolean"):
+        off = Spec((f"--no{name}", f"-no{name}"), name, 0, "store_false")
+        return Declaration(Spec(names, name, 0), KINDS["bool"], True), Declaration(off, None, None)
+    return (Declaration(Spec(names, name), KINDS[_ABSL[kind]], None),) if kind in _ABSL else ()
+
+
+def _of_value(kind: Object) -> Native:
+    """Return the conversion of a word for a parameter that may be None, or a member of an enumeration by its name.
+
+    The libraries differ in what else they take: such a value is not known.
+    """
+
+    def model(interp: Interpreter, call: Call) -> Object:
+        text = str(call.arguments[0])
+        if isinstance(kind, ClassObject):
+            return enum_members(interp, kind).get(text, interp.unknown(text))
+        try:
+            return interp.unknown(text) if text.lower() in ("none", "null", "~", "") else invoke(interp, kind, call)
+        except Raised:
+            return interp.unknown(text)
+
+    return Native("a value", model)
+
+
+def _element(annotation: ast.expr | None) -> ast.expr | None:
     """Return the type of the elements where an annotation is that of a list."""
     if isinstance(annotation, ast.Subscript) and _last(annotation.value) in ("list", "List"):
         return annotation.slice

@@ -144,8 +144,11 @@ def _list(interp: Interpreter, call: Call) -> Object:
     given = interp.settle(call.argument(0, default=()))
     if isinstance(given, Unknown) and IN_SOME_ORDER in given.fields:
         return given
-    items = elements(interp, call.argument(0, default=()), call.frame)
-    return ListObject(None if items is None else list(items), interp.tick())
+    items = elements(interp, given, call.frame)
+    made = ListObject(None if items is None else list(items), interp.tick())
+    if made.items and (writes := interp.writers(given)):
+        interp.tell_pieces(made.items, writes)
+    return made
 
 
 @models("builtins.sorted")
@@ -180,9 +183,15 @@ def _iter(interp: Interpreter, call: Call) -> Object:
     return _iterator(interp, elements(interp, call.argument(0, default=()), call.frame), call.arguments)
 
 
-models("builtins.tuple")(
-    lambda interp, call: make_tuple(interp, elements(interp, call.argument(0, default=()), call.frame))
-)
+@models("builtins.tuple")
+def _tuple(interp: Interpreter, call: Call) -> Object:
+    given = interp.settle(call.argument(0, default=()))
+    made = make_tuple(interp, elements(interp, given, call.frame))
+    if isinstance(made, tuple) and (writes := interp.writers(given)):
+        interp.tell_pieces(made, writes)
+    return made
+
+
 models("builtins.set", "builtins.frozenset")(
     lambda interp, call: make_set(interp, iterate(interp, call.argument(0, default=()), call.frame))
 )

@@ -17,7 +17,9 @@ from mfsdp_lint.readers.python.eval.classes import (
 )
 from mfsdp_lint.readers.python.eval.construction import initialize
 from mfsdp_lint.readers.python.eval.iteration import iterate
+from mfsdp_lint.readers.python.eval.records import LAX, Conversion
 from mfsdp_lint.readers.python.eval.written import written
+from mfsdp_lint.readers.python.library.program_words import annotations_of
 from mfsdp_lint.readers.python.state.calling import BUILTINS, Model, invoke, models
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_reachable, part_of, shallow_copy
@@ -224,6 +226,44 @@ def _replace(interp: Interpreter, call: Call) -> Object:
     if isinstance(value, Instance) or type(value) is Unknown:
         return _of_unknown_class(interp, value, call)
     return interp.unknown("replace()", not_none=True)
+
+
+class _Structure(Conversion):
+    """The way of plain data into a class of fields as cattrs 26.1 and dacite 1.9 go it, where nothing is converted."""
+
+    def converted(self, interp: Interpreter, annotation: ast.expr, value: Object, call: Call) -> Object:
+        """Take a value by an annotation; unknown where the libraries would make another one of it, or refuse it."""
+        name, value = getattr(annotation, "id", ""), interp.settle(value)
+        if name in LAX and type(value).__name__ != name:
+            return interp.unknown(name)
+        return super().converted(interp, annotation, value, call)
+
+    def of_class(self, interp: Interpreter, cls: Object, value: Object, call: Call) -> Object:
+        """Make an object of the entries that are its fields; both libraries pass over others."""
+        if isinstance(cls, ClassObject) and isinstance(value, DictObject) and has_fields(interp, cls):
+            if value.writes.get(MAY_HAVE_CHANGED):
+                return interp.unknown(cls.name, not_none=True)
+            fields = annotations_of(interp, cls)
+            taken = DictObject({}, interp.tick())
+            for name in value.fields.keys() & fields.keys():
+                annotation = fields[name][0] or ast.Name("Any", ast.Load())
+                taken.fields[name] = _Structure(cls, annotation, ()).converted(
+                    interp, annotation, value.fields[name], call
+                )
+            taken.writes = {name: write for name, write in value.writes.items() if name in taken.fields}
+            value = taken
+        return super().of_class(interp, cls, value, call)
+
+
+@models("cattrs.structure", "cattr.structure", "dacite.from_dict")
+def _structure(interp: Interpreter, call: Call) -> Object:
+    """Make an object of plain data, unless the program says how (hooks of cattrs, a configuration of dacite)."""
+    hooked = any("structure_hook" in (interp.finder.sources.text_or_none(path) or "") for path in interp.program())
+    first, second = map(interp.settle, (*call.arguments[:2], *call.keywords.values())[:2])
+    cls, data = (first, second) if isinstance(first, ClassObject) else (second, first)
+    if hooked or len(call.values) != 2 or not isinstance(cls, ClassObject) or "config" in call.keywords:
+        return interp.unknown("structure()", not_none=True)
+    return _Structure(cls, ast.Name(cls.name, ast.Load()), ()).of_class(interp, cls, data, call)
 
 
 def _said(node: Any) -> dict[str, Any]:

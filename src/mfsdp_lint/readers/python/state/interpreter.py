@@ -493,11 +493,22 @@ class Interpreter:
             self.pieces.clear()
         self.pieces[id(whole)] = whole, writes
 
-    def piece(self, whole: Object, key: Object) -> Write | None:
-        """Return the write of an element of a tuple or list; None where it is not known."""
+    def writers(self, whole: Object | Sequence[Object]) -> Sequence[Write | None]:
+        """Return who wrote the elements of a tuple or list; none where nobody told."""
         whole = whole.items if isinstance(whole, ListObject) else whole
         known, writes = self.pieces.get(id(whole), (None, ()))
-        return writes[key] if known is whole and isinstance(key, int) and -len(writes) <= key < len(writes) else None
+        return writes if known is whole else ()
+
+    def piece(self, whole: Object, key: Object) -> Write | None:
+        """Return the write of an element of a tuple or list; None where it is not known."""
+        writes = self.writers(whole)
+        return writes[key] if isinstance(key, int) and -len(writes) <= key < len(writes) else None
+
+    def tell_joined(self, whole: Sequence[Object], *parts: Sequence[Object]) -> None:
+        """Keep who wrote the elements of sequences, one after the other, for the sequence that is made of them."""
+        writes = [write for part in parts for write in (self.writers(part) or [None] * len(part))]
+        if any(writes):
+            self.tell_pieces(whole, writes)
 
     def started_with(self) -> tuple[GivenWord, ...] | None:
         """Return the words that the program is started with; None where nobody is known to start it."""
@@ -538,10 +549,10 @@ class Interpreter:
 
     # -- what is known --------------------------------------------------------------------------------------------
 
-    def unknown(self, text: str = "", not_none: bool = False) -> Unknown:
+    def unknown(self, text: str = "", not_none: bool = False, obstacle: Place | None = None) -> Unknown:
         """Make a fresh value of which nothing is known; its source may as well have raised."""
         self.doubts += 1
-        return Unknown(self.tick(), text, not_none, self.obstacle)
+        return Unknown(self.tick(), text, not_none, obstacle or self.obstacle)
 
     def learn(self, kind: str, subject: Object, value: Object) -> None:
         """Remember on this path what was decided about an unknown value."""

@@ -370,14 +370,15 @@ class Signature:
 
 class Function:
     """A function of the program: its definition, the module it belongs to, and the names it closes over. `fields` are
-    the attributes that the program gave it.
+    the attributes that the program gave it. `given_by` is a decorator out of sight, which may give it the arguments
+    that a call leaves out (gin, Sacred).
 
     What only a `def` has (`body`, `decorators`, `returns`) is asked of the function: a lambda has none of it.
     """
 
     __slots__ = (
-        "_constant", "_fields", "_signature", "closure", "cls", "defaults", "is_async", "is_generator", "module",
-        "name", "node", "unwrapped",
+        "_constant", "_fields", "_signature", "closure", "cls", "defaults", "given_by", "is_async", "is_generator",
+        "module", "name", "node", "unwrapped",
     )  # fmt: skip
 
     born = 0
@@ -395,6 +396,7 @@ class Function:
         self.is_generator: bool | None = None
         self.is_async = isinstance(node, ast.AsyncFunctionDef)
         self.unwrapped: Object = None
+        self.given_by: Place | None = None
         self._constant: Object = UNREAD
         self._signature: Signature | None = None
         self._fields: dict[Any, Any] | None = None

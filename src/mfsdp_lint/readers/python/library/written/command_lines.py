@@ -61,7 +61,7 @@ class _Flag:
 
 
 class FlagValues:
-    def __call__(self, argv, known_only=False): return argv
+    def __call__(self, argv, known_only=False): return parsed() or argv
     def __getitem__(self, name): return _Flag(getattr(self, name))
     def __contains__(self, name): return hasattr(self, name)
     def set_default(self, name, value): setattr(self, name, value)
