@@ -374,7 +374,7 @@ def _class_attribute(interp: Interpreter, cls: ClassObject, name: str, node: Any
         return _bind(interp, attribute, cls, meta, node, frame)
     if name in OF_OBJECTS:
         return External(f"object.{name}")
-    if cls.replaced or opaque(interp, cls) or name.startswith("__"):
+    if cls.given_by is not None or opaque(interp, cls) or name.startswith("__"):
         return interp.unknown(f"{cls.name}.{name}")
     raise Raised("AttributeError", f"type object '{cls.name}' has no attribute '{name}'")
 

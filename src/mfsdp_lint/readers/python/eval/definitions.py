@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -203,6 +202,4 @@ def decorate(interp: Interpreter, decorator: Object, value: Object) -> Object:
         if name in CACHES and isinstance(value, Function):
             value.unwrapped = value.unwrapped or "cached"
     # A decorator out of sight (a registry, a command-line entry, a cache) is taken to hand back what it was given.
-    if isinstance(value, ClassObject) and isinstance(decorator, (External, Unknown)):
-        value.replaced = value.replaced or name.partition(".")[0] not in sys.stdlib_module_names
     return value

@@ -181,9 +181,9 @@ class ClassObject:
     `order` is its method resolution order, `declared` its dataclass fields; both are worked out when first asked for.
     `plain` are the attributes that are known to be stored by Python itself, with no `__setattr__` or property.
     `data` has the facts of a class whose body is not at hand.
-    `said` is what its body assigns to its names, as it is written; `given_by` is what it is of a function.
+    `said` is what its body assigns to its names, as it is written; `given_by` is what it is of a function; it may
+    also have given the class more attributes.
     `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
-    `replaced`: a decorator out of sight may have made something else of it, with more attributes.
     """
 
     name: str
@@ -205,7 +205,6 @@ class ClassObject:
     plain: set[str] = field(default_factory=set)
     decorator: Any = MISSING
     said: Mapping[str, ast.expr | None] | None = None
-    replaced: bool = False
     given_by: Any = None
 
     def __post_init__(self) -> None:
