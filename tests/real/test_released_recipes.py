@@ -96,7 +96,7 @@ def to_blame(tree: Path) -> set[tuple[str, int]]:
 def fixed(tree: Path, *recipes: str) -> Run:
     """Fix the recipes, and run again: the format is right, and no safe fix is left that a further run would apply."""
     assert lint(tree, "--fix-only", *recipes).code == 0
-    again = lint(tree, "--output-format", "json", *recipes)
+    again = lint(tree, "--show-fixes", "--output-format", "json", *recipes)
     assert certain(again.of("MFSDP101")) == []
     assert json.loads(again.out)["summary"]["fixable"] == 0
     return again
