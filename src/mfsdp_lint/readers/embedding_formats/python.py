@@ -165,18 +165,23 @@ class _PlacedCommand:
         flag: Piece | None = None  # the word in front, where that is a flag
         for number, word in enumerate(words):
             said, last = plain(word), word[-1]
-            found: Text | None = word
+            found = word
             if said.strip(f" \n\t{HOLE}") and len(word) == 1 and last.end - last.start != len(said):
                 following = next((plain(each) for each in words[number + 1 :] if plain(each).strip()), "")
-                found = self._right_behind(said, flag) or self._in_a_text(said) or self._named(said, following)
-                name, equals, value = said.partition("=")
-                if found is None and equals and (own := self._in_a_text(value)) is not None:
-                    found = (_at(f"{name}=", last), *own)
-                if found is None:
-                    # A value whose text is not seen is said where its flag is, sooner than where all are handed on.
-                    found = word if flag is None or said.startswith("-") else (_at(said, flag),)
+                found = self._place_of(said, last, flag, following) or word
             flag = flag if not said.strip() else found[-1] if said.startswith("-") else None
             yield found
+
+    def _place_of(self, said: str, last: Piece, flag: Piece | None, following: str) -> Text | None:
+        """Return a word at the text that spells it, or says its value; None where none is seen."""
+        found = self._right_behind(said, flag) or self._in_a_text(said) or self._named(said, following)
+        name, equals, value = said.partition("=")
+        if found is None and equals and (own := self._in_a_text(value)) is not None:
+            found = (_at(f"{name}=", last), *own)
+        if found is None and flag is not None and not said.startswith("-"):
+            # A value whose text is not seen is said where its flag is, sooner than where all are handed on.
+            found = (_at(said, flag),)
+        return found
 
     def _right_behind(self, said: str, flag: Piece | None) -> Text | None:
         """Return the place of a value: right behind the place of its flag, or of the name that the flag is made of."""

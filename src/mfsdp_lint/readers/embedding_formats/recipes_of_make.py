@@ -173,9 +173,9 @@ def _read(made: _Makefile, path: str, text: str, sources: Sources, depth: int) -
                     each.private |= {own["name"]} if own["private"] else set()
                     if own["how"] == "+=":
                         start += own.start("value")
-                        before = each.added.get(own["name"], ())
+                        so_far = each.added.get(own["name"], ())
                         value = _piece(own["value"].rstrip(), path, lines, start)
-                        each.added[own["name"]] = (*before, *_mark(before, " "), value)
+                        each.added[own["name"]] = (*so_far, *_mark(so_far, " "), value)
                     each.exported |= {own["name"]} if own["export"] else set()
 
 

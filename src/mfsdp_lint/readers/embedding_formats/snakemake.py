@@ -109,9 +109,9 @@ def _field(node: ast.expr) -> str:
     match node:
         case ast.Name(id=name):
             return name
-        case ast.Subscript(value=value, slice=ast.Constant(value=key)):
+        case ast.Subscript(value=value, slice=ast.Constant(value=str(key))):
             return f"{_field(value)}[{key}]"
-        case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[ast.Constant(value=key), *_]):
+        case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[ast.Constant(value=str(key)), *_]):
             return f"{_field(value)}[{key}]"
     return ""
 

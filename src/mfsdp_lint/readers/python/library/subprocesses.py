@@ -451,14 +451,12 @@ def _written(interp: Interpreter, text: Text | None) -> list[Said]:
 
     The others stand where the literal has a list within it, or were added behind it.
     """
-    added = False
+    is_name = text is not None and isinstance(text.node, ast.Name)
     if text is not None and isinstance(text.node, ast.Name):
         owner = holder(text.frame, text.node.id)
-        bound = {} if owner is None else owner.bindings.get(text.node.id, {})
-        said, *others = (*bound, None)
-        added = all(isinstance(each, ast.AugAssign) for each in others[:-1])
-        frame = bound[said][1] if said is not None else None
-        text = Text(said, frame or text.frame) if said is not None and added else None
+        bound = [] if owner is None else list(owner.bindings.get(text.node.id, ()))
+        is_added_to = bool(bound) and all(isinstance(each, ast.AugAssign) for each in bound[1:])
+        text = Text(bound[0], text.frame) if is_added_to else None
     if text is None or not isinstance(text.node, (ast.List, ast.Tuple)):
         return []
     found = [
@@ -471,7 +469,7 @@ def _written(interp: Interpreter, text: Text | None) -> list[Said]:
     ]
     if any(each.several for each in found):
         return found
-    return [*found, Said(interp.unknown("words"), text, several=True)] if added else []
+    return [*found, Said(interp.unknown("words"), text, several=True)] if is_name else []
 
 
 def _agrees(said: tuple[Object, Text | None]) -> bool:
