@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from mfsdp_lint.core.recipe import Recipe
@@ -137,7 +139,12 @@ def test_a_module_is_imported_anew_where_a_variable_that_it_reads_is_another_one
 def test_a_module_that_reads_no_variable_is_imported_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Interpreter] = []
     make = Interpreter.__init__
-    monkeypatch.setattr(Interpreter, "__init__", lambda self, *given: (made.append(self), make(self, *given))[1])
+
+    def noted(self: Interpreter, *given: Any) -> None:
+        made.append(self)
+        make(self, *given)
+
+    monkeypatch.setattr(Interpreter, "__init__", noted)
     project.write("settings.py", "TP = 2\n")
     project.write("train.py", SIZES)
     project.write("launch.sh", "NAME=a python train.py\n")

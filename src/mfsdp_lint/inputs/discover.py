@@ -379,8 +379,9 @@ def _nearest_name(path: str) -> str:
 HEAD = 1 << 16
 """Bytes of a file that are looked at where its name does not decide."""
 
-PROSE = (".md", ".mdx", ".rst", ".txt", ".tex", ".html", ".svg", ".csv")
-PROSE += (".lock", ".log", ".out", ".err", ".diff", ".patch")
+PROSE = (
+    ".md", ".mdx", ".rst", ".txt", ".tex", ".html", ".svg", ".csv", ".lock", ".log", ".out", ".err", ".diff", ".patch",
+)  # fmt: skip
 """Texts that nothing is run from."""
 
 

@@ -333,10 +333,11 @@ def test_a_file_that_calls_nothing_of_what_was_touched_stays_as_a_whole(tmp_path
     (tmp_path / "apart.py").write_text("from pieces import above\n\ndef apart():\n    return above()\n")
     (tmp_path / "using.py").write_text("from pieces import changed\n\ndef using():\n    return changed()\n")
     sources = Sources()
-    first = read_python([*FILES, *PIECES, "apart.py", "using.py"], sources)
+    asked = [*FILES, *PIECES, "apart.py", "using.py"]
+    first = read_python(asked, sources)
     texts = {"pieces.py": PIECES["pieces.py"].replace("cfg.model.size = 2", "cfg.model.size = 3")}
     assert first.again is not None
-    unchanged = first.again.unchanged(sources.with_texts(texts))
+    unchanged = first.again.unchanged(sources.with_texts(texts), asked)
     assert {"apart.py", "alone.py"} <= set(unchanged.whole)
     assert unchanged.whole.keys().isdisjoint({"pieces.py", "using.py"})
     assert {name for _, _, name in unchanged.single} == {"above", "below"}

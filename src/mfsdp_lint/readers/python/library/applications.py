@@ -446,9 +446,10 @@ def _with_options(interp: Interpreter, cls: ClassObject, prefix: str, call: Call
             annotation, frame = annotations.get(spec.name, (None, call.frame))
             inner = class_named(interp, annotation, frame)
             text = f"{prefix}{spec.name}"
-            known = inner is not None and has_fields(interp, inner)
             lacking[spec.name] = (
-                _with_options(interp, inner, f"{text}.", call) if known else Option(interp.tick(), f"--{text}")
+                Option(interp.tick(), f"--{text}")
+                if inner is None or not has_fields(interp, inner)
+                else _with_options(interp, inner, f"{text}.", call)
             )
     return invoke(interp, cls, call.passing([], lacking))
 
