@@ -151,7 +151,7 @@ class TestProblems:
         kinds = (
             ".py, .ipynb, .yaml, .yml, .sh, .bash, .sbatch, .slurm, .dockerfile, .Dockerfile, Dockerfile, "
             "Containerfile, .mk, Makefile, makefile, GNUmakefile, .just, justfile, Justfile, "
-            "launch.json, tasks.json, .json, .toml"
+            "launch.json, tasks.json, .service, .smk, Snakefile, .json, .toml"
         )
         assert problems("run.bat") == [("run.bat", "usage", f"not a kind of file this tool reads ({kinds})")]
 

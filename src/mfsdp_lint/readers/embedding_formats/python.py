@@ -198,11 +198,13 @@ class _PlacedCommand:
         word = re.compile(rf"(?<![\w.-]){re.escape(said)}(?![\w.-])")
         found: list[tuple[str, Lines, int]] = []
         for path, lines in self._texts():
+            if said not in lines.text:
+                continue
             if path.endswith(_DATA):
                 found += [(path, lines, match.start()) for match in word.finditer(lines.text)]
-            elif word.search(lines.text):
-                for start, end in _quoted(lines.text):
-                    found += [(path, lines, match.start()) for match in word.finditer(lines.text, start, end)]
+                continue
+            for start, end in _quoted(lines.text):
+                found += [(path, lines, match.start()) for match in word.finditer(lines.text, start, end)]
         if len(found) != 1:
             return None
         path, lines, at = found[0]
@@ -213,11 +215,18 @@ class _PlacedCommand:
         name, equals, value = said.removeprefix("--").partition("=")
         if not (equals or said.startswith("--")) or not re.fullmatch(r"[A-Za-z][\w.-]*", name):
             return None
-        spelled = re.sub(r"[-_]", "[-_]", re.escape(name.rpartition(".")[2]).replace("\\-", "-"))
+        short = name.rpartition(".")[2]
+        spelled = re.sub(r"[-_]", "[-_]", re.escape(short).replace("\\-", "-"))
         pattern = re.compile(
             rf"(?<![\w-])[\"']?(?:--)?(?P<name>{spelled})[\"']?\s*(?::|=(?!=))\s*(?P<value>\"[^\"]*\"|'[^']*'|[^\s,)}}\]#]+)"
         )
-        found = [(path, lines, match) for path, lines in self._texts() for match in pattern.finditer(lines.text)]
+        spellings = (short, short.replace("-", "_"), short.replace("_", "-"))
+        found = [
+            (path, lines, match)
+            for path, lines in self._texts()
+            if any(each in lines.text for each in spellings)
+            for match in pattern.finditer(lines.text)
+        ]
         alike = [each for each in found if _is_said(each[2]["value"], value if equals else following)]
         if len(found) != 1 and len(alike) != 1:
             return None

@@ -41,7 +41,8 @@ def unit_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
         said = text if unit == path else sources.text_or_none(unit) or ""
         lines = Lines(said)
         for entry in _ENTRY.finditer(said):
-            name, value = entry["name"], Piece(entry["value"].rstrip(), unit, lines, *entry.span("value"))
+            name, own, start = entry["name"], entry["value"].rstrip(), entry.start("value")
+            value = Piece(own, unit, lines, start, start + len(own))
             if name in ("ExecStart", "ExecStartPre"):
                 commands = [*commands, _script(value)] if value.text else []
             elif name == "Environment":
