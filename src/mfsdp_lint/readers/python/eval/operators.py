@@ -432,7 +432,7 @@ def binary(interp: Interpreter, kind: type, left: Object, right: Object) -> Obje
             found = BINARY[kind](left, right)
         except (TypeError, ValueError, ArithmeticError, KeyError, MemoryError) as error:
             raise Raised(type(error).__name__, str(error)) from None
-        if kind is ast.Add and isinstance(found, tuple):
+        if kind is ast.Add and isinstance(left, tuple) and isinstance(right, tuple):
             interp.tell_joined(found, left, right)
         return found if is_small(found) else interp.unknown("", not_none=True)
     return interp.unknown("", not_none=True)

@@ -446,10 +446,9 @@ def _with_options(interp: Interpreter, cls: ClassObject, prefix: str, call: Call
             annotation, frame = annotations.get(spec.name, (None, call.frame))
             inner = class_named(interp, annotation, frame)
             text = f"{prefix}{spec.name}"
-            known = inner is not None and has_fields(interp, inner)
-            lacking[spec.name] = (
-                _with_options(interp, inner, f"{text}.", call) if known else Option(interp.tick(), f"--{text}")
-            )
+            lacking[spec.name] = Option(interp.tick(), f"--{text}")
+            if inner is not None and has_fields(interp, inner):
+                lacking[spec.name] = _with_options(interp, inner, f"{text}.", call)
     return invoke(interp, cls, call.passing([], lacking))
 
 

@@ -531,7 +531,7 @@ class Interpreter:
 
     # -- what is known --------------------------------------------------------------------------------------------
 
-    def unknown(self, text: str = "", not_none: bool = False, obstacle: Place | None = None) -> Unknown:
+    def unknown(self, text: str = "", not_none: bool = False, obstacle: TextPlace | None = None) -> Unknown:
         """Make a fresh value of which nothing is known; its source may as well have raised."""
         self.doubts += 1
         return Unknown(self.tick(), text, not_none, obstacle or self.obstacle)
