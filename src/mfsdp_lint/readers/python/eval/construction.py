@@ -84,7 +84,8 @@ def construct(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
     if isinstance(maker, Function):
         return instance
     for name, value in call.keywords.items():
-        _set(interp, instance, name, value, call.node, call.frame, call.focus)
+        if name != "**":
+            _set(interp, instance, name, value, call.node, call.frame, call.focus)
     if opaque(interp, cls):
         interp.record(instance, MAY_HAVE_CHANGED, True)
     return instance

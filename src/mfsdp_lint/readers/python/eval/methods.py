@@ -438,8 +438,9 @@ def _list_method(interp: Interpreter, owner: ListObject, name: str, call: Call) 
         case "append", [item]:
             interp.charge(len(items))
             said, longer = call.expression(0), [*items, item]
-            by = None if said is None else interp.note(said, call.frame, said, "assigned", item, None)
-            interp.tell_pieces(longer, [*(interp.writers(items) or [None] * len(items)), by])
+            if said is not None and call.frame.module.of_program:
+                by = interp.note(said, call.frame, said, "assigned", item, None)
+                interp.tell_pieces(longer, [*(interp.writers(items) or [None] * len(items)), by])
             interp.put(owner, "items", longer)
             return None
         case "extend", [more]:

@@ -313,9 +313,11 @@ def _parse_flags(interp: Interpreter, call: Call) -> Object:
         return None
     flags = known.writes.get(SPECS, ())
     found = assigned(interp, [one for holder in flags for one in holder.fields[SPECS]], words, call)
-    for holder in flags if found is not None else ():
+    if found is None:
+        return None
+    for holder in flags:
         name = holder.fields["name"]
-        value = found[0].get(name, holder.fields["default"]) if found is not None else None
+        value = found[0].get(name, holder.fields["default"])
         interp.put(known, name, value)
         interp.put(holder, "value", value)
         interp.record(holder, "value", interp.note(call.node, call.frame, None, "argument", value, None))
@@ -412,8 +414,8 @@ def _of_class(interp: Interpreter, call: Call) -> Object:
     inner = target.function if isinstance(target, Partial) else target
     if isinstance(inner, Function):
         options, values = annotations_of(interp, inner), dict(inner.defaults)
-    elif isinstance(target, ClassObject) and has_fields(interp, target):
-        made = default if isinstance(default, Instance) else _with_options(interp, target, "", call)
+    elif isinstance(target, ClassObject) and has_fields(interp, target) and isinstance(default, Instance | None):
+        made = _with_options(interp, target, "", call) if default is None else default
         options, values = {"": (None, call.frame)}, {"": made}
     else:
         return interp.unknown("options", not_none=True)
@@ -446,11 +448,9 @@ def _with_options(interp: Interpreter, cls: ClassObject, prefix: str, call: Call
             annotation, frame = annotations.get(spec.name, (None, call.frame))
             inner = class_named(interp, annotation, frame)
             text = f"{prefix}{spec.name}"
-            lacking[spec.name] = (
-                Option(interp.tick(), f"--{text}")
-                if inner is None or not has_fields(interp, inner)
-                else _with_options(interp, inner, f"{text}.", call)
-            )
+            lacking[spec.name] = Option(interp.tick(), f"--{text}")
+            if inner is not None and has_fields(interp, inner):
+                lacking[spec.name] = _with_options(interp, inner, f"{text}.", call)
     return invoke(interp, cls, call.passing([], lacking))
 
 
