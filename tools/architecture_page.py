@@ -49,6 +49,12 @@ scripts that no change reaches keep their results (`readers/python/entries/incre
 results that depend on upstream's source alone are computed once (`readers/python/eval/huggingface`).
 `engine/write` writes the files, or `reports` prints the patch.
 
+A later run takes the same results from the disk (`engine/recall`): an entry point or a script is read again if a text
+that it read, a file whose existence it asked for, or what a name leads to has changed. A new file that nobody looked
+for costs itself; a file that is gone costs those that used it. A run about other files, as of a commit hook, takes
+over what is known of each; only the modules of Megatron's own packages are read otherwise once they are asked for, so
+in a fork of it their users are read again.
+
 `python benchmarks/walks.py` counts the modules on each walk.
 
 ## Facts

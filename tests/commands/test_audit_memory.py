@@ -149,7 +149,7 @@ def test_whether_it_fits_is_told_with_what_would_make_it_fit(ask: Ask) -> None:
     assert told.splitlines()[:3] == [
         "does not fit (34.8 GiB by the estimate)",
         '  fits with model.recompute_granularity = "full", model.recompute_method = "uniform",'
-        " model.recompute_num_layers = 1 (14.5 GiB)",
+        " model.recompute_num_layers = 1 (14.6 GiB)",
         "  fits with model.tensor_model_parallel_size = 4, model.sequence_parallel = True (18.5 GiB)",
     ]
     fit = memory_of(ask, "runs.py::sized", "--world-size", "16", "--memory-limit", "24GiB")["fit"]

@@ -32,7 +32,7 @@ from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_now, resol
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
-from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, Dependencies, OutOfSteps, Raised, with_room
+from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, Dependencies, OutOfSteps, Raised, Refused, with_room
 from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Object, Partial, Unknown
 from mfsdp_lint.readers.reader import ToRead
@@ -201,8 +201,9 @@ class Programs:
             return NOTHING
         with without_collection(), self.asked.sources.recording(self.ran.texts):
             module = Module(f"<{name}>", name, tree)
-            # (How a stand-in ends without a recipe says nothing of the program itself.)
-            return replace(self._run(self._interpreter(module.path, given), module, given, needs_all=True), ending=None)
+            started = self._run(self._interpreter(module.path, given), module, given, needs_all=True)
+        # Overrides that the stand-in refuses are the program's, too; how it ends otherwise says nothing of the program.
+        return started if isinstance(started.ending, Refused) else replace(started, ending=None)
 
     @with_room
     def _start(self, path: str, given: Given) -> Started:
