@@ -14,9 +14,9 @@ from tests.browser.opened import is_required, opened
 WITHOUT = ["background-networking", "component-update", "sync"]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One browser for this folder: its driver has an event loop, which the tests of other folders would meet."""
+    """One browser for a file: its driver has an event loop, which the tests of other folders would meet."""
     chromium = shutil.which("chromium")
     if chromium is None:
         assert not is_required(), "chromium is not installed"
