@@ -59,7 +59,7 @@ _FAULTS = {
 
 
 @dataclass(slots=True)
-class _Sent:
+class _SentLaunch:
     """A launch, the Ray job that has it, and how far it is; `why` it gave no answer, once it has ended."""
 
     job: LaunchJob
@@ -94,7 +94,7 @@ class Cluster:
                 f"--executor ray: {_first_line(error)}; RAY_ADDRESS names the cluster, as in http://localhost:8265"
             ) from None
         logging.getLogger("ray").setLevel(logging.ERROR)
-        sent: list[_Sent] = []
+        sent: list[_SentLaunch] = []
         with jobs.alone(self.folder):
             try:
                 sent += self._left_by_others(questions, client)
@@ -144,7 +144,7 @@ class Cluster:
             files.put(str(self.folder / number / name), text.encode())
         return number
 
-    def _submit(self, questions: Sequence[RunRequest], client: JobSubmissionClient) -> list[_Sent]:
+    def _submit(self, questions: Sequence[RunRequest], client: JobSubmissionClient) -> list[_SentLaunch]:
         written = jobs.write(self.folder, questions, self.options, self.timeout, self.device, self.installed)
         number = self._pack(written)
         environment = {"working_dir": str(self.folder / number)}
@@ -154,9 +154,9 @@ class Cluster:
             raise UsageError(f"--executor ray: the job was refused: {_first_line(error)}") from None
         launches = f"{len(written)} launches" if len(written) > 1 else "a launch"
         self.note(f"submitted to Ray: job {number} with {launches}, in {self.folder}")
-        return [_Sent(each, number) for each in written]
+        return [_SentLaunch(each, number) for each in written]
 
-    def _left_by_others(self, questions: Sequence[RunRequest], client: JobSubmissionClient) -> Iterator[_Sent]:
+    def _left_by_others(self, questions: Sequence[RunRequest], client: JobSubmissionClient) -> Iterator[_SentLaunch]:
         """Find the launches of an interrupted run whose job Ray still knows, and whose end nobody has read."""
         known = {each.submission_id for each in client.list_jobs()}
         for job in jobs.below(self.folder, questions, self.device, self.installed):
@@ -165,9 +165,9 @@ class Cluster:
             except OSError:
                 continue
             if number in known:
-                yield _Sent(job, number)
+                yield _SentLaunch(job, number)
 
-    def _wait(self, sent: Sequence[_Sent], client: JobSubmissionClient, tell: Tell) -> None:
+    def _wait(self, sent: Sequence[_SentLaunch], client: JobSubmissionClient, tell: Tell) -> None:
         """Wait for the end of the launches, and tell it."""
         waiting, begun = list(sent), time.monotonic()
         while waiting:
@@ -195,7 +195,7 @@ class Cluster:
             if waiting:
                 time.sleep(min(max(_EVERY[0], (time.monotonic() - begun) / 10), _EVERY[1]))
 
-    def _read(self, log: str, waiting: Sequence[_Sent]) -> None:
+    def _read(self, log: str, waiting: Sequence[_SentLaunch]) -> None:
         """Read how far the launches are from the log of their job, and write their answers down."""
         by_name = {each.job.directory.name: each for each in waiting}
         for line in log.split("\n"):

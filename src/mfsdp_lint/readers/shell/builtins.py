@@ -32,7 +32,7 @@ from mfsdp_lint.readers.shell.script import (
 )
 from mfsdp_lint.readers.shell.script import words as words_of
 from mfsdp_lint.readers.shell.state import LOST, Ended, State, Variable
-from mfsdp_lint.readers.shell.text_programs import TEXT_PROGRAMS, NotFollowed, printed_by, split_options
+from mfsdp_lint.readers.shell.text_programs import TEXT_PROGRAMS, OutputUnknown, printed_by, split_options
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.run import Runner
@@ -367,7 +367,7 @@ def _read(runner: Runner, script: Script, node: Node, words: list[Text], state: 
     """Follow `read`: the variables get the fields of the next line of the text to read, if that is known."""
     try:
         options, names = split_options(list(map(plain, words[1:])), "eErs", "adiNnptu", leading=True)
-    except NotFollowed:
+    except OutputUnknown:
         state.lose(name for name in map(plain, words[1:]) if name.isidentifier())
         return _ended(state, None)
     into_array = options.get("a", "")
@@ -535,7 +535,7 @@ def _read_lines(runner: Runner, script: Script, node: Node, words: list[Text], s
     """Follow `mapfile -t NAME` with a text to read: the array has its lines."""
     try:
         options, names = split_options(list(map(plain, words[1:])), "t", "dnOsuCc", leading=True)
-    except NotFollowed:
+    except OutputUnknown:
         state.lose(name for name in map(plain, words[1:]) if name.isidentifier())
         return _ended(state)
     name = names[0] if names else "MAPFILE"

@@ -23,15 +23,15 @@ TextProgram = Callable[[Sequence[str], "str | None", Read], "str | None"]
 _MOST_NUMBERS = 1_000
 
 
-class NotFollowed(Exception):
-    """An output that is not known."""
+class OutputUnknown(Exception):
+    """The output of a command, or what its options ask for, is not known."""
 
 
 def split_options(
     arguments: Sequence[str], flags: str, valued: str = "", *, leading: bool = False
 ) -> tuple[dict[str, str], list[str]]:
     """Split arguments into options (of one letter) and operands, as getopt does; with `leading`, as the shell's own
-    commands do, which take no options behind an operand. Raises NotFollowed for any other option.
+    commands do, which take no options behind an operand. Raises OutputUnknown for any other option.
     """
     found: dict[str, str] = {}
     rest = list(arguments)
@@ -42,7 +42,7 @@ def split_options(
             return found, operands + rest
         if not word.startswith("-") or word == "-" or word.startswith("--"):
             if word.startswith("--"):
-                raise NotFollowed
+                raise OutputUnknown
             operands.append(word)
             if leading:
                 return found, operands + rest
@@ -52,12 +52,12 @@ def split_options(
             letter, letters = letters[0], letters[1:]
             if letter in valued:
                 if not letters and not rest:
-                    raise NotFollowed
+                    raise OutputUnknown
                 found[letter], letters = letters or rest.pop(0), ""
             elif letter in flags:
                 found[letter] = ""
             else:
-                raise NotFollowed
+                raise OutputUnknown
     return found, operands
 
 
@@ -65,7 +65,7 @@ def _texts(files: Sequence[str], given: str | None, read: Read) -> str:
     """Return the text of files, or of the standard input where there are none."""
     texts = [given if each == "-" else read(each) for each in files or ("-",)]
     if any(text is None for text in texts):
-        raise NotFollowed
+        raise OutputUnknown
     return "".join(text for text in texts if text is not None)
 
 
@@ -79,7 +79,7 @@ def _joined(lines: Sequence[str]) -> str:
 
 def _number(text: str) -> int:
     if not re.fullmatch(r"[-+]?\d{1,9}", text):
-        raise NotFollowed
+        raise OutputUnknown
     return int(text)
 
 
@@ -129,7 +129,7 @@ def _signs(said: str) -> str:
     for name, signs in _CLASSES.items():
         said = said.replace(name, signs)
     if "[:" in said or "[=" in said or re.search(r"\\[^nrt\\0]", said):
-        raise NotFollowed
+        raise OutputUnknown
     said = re.sub(r"\\(.)", lambda found: {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}.get(found[1], found[1]), said)
     between = re.compile(r"(.)-(.)", re.DOTALL)
     return between.sub(lambda found: "".join(map(chr, range(ord(found[1]), ord(found[2]) + 1))), said)
@@ -140,7 +140,7 @@ def _tr(arguments: Sequence[str], given: str | None, read: Read) -> str:
     text, (first, *second) = _texts((), given, read), map(_signs, sets)
     if "c" in options:
         if "s" in options or ("d" not in options and len(second[0]) != 1):
-            raise NotFollowed
+            raise OutputUnknown
         return "".join(each if each in first else "" if "d" in options else second[0] for each in text)
     if "d" in options:
         return "".join(each for each in text if each not in first)
@@ -153,11 +153,11 @@ def _tr(arguments: Sequence[str], given: str | None, read: Read) -> str:
 
 
 def _bounded(text: str, flags: int = 0) -> Any:
-    """Compile a regular expression for `matched`. Raises NotFollowed."""
+    """Compile a regular expression for `matched`. Raises OutputUnknown."""
     try:
         return compiled(text, flags)
     except NotMatched:
-        raise NotFollowed from None
+        raise OutputUnknown from None
 
 
 @cache
@@ -178,7 +178,7 @@ def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> Any:
             for name, signs in _CLASSES.items():
                 inner = inner.replace(name, signs)
             if "[:" in inner:
-                raise NotFollowed
+                raise OutputUnknown
             body = inner[2:-1] if inner.startswith("[^") else inner[1:-1]
             escaped_body = body.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
             found.append(f"[{'^' if inner.startswith('[^') else ''}{escaped_body}]")
@@ -188,21 +188,21 @@ def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> Any:
     try:
         return _bounded("".join(found), re.IGNORECASE if ignores_case else 0)
     except re.error:
-        raise NotFollowed from None
+        raise OutputUnknown from None
 
 
 def posix_pattern(said: str) -> Any:
     """Compile an extended regular expression for `matched`; None where it is not known here."""
     try:
         return _pattern(said, extended=True)
-    except NotFollowed:
+    except OutputUnknown:
         return None
 
 
 def _grep(arguments: Sequence[str], given: str | None, read: Read, *, extended: bool = False) -> str:
     options, operands = split_options(arguments, "vEiFohwxnqP", "em")
     if {"n", "q"} & options.keys():
-        raise NotFollowed
+        raise OutputUnknown
     said = options["e"] if "e" in options else operands.pop(0)
     flags = re.IGNORECASE if "i" in options else 0
     if "F" in options:
@@ -244,7 +244,7 @@ def _sed(arguments: Sequence[str], given: str | None, read: Read) -> str:
     while at < len(program.rstrip()):
         found = _SED.match(program, at)
         if found is None:
-            raise NotFollowed
+            raise OutputUnknown
         commands.append(found)
         at = found.end()
     lines = _lines(_texts(operands, given, read))
@@ -289,7 +289,7 @@ def _substituted(command: re.Match[str], line: str, *, extended: bool) -> tuple[
     old, new = (command[each].replace(f"\\{mark}", mark) for each in ("old", "new"))
     pattern = _pattern(old, extended=extended, ignores_case="i" in flags.lower())
     if digits := re.sub(r"\D", "", flags):
-        raise NotFollowed(digits)
+        raise OutputUnknown(digits)
 
     def replaced(found: re.Match[str]) -> str:
         def part(piece: re.Match[str]) -> str:
@@ -299,7 +299,7 @@ def _substituted(command: re.Match[str], line: str, *, extended: bool) -> tuple[
             if said[1].isdigit():
                 return found[int(said[1])] or ""
             if said[1] in "ULEul":
-                raise NotFollowed
+                raise OutputUnknown
             return {"n": "\n", "t": "\t"}.get(said[1], said[1])
 
         return re.sub(r"\\.|&", part, new, flags=re.DOTALL)
@@ -325,7 +325,7 @@ def _awk(arguments: Sequence[str], given: str | None, read: Read) -> str:
     names = dict(each.split("=", 1) for letter, each in options if letter == "v" and "=" in each)
     rule = _AWK.fullmatch(operands.pop(0))
     if rule is None or any(letter not in "Fv" for letter, _ in options):
-        raise NotFollowed
+        raise OutputUnknown
     marks = [*(each for letter, each in options if letter == "F"), *filter(None, [rule["mark"]])]
     found: list[str] = []
     lines = _lines(_texts(operands, given, read))
@@ -342,7 +342,7 @@ def _awk(arguments: Sequence[str], given: str | None, read: Read) -> str:
         elif parts[0].count("%s") == parts[0].count("%") == len(parts) - 1 and "{" not in parts[0]:
             found.append(parts[0].replace("%s", "{}").format(*parts[1:]))
         else:
-            raise NotFollowed
+            raise OutputUnknown
         if rule["exit"]:
             break
     return "".join(found)
@@ -358,13 +358,13 @@ def _awk_text(said: str, names: dict[str, str]) -> str:
     if re.search(r"[-+*%]", re.sub(r'"(?:\\.|[^"\\])*"', "", said)):
         number = number_of(re.sub(r"\$(\w+)", lambda field: _awk_text(field[0], names), said), names.get)
         if number is None:
-            raise NotFollowed
+            raise OutputUnknown
         return str(number)
     found, at = "", 0
     while at < len(said.rstrip()):
         token = _AWK_TOKEN.match(said, at)
         if token is None or token["comma"]:
-            raise NotFollowed
+            raise OutputUnknown
         at = token.end()
         if token["text"] is not None:
             found += token["text"][1:-1].replace('\\"', '"').replace("\\n", "\n").replace("\\t", "\t")
@@ -400,7 +400,7 @@ def _awk_holds(said: str, names: dict[str, str]) -> bool:
         return names.get(said, said) != "0"
     test = _AWK_TEST.fullmatch(said)
     if test is None:
-        raise NotFollowed
+        raise OutputUnknown
     left = _awk_text(test["left"], names)
     if test["sign"].endswith("~"):
         holds = matched(_pattern(test["right"].strip().strip("/"), extended=True), "search", left)
@@ -408,7 +408,7 @@ def _awk_holds(said: str, names: dict[str, str]) -> bool:
     right = _awk_text(test["right"], names)
     numbers = all(re.fullmatch(r"-?\d+(?:\.\d+)?", each) for each in (left, right))
     if not numbers and test["sign"] not in ("==", "!="):
-        raise NotFollowed
+        raise OutputUnknown
     return _SIGNS[test["sign"]](*((float(left), float(right)) if numbers else (left, right)))
 
 
@@ -429,7 +429,7 @@ def _seq(arguments: Sequence[str], given: str | None, read: Read) -> str:
     first = _number(numbers[0]) if len(numbers) > 1 else first
     step = _number(numbers[1]) if len(numbers) > 2 else step
     if step == 0 or abs(last - first) // abs(step) > _MOST_NUMBERS:
-        raise NotFollowed
+        raise OutputUnknown
     found = list(map(str, range(first, last + (1 if step > 0 else -1), step)))
     return options.get("s", "\n").join(found) + "\n" if found else ""
 
@@ -438,7 +438,7 @@ def _sort(arguments: Sequence[str], given: str | None, read: Read) -> str:
     options, files = split_options(arguments, "runV")
     lines = _lines(_texts(files, given, read))
     if {"n", "V"} & options.keys() and not all(re.fullmatch(r"-?\d+", line) for line in lines):
-        raise NotFollowed
+        raise OutputUnknown
     ordered = sorted(lines, key=int if {"n", "V"} & options.keys() else str, reverse="r" in options)
     return _joined(list(dict.fromkeys(ordered)) if "u" in options else ordered)
 
@@ -452,7 +452,7 @@ def _uniq(arguments: Sequence[str], given: str | None, read: Read) -> str:
 def _wc(arguments: Sequence[str], given: str | None, read: Read) -> str:
     options, files = split_options(arguments, "lwc")
     if files or len(options) != 1:
-        raise NotFollowed
+        raise OutputUnknown
     text = _texts((), given, read)
     return f"{text.count(chr(10)) if 'l' in options else len(text.split()) if 'w' in options else len(text)}\n"
 
@@ -461,7 +461,7 @@ def _paste(arguments: Sequence[str], given: str | None, read: Read) -> str:
     options, files = split_options(arguments, "s", "d")
     mark = options.get("d", "\t")
     if len(mark) != 1:
-        raise NotFollowed
+        raise OutputUnknown
     if "s" in options:
         return mark.join(_lines(_texts(files, given, read))) + "\n"
     columns = [_lines(_texts([each], given, read)) for each in files]
@@ -486,17 +486,17 @@ def _xargs(arguments: Sequence[str], given: str | None, read: Read) -> str:
     """Print the words of the input on a line, which is what it does without a command."""
     _, operands = split_options(arguments, "")
     if operands not in ([], ["echo"]):
-        raise NotFollowed
+        raise OutputUnknown
     try:
         return " ".join(shlex.split(_texts((), given, read))) + "\n"
     except ValueError:
-        raise NotFollowed from None
+        raise OutputUnknown from None
 
 
 def _expr(arguments: Sequence[str], given: str | None, read: Read) -> str:
     number = number_of(" ".join(arguments), lambda _: None)
     if number is None:
-        raise NotFollowed
+        raise OutputUnknown
     return f"{number}\n"
 
 
@@ -508,7 +508,7 @@ def _bc(arguments: Sequence[str], given: str | None, read: Read) -> str:
 def _getopt(arguments: Sequence[str], given: str | None, read: Read) -> str:
     """Print the parameters of a script that is given none."""
     if "--" not in arguments or arguments[-1] != "--":
-        raise NotFollowed
+        raise OutputUnknown
     return " --\n"
 
 
@@ -517,10 +517,10 @@ def _query(arguments: Sequence[str], given: str | None, read: Read, *, scalars: 
     raw = any(re.fullmatch(r"-\w*[rj]\w*|--raw-output", each) for each in arguments)
     rest = [each for each in arguments if not re.fullmatch(r"-[rcej]+|--raw-output|e|eval|--compact-output", each)]
     if not rest or any(each.startswith("-") for each in rest):
-        raise NotFollowed
+        raise OutputUnknown
     found = query(rest[0], _texts(rest[1:], given, read), raw=raw, scalars=scalars)
     if found is None:
-        raise NotFollowed
+        raise OutputUnknown
     return found
 
 
@@ -561,5 +561,5 @@ def printed_by(name: str, arguments: Sequence[str], given: str | None, read: Rea
     """Return what a program prints; None where that is not known. Raises TimeoutError where that takes too long."""
     try:
         return TEXT_PROGRAMS[name](arguments, given, read)
-    except (NotFollowed, IndexError, KeyError, ValueError, re.error):
+    except (OutputUnknown, IndexError, KeyError, ValueError, re.error):
         return None
