@@ -10,7 +10,7 @@ import math
 import os
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -203,12 +203,8 @@ def resuming(by: By, folder: Path, device: Device, installed: Installed) -> By:
     """
 
     def the_rest(questions: Sequence[RunRequest], tell: Tell) -> Answers:
-        known: dict[str, RunOutcome] = {}
-        stood_in: tuple[str, ...] = ()
-        for each in below(folder, questions, device, installed):
-            found, missing = each.collect(installed, "")
-            known |= {name: outcome for name, outcome in found.items() if outcome.conclusive}
-            stood_in = stood_in or missing
+        found, stood_in = collected([(each, "") for each in below(folder, questions, device, installed)], installed)
+        known = {name: outcome for name, outcome in found.items() if outcome.conclusive}
         again = {each.load for each in questions if each.load and each.name not in known}
         rest = [each for each in questions if each.name not in known or each.name in again]
         tell(f"{len(questions) - len(rest)} of {len(questions)} runs of the small model have ended before")
@@ -218,6 +214,29 @@ def resuming(by: By, folder: Path, device: Device, installed: Installed) -> By:
         return {**known, **outcomes}, missing or stood_in
 
     return the_rest
+
+
+def collected(ended: Iterable[tuple[LaunchJob, str]], installed: Installed) -> Answers:
+    """Return the answers of launches, each given with the reason why it may have none."""
+    outcomes: dict[str, RunOutcome] = {}
+    stood_in: tuple[str, ...] = ()
+    for launch, why in ended:
+        found, missing = launch.collect(installed, why)
+        outcomes |= found
+        stood_in = stood_in or missing
+    return outcomes, stood_in
+
+
+def left_by_others(
+    folder: Path, number: str, questions: Sequence[RunRequest], device: Device, installed: Installed
+) -> Iterator[tuple[LaunchJob, str]]:
+    """Find the launches of an interrupted run, each with the job that its file `number` names."""
+    for launch in below(folder, questions, device, installed):
+        try:
+            named = files.read(launch.directory / number).decode()
+        except OSError:
+            continue
+        yield launch, named
 
 
 def below(folder: Path, questions: Sequence[RunRequest], device: Device, installed: Installed) -> list[LaunchJob]:

@@ -22,7 +22,6 @@ from mfsdp_lint.dryrun import jobs
 from mfsdp_lint.dryrun.containment import WORKER
 from mfsdp_lint.dryrun.inventory import Device, Installed
 from mfsdp_lint.dryrun.jobs import JobOptions, LaunchJob
-from mfsdp_lint.dryrun.outcome import RunOutcome
 from mfsdp_lint.dryrun.ranks import JOB, Answers, RunRequest, Tell
 from mfsdp_lint.dryrun.worker.on_ray import MARK
 from mfsdp_lint.inputs.options import UsageError
@@ -105,13 +104,8 @@ class Cluster:
             except BaseException:
                 self._stop(client)
                 raise
-        outcomes: dict[str, RunOutcome] = {}
-        stood_in: tuple[str, ...] = ()
-        for each in sent:
-            found, missing = each.job.collect(self.installed, each.why and f"{each.job.directory.name} {each.why}")
-            outcomes |= found
-            stood_in = stood_in or missing
-        return outcomes, stood_in
+        ended = [(each.job, each.why and f"{each.job.directory.name} {each.why}") for each in sent]
+        return jobs.collected(ended, self.installed)
 
     def scripts(self, written: Sequence[LaunchJob]) -> list[str]:
         """Return the command that would submit the launches."""
@@ -159,11 +153,7 @@ class Cluster:
     def _left_by_others(self, questions: Sequence[RunRequest], client: JobSubmissionClient) -> Iterator[_SentLaunch]:
         """Find the launches of an interrupted run whose job Ray still knows, and whose end nobody has read."""
         known = {each.submission_id for each in client.list_jobs()}
-        for job in jobs.below(self.folder, questions, self.device, self.installed):
-            try:
-                number = files.read(job.directory / _NUMBER).decode()
-            except OSError:
-                continue
+        for job, number in jobs.left_by_others(self.folder, _NUMBER, questions, self.device, self.installed):
             if number in known:
                 yield _SentLaunch(job, number)
 

@@ -25,7 +25,6 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.dryrun import jobs
 from mfsdp_lint.dryrun.inventory import Device, Installed
 from mfsdp_lint.dryrun.jobs import JobOptions, LaunchJob
-from mfsdp_lint.dryrun.outcome import RunOutcome
 from mfsdp_lint.dryrun.ranks import Answers, RunRequest, Tell
 from mfsdp_lint.inputs.options import UsageError
 
@@ -147,13 +146,7 @@ class Cluster:
             except BaseException:
                 self._cancel()
                 raise
-        outcomes: dict[str, RunOutcome] = {}
-        stood_in: tuple[str, ...] = ()
-        for each in sent:
-            found, missing = each.job.collect(self.installed, each.reason)
-            outcomes |= found
-            stood_in = stood_in or missing
-        return outcomes, stood_in
+        return jobs.collected([(each.job, each.reason) for each in sent], self.installed)
 
     def scripts(self, written: Sequence[LaunchJob]) -> list[str]:
         """Return the scripts that would be submitted for the jobs."""
@@ -220,11 +213,7 @@ class Cluster:
     def _left_in_the_queue(self, questions: Sequence[RunRequest]) -> Iterator[_Sent]:
         """Find the jobs of an interrupted run that have not ended."""
         states = self._states() or {}
-        for job in jobs.below(self.folder, questions, self.device, self.installed):
-            try:
-                number = files.read(job.directory / _NUMBER).decode()
-            except OSError:
-                continue
+        for job, number in jobs.left_by_others(self.folder, _NUMBER, questions, self.device, self.installed):
             if states.get(number, ("", ""))[0] in _GOING_ON:
                 yield _Sent(job, submitit.SlurmJob(self.folder / "slurm", number))
 

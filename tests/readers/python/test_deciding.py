@@ -26,6 +26,14 @@ from types import SimpleNamespace
 from megatron.bridge.recipes.llama import llama3_8b_pretrain_config as base
 """
 
+PUT = """
+def put(cfg, items):
+    for item in items:
+        name, _, text = item.partition("=")
+        setattr(cfg.ddp, name, text == "yes")
+    return cfg
+"""
+
 # Each program turns FSDP on in `recipe`; the text between « and » decides it.
 PROGRAMS = {
     "the write itself": """
@@ -349,56 +357,36 @@ def recipe():
         setattr(cfg.ddp, name, value)
     return cfg
 """,
-    "an element of lists that are joined": """
-def put(cfg, items):
-    for item in items:
-        name, _, text = item.partition("=")
-        setattr(cfg.ddp, name, text == "yes")
-    return cfg
+    "an element of lists that are joined": PUT
+    + """
 SHARED = ["overlap_grad_reduce=no"]
 SHARDED = [«"use_megatron_fsdp=yes"»]
 def recipe():
     return put(base(), SHARED + SHARDED + SHARED)
 """,
-    "an element of lists that are spread": """
-def put(cfg, items):
-    for item in items:
-        name, _, text = item.partition("=")
-        setattr(cfg.ddp, name, text == "yes")
-    return cfg
+    "an element of lists that are spread": PUT
+    + """
 SHARED = "overlap_grad_reduce=no overlap_param_gather=no".split()
 SHARDED = («"use_megatron_fsdp=yes"»,)
 def recipe():
     return put(base(), [*SHARED, *SHARDED])
 """,
-    "a piece of a text behind a list": """
-def put(cfg, items):
-    for item in items:
-        name, _, text = item.partition("=")
-        setattr(cfg.ddp, name, text == "yes")
-    return cfg
+    "a piece of a text behind a list": PUT
+    + """
 SHARED = ["overlap_grad_reduce=no"]
 SHARDED = «"use_megatron_fsdp=yes overlap_param_gather=no"».split()
 def recipe():
     return put(base(), SHARED + SHARDED)
 """,
-    "an element that was appended": """
-def put(cfg, items):
-    for item in items:
-        name, _, text = item.partition("=")
-        setattr(cfg.ddp, name, text == "yes")
-    return cfg
+    "an element that was appended": PUT
+    + """
 ITEMS = "overlap_grad_reduce=no".split()
 ITEMS.append(«"use_megatron_fsdp=yes"»)
 def recipe():
     return put(base(), list(ITEMS))
 """,
-    "an element that a list was extended by": """
-def put(cfg, items):
-    for item in items:
-        name, _, text = item.partition("=")
-        setattr(cfg.ddp, name, text == "yes")
-    return cfg
+    "an element that a list was extended by": PUT
+    + """
 ITEMS = "overlap_grad_reduce=no".split()
 ITEMS.extend([«"use_megatron_fsdp=yes"»])
 def recipe():
