@@ -1,4 +1,4 @@
-"""A Slurm cluster in a folder of its own: munge, slurmctld and a slurmd for each node, with nothing of the system's."""
+"""A Slurm cluster in a temporary folder: munge, slurmctld and a slurmd for each node, with nothing of the system's."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -57,11 +58,17 @@ def missing() -> list[str]:
 
 
 @contextmanager
-def started(folder: Path, nodes: int) -> Iterator[Path]:
+def started(nodes: int) -> Iterator[Path]:
     """Start a cluster, all nodes of it on this machine; yields its configuration, which SLURM_CONF has to name.
 
-    Skips the test where the daemons do not run, as in a container that forbids them what they need.
+    Skips the test where the daemons do not run, as in a container that forbids them what they need. The folder is not
+    pytest's: the path of a step's socket has at most 107 characters (Linux), and Slurm ends a job where it is longer.
     """
+    with TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder:
+        yield from _started(Path(folder), nodes)
+
+
+def _started(folder: Path, nodes: int) -> Iterator[Path]:
     host = socket.gethostname().partition(".")[0]
     names = [f"node{number}" for number in range(nodes)]
     for name in ("state", *(f"{name}.spool" for name in names)):

@@ -24,12 +24,9 @@ pytestmark = [pytest.mark.xdist_group("slurm"), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
-def queue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def queue() -> Iterator[None]:
     """A cluster, which Slurm's programs find."""
-    with (
-        cluster.started(tmp_path_factory.mktemp("slurm"), nodes=2) as configuration,
-        pytest.MonkeyPatch.context() as patch,
-    ):
+    with cluster.started(nodes=2) as configuration, pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLURM_CONF", str(configuration))
         yield
 
@@ -106,7 +103,7 @@ def test_a_full_queue_is_told_and_one_word_stops_all(runs: Runs) -> None:
 
     def interrupt_when_others_wait(text: str) -> None:
         said.append(text)
-        if "others wait" in text:
+        if "2 running, others wait" in text:  # before, jobs of an earlier test may be completing on the nodes
             interrupt()
 
     runs.meanwhile = interrupt_when_others_wait

@@ -59,8 +59,7 @@ def test_slurm_runs_the_jobs_and_an_odd_number_of_ranks_has_a_batch_of_its_own(t
     (tmp_path / "right.json").write_text(json.dumps(FSDP))
     (tmp_path / "wrong.json").write_text(json.dumps({**FSDP, "ddp.data_parallel_sharding_strategy": "optim"}))
     options = ("right.json", "wrong.json", "--executor", "slurm", "--ranks", "3", "--keep", "kept")
-    (tmp_path / "cluster").mkdir()
-    with cluster.started(tmp_path / "cluster", nodes=2) as configuration:
+    with cluster.started(nodes=2) as configuration:
         code, document, said = dry_run(tmp_path, *options, SLURM_CONF=str(configuration))
         spread = dry_run(
             tmp_path,
@@ -69,7 +68,7 @@ def test_slurm_runs_the_jobs_and_an_odd_number_of_ranks_has_a_batch_of_its_own(t
             SLURM_CONF=str(configuration),
         )
     right, wrong = document["recipes"]
-    assert (code, right["verdict"], right["trained"]["ranks"]) == (1, "passed", 3)
+    assert (code, right["verdict"], right["trained"]["ranks"]) == (1, "passed", 3), said
     assert [(found["code"], found["verdict"]) for found in wrong["findings"]] == [("MFSDP353", "confirmed")]
     assert "(wrong.json) has answered" in said
     assert (spread[0], spread[1]["recipes"][0]["verdict"]) == (0, "passed")
