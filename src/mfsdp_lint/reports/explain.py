@@ -7,9 +7,8 @@ from itertools import groupby
 from textwrap import fill, indent, shorten
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM
-from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
-from mfsdp_lint.megatron.front_ends import KeyTarget, Profile
+from mfsdp_lint.megatron.front_ends import KeyTarget, Pinned, Profile
 from mfsdp_lint.megatron.vocabulary import COMMAND_LINE_SECTIONS
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, SettingEntry, Table
 from mfsdp_lint.reports.wording import STAGES, table
@@ -199,20 +198,12 @@ def _titled(rows: Sequence[tuple[str, str, str]]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _At:
-    """The versions that a default is asked for."""
-
-    bridge: str
-    core: str
-
-
 def _defaults(entry: SettingEntry, table: Table) -> Rows:
     if entry.path.startswith(ENVIRONMENT):
         return
     for front_end, versions in ((BRIDGE, table.bridge_versions), (MEGATRON_LM, table.core_versions)):
         if entry.section in COMMAND_LINE_SECTIONS or not front_end.takes_flags:
-            values = {each: table.default(entry.path, _At(each, each), front_end) for each in versions}
+            values = {each: table.default(entry.path, Pinned(each, each), front_end) for each in versions}
             yield from _by_version(front_end.name, values)
 
 
@@ -235,7 +226,7 @@ def _names(entry: SettingEntry, table: Table) -> Rows:
     if entry.path.startswith(ENVIRONMENT):
         yield "names", "environment", entry.name
         return
-    bridge = (table.default(entry.path, _At(version, "")) for version in table.bridge_versions)
+    bridge = (table.default(entry.path, Pinned(version, "")) for version in table.bridge_versions)
     if entry.section != "args" and any(default is not None for default in bridge):
         yield "names", "bridge", entry.path
     flags: dict[str, list[str]] = {}

@@ -107,7 +107,7 @@ def compared(
                 continue
             home = moved.get(path, path)
             left, right = then.value(path), now.value(home)
-            if _differ(left, right):
+            if differ(left, right):
                 told.update((path, home))
                 causes = then.origin(path), now.origin(home)
                 found.append(Difference(way, recipe, now, home, left, right, _cause(*causes), *causes))
@@ -122,7 +122,8 @@ def compared(
     return Compared(tuple(found), same, undecided, len(recipes), elsewhere)
 
 
-def _differ(left: Value, right: Value) -> bool:
+def differ(left: Value, right: Value) -> bool:
+    """Tell whether two values are surely different."""
     if isinstance(left, Known) and isinstance(right, Known):
         return not equal(left, right)
     return (left, right) in ((NONE, NOT_NONE), (NOT_NONE, NONE))
