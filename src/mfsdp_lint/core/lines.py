@@ -51,6 +51,10 @@ class Lines:
         """Return the span from one offset to another (exclusive)."""
         return Span(path, *self.position(start), *self.position(end))
 
+    def range(self, span: Span) -> tuple[int, int]:
+        """Return the offsets of a span's start and end."""
+        return self.offset(span.line, span.column), self.offset(span.end_line, span.end_column)
+
     def of_node(self, path: str, node: ast.expr) -> Span:
         """Return the span of an expression."""
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
@@ -64,4 +68,5 @@ class Lines:
 
     def cut(self, span: Span) -> str:
         """Return the text of a span."""
-        return self.text[self.offset(span.line, span.column) : self.offset(span.end_line, span.end_column)]
+        start, end = self.range(span)
+        return self.text[start:end]

@@ -360,14 +360,8 @@ _SHORT = {"sts": "statefulset", "ds": "daemonset", "po": "pod", "rs": "replicase
 """Short names of kinds that are not the beginning of the whole one."""
 
 _HARMLESS = (
-    "image",
-    "imagePullPolicy",
-    "livenessProbe",
-    "name",
-    "ports",
-    "resources",
-    "securityContext",
-    "volumeMounts",
+    *("image", "imagePullPolicy", "name", "ports"),
+    *("livenessProbe", "resources", "securityContext", "volumeMounts"),
 )
 """Keys of a container that say nothing of what it starts."""
 
