@@ -20,21 +20,14 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.formats import recipes_of, scripts_of_document
-from mfsdp_lint.readers.embedding_formats.go_functions import (
-    GAP,
-    UNKNOWN_ITEM,
-    Item,
-    Scalar,
-    merged,
-    standing_at,
-)
+from mfsdp_lint.readers.embedding_formats.go_functions import GAP, UNKNOWN_ITEM, Item, Scalar, merged
 from mfsdp_lint.readers.embedding_formats.go_templates import Templates
-from mfsdp_lint.readers.embedding_formats.held_texts import entries, said, text_of
+from mfsdp_lint.readers.embedding_formats.held_texts import entries, mappings, said, text_of
 from mfsdp_lint.readers.embedding_formats.kubernetes import with_maps
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
-from mfsdp_lint.readers.shell.script import Piece, Text, between, of_file, plain, sliced
+from mfsdp_lint.readers.shell.script import Piece, Text, between, of_file, plain, sliced, standing_at
 from mfsdp_lint.readers.shell.state import Held
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.trees import Leaf
@@ -306,7 +299,7 @@ class _Manifest:
     def _gap_in(self, root: Node, held: Held) -> Piece | None:
         """Return the first gap in what configures a script: its text, the other words, its environment."""
         at = held.text[0].start
-        around = [each for each in _mappings(root) if each.start <= at <= each.end]
+        around = [each for each in mappings(self.document, root) if each.start <= at <= each.end]
         owner = max(around, key=lambda each: each.start, default=None)
         if owner is None:
             return None
@@ -361,26 +354,10 @@ _SHORT = {"sts": "statefulset", "ds": "daemonset", "po": "pod", "rs": "replicase
 """Short names of kinds that are not the beginning of the whole one."""
 
 _HARMLESS = (
-    "image",
-    "imagePullPolicy",
-    "livenessProbe",
-    "name",
-    "ports",
-    "resources",
-    "securityContext",
-    "volumeMounts",
+    *("image", "imagePullPolicy", "name", "ports"),
+    *("livenessProbe", "resources", "securityContext", "volumeMounts"),
 )
 """Keys of a container that say nothing of what it starts."""
-
-
-def _mappings(node: Node | None) -> Iterator[MappingNode]:
-    if isinstance(node, MappingNode):
-        yield node
-        for _, value in node.entries:
-            yield from _mappings(value)
-    elif isinstance(node, SequenceNode):
-        for each in node.items:
-            yield from _mappings(each)
 
 
 # -- values --------------------------------------------------------------------------------------------------------
