@@ -10,7 +10,7 @@ from mfsdp_lint.core import kept
 from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import NamedWrite, Obstacle, Origin, Setting, Settings, Span, Undeclared
 from mfsdp_lint.core.records import dataclass, field, replace
-from mfsdp_lint.core.values import UNKNOWN, Value
+from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value
 
 _T = TypeVar("_T")
 
@@ -87,40 +87,45 @@ class Layer(Settings):
 
 
 class With(Layer):
-    """Settings, and one more."""
+    """Settings, and others on top."""
 
     __slots__ = ("_more",)
 
-    def __init__(self, below: Settings, more: Setting) -> None:
+    def __init__(self, below: Settings, *more: Setting) -> None:
         super().__init__(below)
-        self._more = more
+        self._more = {each.path: each for each in more}
+
+    @classmethod
+    def known(cls, below: Settings, values: Mapping[str, Plain]) -> With:
+        """Put known values on top, which nobody wrote."""
+        return cls(below, *(Setting(path, Known(value)) for path, value in values.items()))
 
     def get(self, path: str) -> Setting | None:
-        return self._more if path == self._more.path else self.below.get(path)
+        return self._more.get(path) or self.below.get(path)
 
     def value(self, path: str) -> Value:
-        return self._more.value if path == self._more.path else self.below.value(path)
+        found = self._more.get(path)
+        return self.below.value(path) if found is None else found.value
 
     def obstacle(self, path: str) -> Obstacle | None:
-        return None if path == self._more.path else self.below.obstacle(path)
+        return None if path in self._more else self.below.obstacle(path)
 
     def history(self, path: str) -> list[tuple[str, Origin]]:
-        if path != self._more.path:
+        if path not in self._more:
             return self.below.history(path)
-        return [(path, self._more.origin)] if self._more.origin else []
+        origin = self._more[path].origin
+        return [(path, origin)] if origin else []
 
     def is_like(self, other: Settings) -> bool:
-        if not isinstance(other, With) or self._more.path != other._more.path:
+        if not isinstance(other, With) or self._more.keys() != other._more.keys():
             return super().is_like(other)
-        return self._is_like_at(self._more.path, other) and self.below.is_like(other.below)
+        return all(self._is_like_at(path, other) for path in self._more) and self.below.is_like(other.below)
 
     def __iter__(self) -> Iterator[str]:
-        yield from self.below
-        if self._more.path not in self.below:
-            yield self._more.path
+        return iter(dict.fromkeys((*self.below, *self._more)))
 
     def written(self) -> Iterable[str]:
-        return dict.fromkeys((*self.below.written(), *([self._more.path] if self._more.origin else [])))
+        return dict.fromkeys((*self.below.written(), *(path for path, each in self._more.items() if each.origin)))
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Settings, Variant
 from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.settings import With
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, resolve
 from mfsdp_lint.megatron.versions import Target, parse_range
@@ -22,7 +23,6 @@ from mfsdp_lint.memory.facts import (
     DISTRIBUTED,
     MEGATRON,
     TORCH,
-    Changed,
     NotModelled,
     Precision,
     RankGroups,
@@ -181,7 +181,7 @@ def _of(
     footprints = []
     for wrapping in wrappings(own.instances if own and own.instances > 1 else _HYBRID):
         # Start-up is resolved with each way of wrapping, since other settings depend on it.
-        wrapped = replace(variant, settings=Changed(variant.settings, wrapping.settings()))
+        wrapped = replace(variant, settings=With.known(variant.settings, wrapping.settings()))
         run = SettingFacts(resolve(wrapped, target, ranks, front_end=front_end).run.settings)
         precision = Precision(run, wrapping.kind, target.core)
         footprint = WrappedModel(wrapping, count, layout, ranks, precision).footprint(wrapping == own)

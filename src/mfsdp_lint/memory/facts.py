@@ -8,12 +8,9 @@ distributed/fsdp/src/megatron_fsdp/param_and_grad_buffer.py:1845-1864. `estimate
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
-from mfsdp_lint.core.recipe import Setting, Settings
+from mfsdp_lint.core.recipe import Settings
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.settings import Layer
-from mfsdp_lint.core.values import Known, OneOf, Plain, Unknown, Value, describe
+from mfsdp_lint.core.values import Known, OneOf, Plain, Unknown, describe
 from mfsdp_lint.megatron.versions import parse_range
 
 
@@ -220,26 +217,6 @@ def need_first_version(facts: SettingFacts) -> None:
     version = facts.if_any("ddp.megatron_fsdp_version")
     if version not in (None, 1):
         raise NotModelled(f"ddp.megatron_fsdp_version is {version}, which is not modelled")
-
-
-class Changed(Layer):
-    """Settings with others on top: those of a wrapping, or of a proposal."""
-
-    __slots__ = ("_values",)
-
-    def __init__(self, below: Settings, values: Mapping[str, Plain]) -> None:
-        super().__init__(below)
-        self._values = {path: Known(value) for path, value in values.items()}
-
-    def get(self, path: str) -> Setting | None:
-        known = self._values.get(path)
-        return self.below.get(path) if known is None else Setting(path, known)
-
-    def value(self, path: str) -> Value:
-        return self._values.get(path) or self.below.value(path)
-
-    def __iter__(self) -> Iterator[str]:
-        yield from dict.fromkeys((*self.below, *self._values))
 
 
 _BYTES = {"torch.float32": 4, "torch.float16": 2, "torch.bfloat16": 2, "torch.uint8": 1}

@@ -12,9 +12,10 @@ from typing import Literal
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.settings import With
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.memory.estimate import Footprint, Memory
-from mfsdp_lint.memory.facts import STRATEGIES, Changed
+from mfsdp_lint.memory.facts import STRATEGIES
 
 GIB = 2**30
 
@@ -129,7 +130,7 @@ def _proposals(
 
 
 def _with(recipe: Recipe, changes: Mapping[str, Plain]) -> Recipe:
-    variants = tuple(replace(each, settings=Changed(each.settings, changes)) for each in recipe.variants)
+    variants = tuple(replace(each, settings=With.known(each.settings, changes)) for each in recipe.variants)
     return replace(recipe, variants=variants)
 
 

@@ -165,9 +165,6 @@ class PlacedSettings(Layer):
     def history(self, path: str) -> list[tuple[str, Origin]]:
         return [(each, self._places.origin(origin)) for each, origin in self.below.history(path)]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.below)
-
 
 Written = dict[str, Setting]
 

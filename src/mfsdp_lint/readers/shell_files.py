@@ -9,8 +9,8 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
@@ -213,10 +213,11 @@ _COMMENT = re.compile(r"(?m:^)[ \t]*(?://[ \t]*)?(?P<text>#.*)")
 class HolderFiles:
     """A kind of file that holds scripts, beside YAML. Each file is read by itself, with the scripts that it names.
 
-    `starts` is in every file that may start something; `scripts_of` are the scripts in it.
+    `starts` is in every file that may start something; `scripts_of` is the function of `embedding_formats` that yields
+    the scripts in it, as `module.name`: the module is loaded for no other file.
     """
 
-    def __init__(self, type: FileType, starts: re.Pattern[str], scripts_of: ScriptsOf) -> None:
+    def __init__(self, type: FileType, starts: re.Pattern[str], scripts_of: str) -> None:
         self.type = type
         self._starts = starts
         self._scripts_of = scripts_of
@@ -231,7 +232,9 @@ class HolderFiles:
                 return []
             from mfsdp_lint.readers.embedding_formats.formats import recipes_of
 
-            held = list(self._scripts_of(path, text, asked.sources))
+            module, name = self._scripts_of.split(".")
+            scripts_of: ScriptsOf = getattr(import_module(f"mfsdp_lint.readers.embedding_formats.{module}"), name)
+            held = list(scripts_of(path, text, asked.sources))
             return recipes_of(path, held, asked.target, asked.sources, programs_of(asked), unfollowed)
 
         found = read_each(asked, read, lambda path, text: may_start(path, text, asked.relevance))
@@ -246,71 +249,23 @@ ScriptsOf = Callable[[str, str, Sources], "Iterable[Held | HeldCommand]"]
 """The scripts of a file: its path, its text, and the other files."""
 
 
-def _docker(path: str, text: str, sources: Sources) -> Iterable[Held]:
-    from mfsdp_lint.readers.embedding_formats.formats import dockerfile_scripts
-
-    return dockerfile_scripts(path, text, sources)
-
-
-def _make(path: str, text: str, sources: Sources) -> Iterable[Held]:
-    from mfsdp_lint.readers.embedding_formats.recipes_of_make import makefile_scripts
-
-    return makefile_scripts(path, text, sources)
-
-
-def _just(path: str, text: str, sources: Sources) -> Iterable[Held]:
-    from mfsdp_lint.readers.embedding_formats.recipes_of_make import justfile_scripts
-
-    return justfile_scripts(path, text, sources)
-
-
-def _vscode(path: str, text: str, sources: Sources) -> Iterable[Held | HeldCommand]:
-    from mfsdp_lint.readers.embedding_formats.vscode import vscode_scripts
-
-    return vscode_scripts(path, text, sources)
-
-
-def _systemd(path: str, text: str, sources: Sources) -> Iterable[Held]:
-    from mfsdp_lint.readers.embedding_formats.systemd import unit_scripts
-
-    return unit_scripts(path, text, sources)
-
-
-def _snakemake(path: str, text: str, sources: Sources) -> Iterable[Held]:
-    from mfsdp_lint.readers.embedding_formats.snakemake import snakefile_scripts
-
-    return snakefile_scripts(path, text, sources)
-
-
-def _any(path: str, text: str, sources: Sources) -> Iterable[Held]:
-    from mfsdp_lint.readers.embedding_formats.any_job import text_scripts, toml_scripts
-    from mfsdp_lint.readers.embedding_formats.formats import yaml_scripts
-
-    if path.endswith(".json"):
-        with suppress(Unreadable):
-            return yaml_scripts(path, text, sources)[0]
-    if path.endswith(".toml") and (held := list(toml_scripts(path, text))):
-        return held
-    return text_scripts(path, text, sources)
-
-
 HOLDERS = (
     HolderFiles(
         FileType(
             "docker", "a Dockerfile", suffixes=(".dockerfile", ".Dockerfile"), names=("Dockerfile", "Containerfile")
         ),
         _RUNS,
-        _docker,
+        "formats.dockerfile_scripts",
     ),
     HolderFiles(
         FileType("make", "a Makefile", suffixes=(".mk",), names=("Makefile", "makefile", "GNUmakefile")),
         re.compile(r"^\t|:[^=\n]*;", re.MULTILINE),
-        _make,
+        "recipes_of_make.makefile_scripts",
     ),
     HolderFiles(
         FileType("just", "a justfile", suffixes=(".just",), names=("justfile", "Justfile")),
         re.compile(r"^[ \t]+\S", re.MULTILINE),
-        _just,
+        "recipes_of_make.justfile_scripts",
     ),
     HolderFiles(
         FileType(
@@ -320,17 +275,17 @@ HOLDERS = (
             content=re.compile(r'"(?:configurations|tasks)"\s*:'),
         ),
         re.compile(r'"(?:program|module|command)"\s*:'),
-        _vscode,
+        "vscode.vscode_scripts",
     ),
     HolderFiles(
         FileType("systemd", "a unit of systemd", suffixes=(".service",)),
         re.compile(r"^\s*ExecStart", re.MULTILINE),
-        _systemd,
+        "systemd.unit_scripts",
     ),
     HolderFiles(
         FileType("snakemake", "a workflow of Snakemake", suffixes=(".smk",), names=("Snakefile",)),
         re.compile(r"^\s+(?:shell|run):", re.MULTILINE),
-        _snakemake,
+        "snakemake.snakefile_scripts",
     ),
     HolderFiles(
         FileType(
@@ -345,6 +300,6 @@ HOLDERS = (
             unnamed=True,
         ),
         re.compile(r"\.(?:py|sh)\b|-m\b"),
-        _any,
+        "formats.any_scripts",
     ),
 )

@@ -379,7 +379,7 @@ def undecided(recipe: Recipe, views: SettingsViews, asked: RuleIndex, broken: Co
         if obstacle is None or obstacle in told:
             continue
         for value in _deciding_values(path, views):
-            supposed = replace(written, settings=With(written.settings, Setting(path, Known(value))))
+            supposed = replace(written, settings=With.known(written.settings, {path: value}))
             codes = _further_broken(SettingsViews(supposed, views.site), asked, broken)
             if codes:
                 told.add(obstacle)

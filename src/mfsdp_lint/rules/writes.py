@@ -25,10 +25,10 @@ from functools import cache, lru_cache
 
 from mfsdp_lint.core.finding import IsLinted
 from mfsdp_lint.core.nearest import nearest
-from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting, Settings, Undeclared, Variant
+from mfsdp_lint.core.recipe import NamedWrite, Origin, Settings, Undeclared, Variant
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.settings import Layer
-from mfsdp_lint.core.values import Known, Plain, Value, describe
+from mfsdp_lint.core.settings import With
+from mfsdp_lint.core.values import Known, Plain, describe
 from mfsdp_lint.megatron.startup.resolve import StartupChange
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
@@ -202,26 +202,4 @@ def _replaced(path: str, origin: Origin, change: StartupChange, value: Known, af
 
 def with_facts(variant: Variant, facts: Mapping[str, Plain]) -> Variant:
     """Add the facts about an assignment (or passage) to the settings of a variant."""
-    settings = {path: Setting(path, Known(value)) for path, value in facts.items()}
-    return Variant(_WithFacts(variant.settings, settings), variant.when)
-
-
-class _WithFacts(Layer):
-    """The settings of a variant, and what there is to say of an assignment."""
-
-    __slots__ = ("_facts",)
-
-    def __init__(self, below: Settings, facts: Mapping[str, Setting]) -> None:
-        super().__init__(below)
-        self._facts = facts
-
-    def get(self, path: str) -> Setting | None:
-        return self._facts.get(path) or self.below.get(path)
-
-    def value(self, path: str) -> Value:
-        fact = self._facts.get(path)
-        return self.below.value(path) if fact is None else fact.value
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._facts
-        yield from self.below
+    return Variant(With.known(variant.settings, facts), variant.when)

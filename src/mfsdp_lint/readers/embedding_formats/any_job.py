@@ -33,7 +33,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
 )
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.library.text_places import NoData, Placed
-from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import Held
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -42,7 +42,6 @@ _ENVIRONMENT = re.compile(r"(?i)(?:\w*_)?env(?:s|ironment|_?vars?)?(?:[_-]?(?:va
 _ARGUMENTS = re.compile(r"(?i)\w*arg(?:ument)?s|parameters|options|flags")
 _VARIABLES = re.compile(r"(?i)\w*(?:vars|variables|param(?:eter)?s|inputs|values|config)")
 _PROSE = re.compile(r"(?i)\w*(?:description|help|title|comment|doc|notes?|message|summary|name|label)")
-_PROGRAM = re.compile(r"\S+\.py|\S*/\S+|-m")
 
 
 def job_scripts(document: YamlDocument, root: Node) -> Iterator[Held]:
@@ -186,14 +185,7 @@ def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
     text = left = text[:HEAD]
 
     def piece(start: int, end: int) -> Text:
-        found: list[Piece] = []
-        for one in template_of_script((Piece(text[start:end], path, lines, start, end),)):
-            at = 0
-            for hole in _BRACED.finditer(one.text) if one.text != HOLE else ():
-                found += [one.cut(at, hole.start()), replace(one.cut(*hole.span()), text=HOLE)]
-                at = hole.end()
-            found.append(one.cut(at, len(one.text)))
-        return tuple(each for each in found if each.text)
+        return filled(template_of_script((Piece(text[start:end], path, lines, start, end),)), _BRACED, holed)
 
     def take(start: int, end: int) -> None:
         nonlocal left
@@ -202,12 +194,12 @@ def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
     for start, end in _here_documents(text):
         if COMMAND_LINE.search(text, start, end):
             take(start, end)
-            yield from held(tuple(_once(piece(start, end))))
+            yield from held(filled(piece(start, end), _TWICE, lambda found, piece: ()))
     for block in _BLOCK.finditer(left):
         kind = next(name for name in ("double", "single", "back") if block[name] is not None)
         if COMMAND_LINE.search(block[kind]):
             take(*block.span())
-            yield from held(tuple(_once(piece(*block.span(kind)))))
+            yield from held(filled(piece(*block.span(kind)), _TWICE, lambda found, piece: ()))
     for start, end in _lists(left):
         words = [
             piece(first + 1, last - 1) if quoted else (replace(piece(first, last)[0], text=HOLE),)
@@ -251,14 +243,8 @@ def _here_documents(text: str) -> Iterator[tuple[int, int]]:
             at = ends[number]
 
 
-def _once(text: Text) -> Iterator[Piece]:
-    """Undo that a text between marks has two backslashes at the end of a line."""
-    for piece in text:
-        at = 0
-        for found in re.finditer(r"\\(?=\\\n)", piece.text):
-            yield piece.cut(at, found.start())
-            at = found.end()
-        yield piece.cut(at, len(piece.text))
+_TWICE = re.compile(r"\\(?=\\\n)")
+"""A text between marks has two backslashes at the end of a line."""
 
 
 def _lists(text: str) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice, product
 
@@ -18,7 +19,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
-from mfsdp_lint.readers.embedding_formats.any_job import job_scripts, text_scripts
+from mfsdp_lint.readers.embedding_formats.any_job import job_scripts, text_scripts, toml_scripts
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Variables,
     added,
@@ -42,7 +43,7 @@ from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.launch_command import path_of
 from mfsdp_lint.readers.shell.read import read_shell
-from mfsdp_lint.readers.shell.script import Piece, Text, of_file, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, of_file, plain
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
@@ -88,25 +89,19 @@ _INTERPOLATED = re.compile(
 
 def _interpolated(dotenv: Variables, text: Text) -> Text:
     """Fill in the variables of a text as Compose does before anything sees it; `$$` is how the file writes `$`."""
-    found: list[Piece] = []
-    for piece in text:
-        at = 0
-        for each in _INTERPOLATED.finditer(piece.text):
-            name = each["braced"] or each["bare"] or ""
-            place = piece.cut(*each.span())
-            given = dotenv[name].text if name in dotenv else None
-            found.append(piece.cut(at, each.start()))
-            at = each.end()
-            if each["dollar"]:
-                found.append(replace(place, text="$"))
-            elif given is not None:
-                found += given
-            elif each["how"] == "-":
-                found.append(replace(piece.cut(*each.span("default")), option=f"${name}"))
-            else:
-                found.append(replace(place, text=HOLE, option=f"${name}"))
-        found.append(piece.cut(at, len(piece.text)))
-    return tuple(each for each in found if each.text)
+
+    def fill(each: re.Match[str], piece: Piece) -> Text:
+        name = each["braced"] or each["bare"] or ""
+        given = dotenv[name].text if name in dotenv else None
+        if each["dollar"]:
+            return (replace(piece.cut(*each.span()), text="$"),)
+        if given is not None:
+            return given
+        if each["how"] == "-":
+            return (replace(piece.cut(*each.span("default")), option=f"${name}"),)
+        return holed(each, piece, option=f"${name}")
+
+    return filled(text, _INTERPOLATED, fill)
 
 
 def _of_files(document: YamlDocument, node: Node | None, sources: Sources) -> Variables:
@@ -587,6 +582,16 @@ def yaml_scripts(path: str, text: str, sources: Sources) -> tuple[list[Held], bo
         is_map = isinstance(root, MappingNode) and said(document, entries(document, root).get("kind")) == "ConfigMap"
         scripts += (found or ()) if found or is_map else job_scripts(document, root)
     return scripts, is_known
+
+
+def any_scripts(path: str, text: str, sources: Sources) -> Iterable[Held]:
+    """Return the command lines of a file that may be of any format."""
+    if path.endswith(".json"):
+        with suppress(Unreadable):
+            return yaml_scripts(path, text, sources)[0]
+    if path.endswith(".toml") and (held := list(toml_scripts(path, text))):
+        return held
+    return text_scripts(path, text, sources)
 
 
 def scripts_of_document(document: YamlDocument, root: MappingNode, sources: Sources) -> list[Held] | None:

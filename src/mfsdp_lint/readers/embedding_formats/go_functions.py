@@ -13,7 +13,7 @@ from functools import reduce
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, plain, standing_at
 
 GAP = "\uf8fe"
 """Stands for lines that are not known; a character for private use, as HOLE is."""
@@ -77,12 +77,6 @@ def truth(value: Item | None) -> bool | None:
 def made(value: str | int | float | bool | None, place: Piece) -> Scalar:
     """Return a value that stands at a place with another text."""
     return Scalar(value, (standing_at(_spelled(value), place),), exact=True)
-
-
-def standing_at(text: str, place: Piece) -> Piece:
-    """Return a text that stands for what is written at a place; one as long as that is told from it by its end."""
-    end = place.end + (place.end - place.start == len(text))
-    return Piece(text, place.path, place.lines, place.start, end)
 
 
 def _spelled(value: str | int | float | bool | None) -> str:
@@ -183,16 +177,16 @@ def _without_newline(text: Text) -> Text:
     return text
 
 
-def indented(text: Text, blanks: str) -> Iterator[Piece]:
-    """Yield a text with blanks behind every newline."""
-    for piece in text:
-        start = 0
-        for found in re.finditer("\n", piece.text):
-            yield piece.cut(start, found.end())
-            yield standing_at(blanks, piece.cut(found.start(), found.end()))
-            start = found.end()
-        if start < len(piece.text):
-            yield piece.cut(start, len(piece.text))
+_BEGINNING = re.compile(r"(?<=\n)")
+
+
+def indented(text: Text, blanks: str) -> Text:
+    """Return a text with blanks behind every newline."""
+    return filled(
+        text,
+        _BEGINNING,
+        lambda found, piece: (standing_at(blanks, piece.cut(found.start() - 1, found.end())),),
+    )
 
 
 def _made_of(text: Text) -> Scalar:
@@ -311,10 +305,6 @@ def _replaced(said: str, old: str, new: str) -> str:
     return said.replace(old, new)
 
 
-def _trunc(said: str, width: str) -> str:
-    return said[: int(width)] if int(width) >= 0 else said[int(width) :]
-
-
 def _printf(place: Piece, format: Item, *given: Item) -> Item:
     found: list[Piece] = []
     values = iter(given)
@@ -415,10 +405,6 @@ def _computed(how: Callable[[int, int], int]) -> Function:
     return function
 
 
-def _dict(place: Piece, *given: Item) -> Item:
-    return {_said(name, place): value for name, value in zip(given[::2], given[1::2], strict=True)}
-
-
 def _merged(place: Piece, *given: Item) -> Item:
     """Merge mappings: the first that has an entry counts."""
     found: Item = given[-1]
@@ -450,18 +436,6 @@ def _index(place: Piece, value: Item, *keys: Item) -> Item:
     return value
 
 
-def _has_key(place: Piece, value: Item, key: Item) -> Item:
-    return made(_said(key, place) in value, place) if isinstance(value, Mapping) else UNKNOWN_ITEM
-
-
-def _len(place: Piece, value: Item) -> Item:
-    return UNKNOWN_ITEM if isinstance(value, (Scalar, UnknownItem)) else made(len(value), place)
-
-
-def _keys(place: Piece, value: Item) -> Item:
-    return [made(name, place) for name in sorted(value)] if isinstance(value, Mapping) else UNKNOWN_ITEM
-
-
 def _items(value: Item) -> list[Item]:
     if not isinstance(value, (list, tuple)):
         raise ValueError
@@ -491,7 +465,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "trim": _trimmed,
     "trimSuffix": _of_text(lambda said, end: said.removesuffix(end)),
     "trimPrefix": _of_text(lambda said, start: said.removeprefix(start)),
-    "trunc": _of_text(_trunc),
+    "trunc": _of_text(lambda said, width: said[: int(width)] if int(width) >= 0 else said[int(width) :]),
     "upper": _of_text(str.upper),
     "lower": _of_text(str.lower),
     "replace": _of_text(_replaced),
@@ -505,13 +479,19 @@ FUNCTIONS: Mapping[str, Function] = {
     "append": lambda place, values, value: [*_items(values), value],
     "first": lambda place, values: _items(values)[0],
     "last": lambda place, values: _items(values)[-1],
-    "dict": _dict,
+    "dict": lambda place, *given: {
+        _said(name, place): value for name, value in zip(given[::2], given[1::2], strict=True)
+    },
     "merge": _merged,
     "mergeOverwrite": lambda place, *given: _merged(place, *reversed(given)),
     "get": _index,
     "index": _index,
-    "hasKey": _has_key,
-    "keys": _keys,
+    "hasKey": lambda place, value, key: (
+        made(_said(key, place) in value, place) if isinstance(value, Mapping) else UNKNOWN_ITEM
+    ),
+    "keys": lambda place, value: (
+        [made(name, place) for name in sorted(value)] if isinstance(value, Mapping) else UNKNOWN_ITEM
+    ),
     "len": lambda place, value: (
         made(len(value), place) if not isinstance(value, (Scalar, UnknownItem)) else UNKNOWN_ITEM
     ),

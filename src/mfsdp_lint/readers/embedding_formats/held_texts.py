@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import Piece, Text, plain, sliced
+from mfsdp_lint.readers.shell.script import Piece, Text, plain, sliced, standing_at
 from mfsdp_lint.readers.shell.state import Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -42,7 +42,7 @@ def items(document: YamlDocument, node: Node | None) -> Sequence[Node]:
     return () if target is None else (target,)
 
 
-def mappings(document: YamlDocument, node: Node | None) -> Iterator[Node]:
+def mappings(document: YamlDocument, node: Node | None) -> Iterator[MappingNode]:
     """Yield every mapping at and below a node."""
     pending = [node]
     while pending:
@@ -97,9 +97,7 @@ def _line_of(document: YamlDocument, scalar: ScalarNode) -> Piece:
     at = document.lines.text.find(scalar.text, scalar.start, scalar.end) if scalar.text else scalar.start
     if at >= 0:
         return Piece(scalar.text, document.path, document.lines, at, at + len(scalar.text))
-    # A piece as long as the written text would be taken for it.
-    end = scalar.end + (scalar.end - scalar.start == len(scalar.text))
-    return Piece(scalar.text, document.path, document.lines, scalar.start, end)
+    return standing_at(scalar.text, Piece("", document.path, document.lines, scalar.start, scalar.end))
 
 
 def _lines_of(document: YamlDocument, scalar: ScalarNode) -> Iterator[Piece]:

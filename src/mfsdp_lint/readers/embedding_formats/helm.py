@@ -26,15 +26,14 @@ from mfsdp_lint.readers.embedding_formats.go_functions import (
     Item,
     Scalar,
     merged,
-    standing_at,
 )
 from mfsdp_lint.readers.embedding_formats.go_templates import Templates
-from mfsdp_lint.readers.embedding_formats.held_texts import entries, said, text_of
+from mfsdp_lint.readers.embedding_formats.held_texts import entries, mappings, said, text_of
 from mfsdp_lint.readers.embedding_formats.kubernetes import with_maps
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
-from mfsdp_lint.readers.shell.script import Piece, Text, between, of_file, plain, sliced
+from mfsdp_lint.readers.shell.script import Piece, Text, between, of_file, plain, sliced, standing_at
 from mfsdp_lint.readers.shell.state import Held
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.trees import Leaf
@@ -306,7 +305,7 @@ class _Manifest:
     def _gap_in(self, root: Node, held: Held) -> Piece | None:
         """Return the first gap in what configures a script: its text, the other words, its environment."""
         at = held.text[0].start
-        around = [each for each in _mappings(root) if each.start <= at <= each.end]
+        around = [each for each in mappings(self.document, root) if each.start <= at <= each.end]
         owner = max(around, key=lambda each: each.start, default=None)
         if owner is None:
             return None
@@ -371,16 +370,6 @@ _HARMLESS = (
     "volumeMounts",
 )
 """Keys of a container that say nothing of what it starts."""
-
-
-def _mappings(node: Node | None) -> Iterator[MappingNode]:
-    if isinstance(node, MappingNode):
-        yield node
-        for _, value in node.entries:
-            yield from _mappings(value)
-    elif isinstance(node, SequenceNode):
-        for each in node.items:
-            yield from _mappings(each)
 
 
 # -- values --------------------------------------------------------------------------------------------------------

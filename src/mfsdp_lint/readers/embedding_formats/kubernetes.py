@@ -26,7 +26,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     variable,
 )
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node
@@ -89,19 +89,12 @@ _REFERENCE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
 
 def _with_variables(variables: Mapping[str, Variable], fill: Fill, text: Text) -> Text:
     """Fill in `$(NAME)`, for which Kubernetes puts a variable of the container before it starts the command."""
-    found: list[Piece] = []
-    for piece in fill(text):
-        at = 0
-        for named in _REFERENCE.finditer(piece.text):
-            variable = variables.get(named[1])
-            if variable is not None:
-                found += [
-                    piece.cut(at, named.start()),
-                    *(variable.text or (replace(piece.cut(*named.span()), text=HOLE),)),
-                ]
-                at = named.end()
-        found.append(piece.cut(at, len(piece.text)))
-    return tuple(each for each in found if each.text) or text
+
+    def fill_in(named: re.Match[str], piece: Piece) -> Text | None:
+        variable = variables.get(named[1])
+        return None if variable is None else variable.text or holed(named, piece)
+
+    return filled(fill(text), _REFERENCE, fill_in) or text
 
 
 def _containers(document: YamlDocument, root: Node) -> Iterator[tuple[Mapping[str, Node], Mapping[str, Node]]]:

@@ -40,7 +40,7 @@ from mfsdp_lint.readers.python.state.texts import LOOKS, trace
 from mfsdp_lint.readers.python.values.code import Call, Module
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
-from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, plain, standing_at
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
 MENTIONS_LAUNCHER = re.compile(r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|python[\d.]*)\b|sys\.executable")
@@ -177,10 +177,10 @@ class _PlacedCommand:
         found = self._right_behind(said, flag) or self._in_a_text(said) or self._named(said, following)
         name, equals, value = said.partition("=")
         if found is None and equals and (own := self._in_a_text(value)) is not None:
-            found = (_at(f"{name}=", last), *own)
+            found = (standing_at(f"{name}=", last), *own)
         if found is None and flag is not None and not said.startswith("-"):
             # A value whose text is not seen is said where its flag is, sooner than where all are handed on.
-            found = (_at(said, flag),)
+            found = (standing_at(said, flag),)
         return found
 
     def _right_behind(self, said: str, flag: Piece | None) -> Text | None:
@@ -233,11 +233,11 @@ class _PlacedCommand:
         path, lines, match = found[0] if len(found) == 1 else alike[0]
         start, own = match.start("value"), match["value"].strip("\"'")
         start += match["value"].index(own)
-        flag = _at(said[: len(said) - len(value)], Piece("", path, lines, *match.span("name")))
+        flag = standing_at(said[: len(said) - len(value)], Piece("", path, lines, *match.span("name")))
         if not equals:
             return (flag,)
         place = Piece(own, path, lines, start, start + len(own))
-        return (flag, place if own == value else _at(value, place))
+        return (flag, place if own == value else standing_at(value, place))
 
     def _texts(self) -> Iterator[tuple[str, Lines]]:
         """Yield the files of the program, and those that it may read."""
@@ -306,7 +306,7 @@ class _PlacedCommand:
         sources = trace(self.interp, said.text) if isinstance(said.value, str) and " " not in said.value else ()
         if sources and hasattr(sources[-1][1], "lineno"):
             place = self._piece("", sources[-1][0], sources[-1][1])
-        return (_at(HOLE, place).splitting(),) if said.several else self._parts(said.value, place, said)
+        return (standing_at(HOLE, place).splitting(),) if said.several else self._parts(said.value, place, said)
 
     def _parts(self, value: Object, place: Piece, said: Said | None = None) -> Text:
         """Return the known parts of a value, all at one place; the folders in it are known from here alone."""
@@ -318,11 +318,11 @@ class _PlacedCommand:
 
     def _part(self, part: str, place: Piece, option: str) -> Piece:
         if not _SYMBOL.fullmatch(part):
-            return replace(_at(part, place), option=option)
+            return replace(standing_at(part, place), option=option)
         folder = folder_of(self.interp, part)
         module = self.command.calls[-1][0]
         stands = os.curdir if folder is None else spelled(folder, module)
-        return replace(_at(HOLE, place), stands=stands.replace(os.sep, "/"))
+        return replace(standing_at(HOLE, place), stands=stands.replace(os.sep, "/"))
 
     def _within(self, text: str, place: Piece, said: Said | None) -> Iterator[Piece]:
         """Yield a text at its own place in a literal, or each word of it that a literal has as it is."""
@@ -332,7 +332,7 @@ class _PlacedCommand:
             match.start() if match else -1 if whole or not text else place.lines.text.find(text, place.start, place.end)
         )
         if at >= 0 or said is None or said.text is None or not text:
-            yield _at(text, place) if at < 0 else Piece(text, place.path, place.lines, at, at + len(text))
+            yield standing_at(text, place) if at < 0 else Piece(text, place.path, place.lines, at, at + len(text))
             return
         places = [self._piece("", each.frame.module, each.node) for each in literals(said.text)]
         is_one = re.search(r"\s", text.strip()) is None
@@ -343,7 +343,7 @@ class _PlacedCommand:
                 ((number, (each, match)) for number, (each, match) in enumerate(found) if match), (0, (place, None))
             )
             if match is None:
-                yield _at(part, place)
+                yield standing_at(part, place)
                 continue
             yield Piece(part, there.path, there.lines, *match.span())
             # The next word stands behind this one, or in another literal.
@@ -394,12 +394,6 @@ def _quoted(text: str) -> Sequence[tuple[int, int]]:
 
 def _is_name(key: object) -> TypeGuard[str]:
     return isinstance(key, str) and key.isidentifier()
-
-
-def _at(text: str, place: Piece) -> Piece:
-    """Return a text that differs from the text at its place."""
-    end = place.end + (place.end - place.start == len(text))
-    return Piece(text, place.path, place.lines, place.start, end)
 
 
 def _said(value: Object) -> tuple[str, str]:

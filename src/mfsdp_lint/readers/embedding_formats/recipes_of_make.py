@@ -16,7 +16,7 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import Held, Variable
 
 _DEEPEST = 16
@@ -236,32 +236,23 @@ def _holds(made: _Makefile, condition: re.Match[str]) -> bool | None:
 
 def _expanded(text: Text, known: Mapping[str, Text | None], target: str, depth: int) -> Text:
     """Fill in the variables; what is not known is a HOLE, and a continued line goes on behind a blank."""
-    found: list[Piece] = []
-    for piece in text:
-        start = 0
-        for reference in _REFERENCE.finditer(piece.text):
-            found.append(piece.cut(start, reference.start()))
-            place = piece.cut(*reference.span())
-            start = reference.end()
-            if reference[0] == "$$":
-                found.append(replace(place, text="$"))
-                continue
-            name = next(each for each in (reference["round"], reference["curly"], reference["one"]) if each is not None)
-            if name == "@" and target and "%" not in target:
-                found.append(replace(place, text=target))
-            elif depth and name.startswith("strip "):
-                inner = place.cut(len("$(strip "), len(place.text) - 1)
-                found += [
-                    replace(each, text=each.text.replace("\n", " "))
-                    for each in _expanded((inner,), known, target, depth - 1)
-                ]
-            elif depth and known.get(name) is not None:
-                found += _expanded(known[name] or (), known, target, depth - 1)
-            else:
-                unset = name not in known and name.isidentifier()
-                found.append(replace(place, text=HOLE, option=f"${name}" if unset else ""))
-        found.append(piece.cut(start, len(piece.text)))
-    return tuple(piece for piece in found if piece.text)
+
+    def fill(reference: re.Match[str], piece: Piece) -> Sequence[Piece]:
+        place = piece.cut(*reference.span())
+        if reference[0] == "$$":
+            return (replace(place, text="$"),)
+        name = next(each for each in (reference["round"], reference["curly"], reference["one"]) if each is not None)
+        if name == "@" and target and "%" not in target:
+            return (replace(place, text=target),)
+        if depth and name.startswith("strip "):
+            inner = _expanded((place.cut(len("$(strip "), len(place.text) - 1),), known, target, depth - 1)
+            return [replace(each, text=each.text.replace("\n", " ")) for each in inner]
+        if depth and (value := known.get(name)) is not None:
+            return _expanded(value, known, target, depth - 1)
+        unset = name not in known and name.isidentifier()
+        return (replace(place, text=HOLE, option=f"${name}" if unset else ""),)
+
+    return filled(text, _REFERENCE, fill)
 
 
 def _variable(name: str, known: Mapping[str, Text | None], target: str) -> Variable:
@@ -378,17 +369,10 @@ def _value(piece: Piece, known: Mapping[str, Text | None]) -> Text | None:
 
 
 def _filled_in(text: Text, known: Mapping[str, Text | None]) -> Text:
-    found: list[Piece] = []
-    for piece in text:
-        start = 0
-        for hole in _FILLED_IN.finditer(piece.text):
-            found.append(piece.cut(start, hole.start()))
-            start = hole.end()
-            place = piece.cut(*hole.span())
-            if hole["said"] is None:
-                found.append(replace(place, text="{{"))
-                continue
-            value = _value(piece.cut(*hole.span("said")), known)
-            found += [replace(place, text=HOLE)] if value is None else value
-        found.append(piece.cut(start, len(piece.text)))
-    return tuple(each for each in found if each.text)
+    def fill(hole: re.Match[str], piece: Piece) -> Text:
+        if hole["said"] is None:
+            return (replace(piece.cut(*hole.span()), text="{{"),)
+        value = _value(piece.cut(*hole.span("said")), known)
+        return holed(hole, piece) if value is None else value
+
+    return filled(text, _FILLED_IN, fill)

@@ -11,14 +11,14 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.embedding_formats.held_texts import entries, held, text_of
-from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import Piece, Text
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed
 from mfsdp_lint.readers.shell.state import Held
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import Node, compose_documents
@@ -57,8 +57,8 @@ def snakefile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
             elif section["name"] == "shell":
                 shells.append(section)
         for section in shells:
-            script = [piece for part in _strings(section["body"], section.start("body"), path, lines) for piece in part]
-            yield from held(tuple(each for piece in script for each in _filled_in(piece, own)))
+            script = _strings(section["body"], section.start("body"), path, lines)
+            yield from held(filled(script, _FIELD, partial(_value, own)))
             rest = rest[: section.start()] + re.sub(r"[^\n]", " ", section[0]) + rest[section.end() :]
     yield from text_scripts(path, rest, sources)
 
@@ -116,7 +116,7 @@ def _field(node: ast.expr) -> str:
     return ""
 
 
-def _strings(body: str, start: int, path: str, lines: Lines) -> Iterator[Text]:
+def _strings(body: str, start: int, path: str, lines: Lines) -> Iterator[Piece]:
     """Yield the literals of a text that are written one behind the other."""
     source = Lines(f"({body}\n)")
     try:
@@ -127,17 +127,10 @@ def _strings(body: str, start: int, path: str, lines: Lines) -> Iterator[Text]:
         written = re.fullmatch(r"(?s)[rRuUbBfF]*(\"\"\"|'''|\"|')(?P<said>.*)\1", token.string)
         if token.type == tokenize.STRING and written is not None:
             first = start - 1 + source.offset(token.start[0], token.start[1] + 1) + written.start("said")
-            yield (Piece(written["said"], path, lines, first, first + len(written["said"])),)
+            yield Piece(written["said"], path, lines, first, first + len(written["said"]))
 
 
-def _filled_in(piece: Piece, values: Mapping[str, Text]) -> Iterator[Piece]:
-    at = 0
-    for found in _FIELD.finditer(piece.text):
-        yield piece.cut(at, found.start())
-        place = piece.cut(*found.span())
-        at = found.end()
-        if found["name"] is None:
-            yield replace(place, text=found[0][0])
-        else:
-            yield from values.get(found["name"], (replace(place, text=HOLE),))
-    yield piece.cut(at, len(piece.text))
+def _value(values: Mapping[str, Text], found: re.Match[str], piece: Piece) -> Text:
+    if found["name"] is None:
+        return (replace(piece.cut(*found.span()), text=found[0][0]),)
+    return values.get(found["name"]) or holed(found, piece)

@@ -17,7 +17,7 @@ from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.embedding_formats.held_texts import added, dotenv_variables, variable
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, plain
 from mfsdp_lint.readers.shell.state import LOST, Held, Variable
 
 _ENTRY = re.compile(
@@ -89,21 +89,18 @@ def _assigned(value: Piece) -> Iterator[tuple[str, Variable]]:
 
 def _script(value: Piece) -> Text:
     """Return a command as a shell reads it: `${NAME}` is one word, a specifier is not known, `$$` stands for `$`."""
-    found: list[Piece] = []
-    at = _PREFIX.match(value.text).end()  # type: ignore[union-attr]  # it matches anything
-    for each in _FILLED_IN.finditer(value.text, at):
-        place = value.cut(*each.span())
-        found.append(value.cut(at, each.start()))
-        at = each.end()
+
+    def fill(each: re.Match[str], piece: Piece) -> Text:
+        place = piece.cut(*each.span())
         if each["comment"]:
-            continue
+            return ()
         if each["specifier"]:
-            found.append(replace(place, text="%" if each["specifier"] == "%" else HOLE))
-        elif each["quoted"]:
-            found.append(replace(place, text=each["quoted"].replace("$$", "$")) if "$$" in each["quoted"] else place)
-        elif place.text == "$$":
-            found.append(replace(place, text="\\$"))
-        else:
-            found += [replace(place, text='"', end=place.start), place, added(place, '"')]
-    found.append(value.cut(at, len(value.text)))
-    return tuple(each for each in found if each.text)
+            return (replace(place, text="%" if each["specifier"] == "%" else HOLE),)
+        if each["quoted"]:
+            return (replace(place, text=each["quoted"].replace("$$", "$")) if "$$" in each["quoted"] else place,)
+        if place.text == "$$":
+            return (replace(place, text="\\$"),)
+        return (replace(place, text='"', end=place.start), place, added(place, '"'))
+
+    start = _PREFIX.match(value.text).end()  # type: ignore[union-attr]  # it matches anything
+    return filled((value.cut(start, len(value.text)),), _FILLED_IN, fill)

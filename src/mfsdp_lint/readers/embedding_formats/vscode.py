@@ -24,7 +24,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     text_of,
 )
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import Piece, Text, located
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, located
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, compose_documents
@@ -89,13 +89,9 @@ def _word(document: YamlDocument, node: Node | None) -> Text:
     """Return a text with the editor's variables: the workspace is known, others are not."""
     if not isinstance(node, ScalarNode):
         return ()
-    found: list[Piece] = []
-    for piece in text_of(document, node):
-        start = 0
-        for variable in _VARIABLE.finditer(piece.text):
-            found.append(piece.cut(start, variable.start()))
-            stands = _workspace(document) if variable["name"].partition(":")[0] in _FOLDERS else ""
-            found.append(replace(piece.cut(*variable.span()), text=HOLE, stands=stands))
-            start = variable.end()
-        found.append(piece.cut(start, len(piece.text)))
-    return tuple(each for each in found if each.text)
+
+    def fill(variable: re.Match[str], piece: Piece) -> Text:
+        stands = _workspace(document) if variable["name"].partition(":")[0] in _FOLDERS else ""
+        return (replace(piece.cut(*variable.span()), text=HOLE, stands=stands),)
+
+    return filled(text_of(document, node), _VARIABLE, fill)

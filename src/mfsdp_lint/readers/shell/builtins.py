@@ -24,6 +24,7 @@ from mfsdp_lint.readers.shell.script import (
     Text,
     behind,
     between,
+    filled,
     known,
     located,
     output_of,
@@ -752,23 +753,18 @@ def filled_in(text: Text, state: State, names: Sequence[str] = ()) -> Text:
 
     One that nobody sets is a HOLE.
     """
-    found: list[Piece] = []
-    for piece in text:
-        start = 0
-        for each in _REFERENCE.finditer(piece.text):
-            name = each["braced"] or each["bare"]
-            if names and name not in names:
-                continue
-            variable = state.variables.get(name)
-            place = piece.cut(*each.span())
-            found.append(piece.cut(start, each.start()))
-            start = each.end()
-            if variable is not None and variable.exported and variable.text is not None:
-                found += [replace(part, splits=False) for part in variable.text]
-            else:
-                found.append(replace(place, text=HOLE, option="" if variable is not None else f"${name}"))
-        found.append(piece.cut(start, len(piece.text)))
-    return tuple(piece for piece in found if piece.text)
+
+    def fill(reference: re.Match[str], piece: Piece) -> Iterable[Piece] | None:
+        name = reference["braced"] or reference["bare"]
+        if names and name not in names:
+            return None
+        variable = state.variables.get(name)
+        if variable is not None and variable.exported and variable.text is not None:
+            return [part.splitting(False) for part in variable.text]
+        place = piece.cut(*reference.span())
+        return (replace(place, text=HOLE, option="" if variable is not None else f"${name}"),)
+
+    return filled(text, _REFERENCE, fill)
 
 
 def written_to(expander: Expander, node: Node) -> tuple[str, bool] | None:

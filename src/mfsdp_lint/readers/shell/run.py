@@ -84,7 +84,7 @@ _MOST_LAUNCHES = 64
 _DEEPEST = 60
 
 _CLUSTER = ("helm", "kubectl")
-_READS = {*_CLUSTER, *TEXT_PROGRAMS, "bash", "sh", "zsh", "sbatch", "envsubst", "xargs", "mapfile", "readarray", "read"}
+_READS = {*_CLUSTER, *TEXT_PROGRAMS, "cat", "bash", "sh", "zsh", "sbatch", "envsubst", "mapfile", "readarray", "read"}
 """Programs whose input is followed: scripts, manifests, words, lines, and what variables are filled into."""
 
 _READ_BY_COMMANDS_IN_THEM = ("while_statement", "for_statement", "if_statement", "compound_statement", "subshell")
@@ -223,7 +223,7 @@ class Runner:
             case "redirected_statement":
                 return self._redirected(script, node, state)
             case "pipeline":
-                return self._pipeline(script, node, state)
+                return self._piped(script, node.named_children, state)
             case "list":
                 return self._list(script, node, state)
             case "negated_command":
@@ -300,10 +300,8 @@ class Runner:
             assign(self.expander(script, before), child, exported=True)
         expander = self.expander(script, state)
         words = expander.words([child for child in nodes if child.type != "variable_assignment"])
-        outer, reads = (
-            state.input,
-            next((child for child in node.children if child.type == "herestring_redirect"), None),
-        )
+        outer = state.input
+        reads = next((child for child in node.children if child.type == "herestring_redirect"), None)
         if reads is not None:
             before.input = (*expander.text(reads.named_children[-1]), script.made(reads, "\n"))
         following = node.next_sibling
@@ -315,7 +313,7 @@ class Runner:
         ended = self.invoke(script, node, words, before)
         names = [script.source(child.children[0]) for child in prefix]
         for way in ended:
-            way.state.take_back(names, state)
+            way.state.take_back({name: state.variables.get(name) for name in names})
             way.state.input = way.state.input if reads is None else outer
         return ended
 
@@ -540,9 +538,6 @@ class Runner:
             each.state.write(name, output_of(each.state.output) if len(ended) == 1 else None, adds=adds)
             each.state.output = None if above is None else list(above)
         return ended
-
-    def _pipeline(self, script: Script, node: Node, state: State) -> list[Ended]:
-        return self._piped(script, node.named_children, state)
 
     def _piped(self, script: Script, parts: Sequence[Node], state: State) -> list[Ended]:
         """Follow commands of which each reads what the one before it prints; each is a shell of its own."""

@@ -194,6 +194,34 @@ def behind(word: Text, start: int) -> Text:
     return tuple(sliced(word, start, sys.maxsize)) or (word[-1].cut(len(word[-1].text), len(word[-1].text)),)
 
 
+Fill = Callable[["re.Match[str]", Piece], "Iterable[Piece] | None"]
+"""Makes pieces of a match and the piece that it is in; None where that stays as it is."""
+
+
+def filled(text: Iterable[Piece], pattern: re.Pattern[str], fill: Fill) -> Text:
+    """Return a text with other pieces in place of the matches of a pattern."""
+    found: list[Piece] = []
+    for piece in text:
+        at = 0
+        for match in pattern.finditer(piece.text):
+            if (inside := fill(match, piece)) is not None:
+                found += (piece.cut(at, match.start()), *inside)
+                at = match.end()
+        found.append(piece.cut(at, len(piece.text)))
+    return tuple(each for each in found if each.text)
+
+
+def holed(match: re.Match[str], piece: Piece, *, option: str = "") -> tuple[Piece, ...]:
+    """Return a HOLE at the place of a match (see `filled`)."""
+    return (replace(piece.cut(*match.span()), text=HOLE, option=option or piece.option),)
+
+
+def standing_at(text: str, place: Piece) -> Piece:
+    """Return a text that stands for what is written at a place; one as long as that is told from it by its end."""
+    end = place.end + (place.end - place.start == len(text))
+    return Piece(text, place.path, place.lines, place.start, end)
+
+
 def output_of(parts: Sequence[Text | None] | None) -> Text | None:
     """Join what programs have printed; None where a part of it is not known."""
     return (

@@ -133,10 +133,9 @@ class State:
         before = self.files.get(name, ()) if adds else ()
         self.files[name] = None if text is None or before is None else (*before, *text)
 
-    def take_back(self, names: Iterable[str], before: State) -> None:
-        """Make these variables what they were before."""
-        for name in names:
-            old = before.variables.get(name)
+    def take_back(self, before: Mapping[str, Variable | None]) -> None:
+        """Make variables what they were before; None for one that was not there."""
+        for name, old in before.items():
             if old is None:
                 self.variables.pop(name, None)
             else:
@@ -145,12 +144,7 @@ class State:
 
     def unhide(self, above: dict[str, Variable | None] | None) -> None:
         """Leave the function: its local variables are what they were before."""
-        for name, variable in (self.hidden or {}).items():
-            if variable is None:
-                self.variables.pop(name, None)
-            else:
-                self.variables[name] = variable
-            self.forget(name)
+        self.take_back(self.hidden or {})
         self.aliases = {name: each for name, each in self.aliases.items() if name not in (self.hidden or {})}
         self.hidden = above
 

@@ -11,6 +11,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 from mfsdp_lint.readers.regular_expressions import NotMatched, compiled, matched
@@ -336,7 +337,8 @@ def _awk(arguments: Sequence[str], given: str | None, read: Read) -> str:
         here |= {str(n): field for n, field in enumerate(fields, 1)}
         if not _awk_holds(rule["when"], here):
             continue
-        parts = [_awk_text(part, here) for part in _awk_parts(rule["said"] or "$0")]
+        said = re.findall(r'(?:"(?:\\.|[^"\\])*"|[^",])+', rule["said"] or "$0")
+        parts = [_awk_text(part, here) for part in said if part.strip()]
         if not rule["form"]:
             found.append(" ".join(parts) + "\n")
         elif parts[0].count("%s") == parts[0].count("%") == len(parts) - 1 and "{" not in parts[0]:
@@ -346,10 +348,6 @@ def _awk(arguments: Sequence[str], given: str | None, read: Read) -> str:
         if rule["exit"]:
             break
     return "".join(found)
-
-
-def _awk_parts(said: str) -> list[str]:
-    return [each for each in re.findall(r'(?:"(?:\\.|[^"\\])*"|[^",])+', said) if each.strip()]
 
 
 def _awk_text(said: str, names: dict[str, str]) -> str:
@@ -443,12 +441,6 @@ def _sort(arguments: Sequence[str], given: str | None, read: Read) -> str:
     return _joined(list(dict.fromkeys(ordered)) if "u" in options else ordered)
 
 
-def _uniq(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    _, files = split_options(arguments, "")
-    lines = _lines(_texts(files, given, read))
-    return _joined([line for number, line in enumerate(lines) if not number or line != lines[number - 1]])
-
-
 def _wc(arguments: Sequence[str], given: str | None, read: Read) -> str:
     options, files = split_options(arguments, "lwc")
     if files or len(options) != 1:
@@ -469,28 +461,14 @@ def _paste(arguments: Sequence[str], given: str | None, read: Read) -> str:
     return _joined([mark.join(column[n] if n < len(column) else "" for column in columns) for n in range(most)])
 
 
-def _tac(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    return _joined(_lines(_texts(arguments, given, read))[::-1])
+def _by_lines(change: Callable[[list[str]], list[str]]) -> TextProgram:
+    """Make a program without options that changes the lines of its files."""
 
+    def program(arguments: Sequence[str], given: str | None, read: Read) -> str:
+        _, files = split_options(arguments, "")
+        return _joined(change(_lines(_texts(files, given, read))))
 
-def _rev(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    return _joined([line[::-1] for line in _lines(_texts(arguments, given, read))])
-
-
-def _cat(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    _, files = split_options(arguments, "u")
-    return _texts(files, given, read)
-
-
-def _xargs(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    """Print the words of the input on a line, which is what it does without a command."""
-    _, operands = split_options(arguments, "")
-    if operands not in ([], ["echo"]):
-        raise OutputUnknown
-    try:
-        return " ".join(shlex.split(_texts((), given, read))) + "\n"
-    except ValueError:
-        raise OutputUnknown from None
+    return program
 
 
 def _expr(arguments: Sequence[str], given: str | None, read: Read) -> str:
@@ -524,15 +502,10 @@ def _query(arguments: Sequence[str], given: str | None, read: Read, *, scalars: 
     return found
 
 
-def _yq(arguments: Sequence[str], given: str | None, read: Read) -> str:
-    return _query(["-r", *arguments], given, read, scalars=True)
-
-
 TEXT_PROGRAMS: dict[str, TextProgram] = {
     "awk": _awk,
     "basename": _basename,
     "bc": _bc,
-    "cat": _cat,
     "cut": _cut,
     "egrep": lambda arguments, given, read: _grep(arguments, given, read, extended=True),
     "expr": _expr,
@@ -543,17 +516,18 @@ TEXT_PROGRAMS: dict[str, TextProgram] = {
     "jq": _query,
     "mawk": _awk,
     "paste": _paste,
-    "rev": _rev,
+    "rev": _by_lines(lambda lines: [line[::-1] for line in lines]),
     "sed": _sed,
     "seq": _seq,
     "sort": _sort,
-    "tac": _tac,
+    "tac": _by_lines(lambda lines: lines[::-1]),
     "tail": lambda arguments, given, read: _head(arguments, given, read, end=True),
     "tr": _tr,
-    "uniq": _uniq,
+    "uniq": _by_lines(lambda lines: [line for line, _ in groupby(lines)]),
     "wc": _wc,
-    "xargs": _xargs,
-    "yq": _yq,
+    # (Without a command it prints the words of its input on a line.)
+    "xargs": lambda arguments, given, read: " ".join(shlex.split(_texts((), given, read))) + "\n",
+    "yq": lambda arguments, given, read: _query(["-r", *arguments], given, read, scalars=True),
 }
 
 

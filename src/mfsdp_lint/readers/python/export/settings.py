@@ -13,7 +13,6 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Settings, Undeclared
@@ -223,17 +222,17 @@ class TreeSettings(Answering):
         if not isinstance(other, TreeSettings):
             return super().differing(other)
         other.answers.compared = True
-        return (*_differing(self._root, other._root, "", set()), *self._variables(), *other._variables())
+        return [path for path, _ in self._unlike(other, places=False)]
 
     def is_like(self, other: Settings) -> bool:
         """Compare what is not plainly the same in both, quickly: see `differing`."""
         if not isinstance(other, TreeSettings):
             return super().is_like(other)
-        variables = sorted(set(self._variables()))
-        if variables != sorted(set(other._variables())):
-            return False
-        unlike = _unlike(self._root, other._root, "", set())
-        return all(path is not None and self._is_like_at(path, other) for path in chain(unlike, variables))
+        return all(shared and self._is_like_at(path, other) for path, shared in self._unlike(other, places=True))
+
+    def _unlike(self, other: TreeSettings, *, places: bool) -> Iterator[tuple[str, bool]]:
+        yield from _unlike(self._root, other._root, "", set(), places=places)
+        yield from _of_both(self._variables(), other._variables())
 
     def __iter__(self) -> Iterator[str]:
         if self.answers.every is None:
@@ -461,41 +460,19 @@ def _written(owner: Object, prefix: str, above: set[int], found: list[str]) -> N
                 found.append(prefix + name)
 
 
-def _differing(owner: Object, other: Object, prefix: str, above: set[int]) -> Iterator[str]:
-    """Yield the paths below two objects of which it is not plain that both have the same value there."""
-    if id(owner) in above and id(other) in above:
-        return
-    if not (isinstance(owner, Instance) and isinstance(other, Instance)) or len(above) > _DEEPEST:
-        yield from _paths(owner, prefix, above)
-        yield from _paths(other, prefix, above)
-        return
-    inside = above | {id(owner), id(other)}
-    for name in dict.fromkeys((*owner.fields, *other.fields)):
-        if not isinstance(name, str):
-            continue
-        one, two = owner.fields.get(name, MISSING), other.fields.get(name, MISSING)
-        if type(one) is type(two) and isinstance(one, CONSTANTS) and one == two:
-            continue
-        if isinstance(one, Instance) and isinstance(two, Instance) and _has_fields(one) and _has_fields(two):
-            yield from _differing(one, two, f"{prefix}{name}.", inside)
-        else:
-            yield from _paths_of(owner, name, one, prefix, inside) if one is not MISSING else ()
-            yield from _paths_of(other, name, two, prefix, inside) if two is not MISSING else ()
+def _of_both(paths: Iterable[str], others: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the paths of two objects, each with whether both have it."""
+    ones, twos = dict.fromkeys(paths), dict.fromkeys(others)
+    return ((path, path in ones and path in twos) for path in ones | twos)
 
 
-def _unlike(owner: Object, other: Object, prefix: str, above: set[int]) -> Iterator[str | None]:
-    """Yield the paths below two objects of which it is not plain that both have the same value from the same place.
-
-    None stands for paths that only one of them has.
+def _unlike(owner: Object, other: Object, prefix: str, above: set[int], *, places: bool) -> Iterator[tuple[str, bool]]:
+    """Yield the paths below two objects of which it is not plain that both have the same value there, with `places`
+    also from the same place; each with whether both have it.
     """
-
-    def both(ones: Iterable[str], others: Iterable[str]) -> Iterable[str | None]:
-        found = sorted(ones)
-        return found if found == sorted(others) else (None,)
-
-    alike = isinstance(owner, Instance) and isinstance(other, Instance) and owner.cls is other.cls
+    alike = isinstance(owner, Instance) and isinstance(other, Instance) and (not places or owner.cls is other.cls)
     if not alike or len(above) > _DEEPEST or not above.isdisjoint((id(owner), id(other))):
-        yield from both(_paths(owner, prefix, above), _paths(other, prefix, above))
+        yield from _of_both(_paths(owner, prefix, above), _paths(other, prefix, above))
         return
     assert isinstance(owner, Instance)
     assert isinstance(other, Instance)
@@ -505,15 +482,16 @@ def _unlike(owner: Object, other: Object, prefix: str, above: set[int]) -> Itera
             continue
         one, two = owner.fields.get(name, MISSING), other.fields.get(name, MISSING)
         are_parts = isinstance(one, Instance) and isinstance(two, Instance) and _has_fields(one) and _has_fields(two)
-        if are_parts or (type(one) is type(two) and isinstance(one, CONSTANTS) and repr(one) == repr(two)):
-            if not _is_same_place(_write(owner, name) or owner.made, _write(other, name) or other.made):
-                yield f"{prefix}{name}"
+        are_equal = type(one) is type(two) and isinstance(one, CONSTANTS) and one == two
+        if are_parts or (are_equal and (not places or repr(one) == repr(two))):
+            if places and not _is_same_place(_write(owner, name) or owner.made, _write(other, name) or other.made):
+                yield f"{prefix}{name}", True
             if are_parts:
-                yield from _unlike(one, two, f"{prefix}{name}.", inside)
-        elif one is MISSING or two is MISSING:
-            yield None
+                yield from _unlike(one, two, f"{prefix}{name}.", inside, places=places)
         else:
-            yield from both(_paths_of(owner, name, one, prefix, inside), _paths_of(other, name, two, prefix, inside))
+            ones = () if one is MISSING else _paths_of(owner, name, one, prefix, inside)
+            twos = () if two is MISSING else _paths_of(other, name, two, prefix, inside)
+            yield from _of_both(ones, twos)
 
 
 def _is_same_place(one: object, two: object) -> bool:
