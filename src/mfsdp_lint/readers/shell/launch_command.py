@@ -43,7 +43,7 @@ _WRAPPERS = re.compile(
     r"""
     env|sudo|time|nohup|exec|command|stdbuf|nice|ionice|timeout|setsid|uv|poetry|pipenv|conda|
     micromamba|pixi|hatch|srun|mpirun|mpiexec|horovodrun|orterun|sbatch|salloc|nsys|ncu|dlprof|rocprof|
-    rocprofv3|nvprof|py-spy|numactl|taskset|docker|podman|nerdctl|singularity|apptainer|enroot|kubectl|
+    rocprofv3|nvprof|py-spy|numactl|taskset|qsub|bsub|msub|oarsub|docker|podman|nerdctl|singularity|apptainer|enroot|kubectl|
     torchrun|accelerate|deepspeed|ray|pdsh|ssh|xargs|watch|parallel|strace|perf|gdb|torchx|colossalai|
     bcprun|ft_launcher|tini|catchsegv|scalene|memray|coverage|clush|tmux|screen|su|script|flock
     """,
@@ -55,6 +55,12 @@ STARTS_NOTHING = re.compile(
     r"awk|cat|chmod|cp|diff|find|git|grep|head|ls|mkdir|mv|pgrep|pip3?|pkill|rm|rsync|scp|sed|tail|tee|test|touch|wc|which"
 )
 """Programs that are given a file's name, or a text."""
+
+_SCHEDULERS = ("sbatch", "qsub", "bsub", "msub", "oarsub")
+"""Programs that hand a script to a scheduler: a file, or what they are given to read."""
+
+_INHERIT = ("sbatch", "bsub")
+"""Those of them whose jobs have the environment of the script (sbatch(1), bsub(1)); qsub(1B) passes it on with `-V`."""
 
 _TAKES_SCRIPT = ("ssh", "pdsh", "clush", "tmux", "screen", "parallel", "watch", "su", "script", "flock")
 """Programs that hand a word of theirs to a shell."""
@@ -70,6 +76,9 @@ _LAUNCHER_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accel
 _RUNTIME = ("--runtime-env-json", "--runtime_env_json")
 _VARIABLES_OF_RAY = re.compile(r'"env_vars"\s*:\s*\{([^}]*)\}')
 _PAIR_OF_JSON = re.compile(r'"(?P<name>[A-Za-z_]\w*)"\s*:\s*"(?P<value>[^"\\]*)"')
+
+_NO_PYTHON = ("--no-python", "--no_python")
+"""Options of torch's launcher behind which another program than Python is named (torch/distributed/run.py)."""
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 _SCRIPT = re.compile(r"[^-\s=][^\s=]*\.(?:sh|bash)")
@@ -161,11 +170,11 @@ def started_by(
         behind_shell = words[at + 1] if name in _SHELLS and at + 1 < len(words) else ()
         if name in _SHELLS and not _PYTHON_FILE.fullmatch(plain(behind_shell)):
             return _shell(words[at + 1 :], body, environment, fresh)
-        named = at == 0 or not plain(words[at - 1]).startswith("-")
+        named = at == 0 or not plain(words[at - 1]).startswith("-") or plain(words[at - 1]) in _NO_PYTHON
         if named and (_SCRIPT.fullmatch(plain(words[at])) or is_script(words[at])):
             return InnerScript(None, words[at], list(words[at + 1 :]), environment, fresh)
-        if name == "sbatch":
-            return _batch(words[at + 1 :], body, environment, is_script)
+        if name in _SCHEDULERS and (job := _batch(words[at:], body, environment, is_script)) is not None:
+            return job
         text = plain(words[at])
         module = known(words[at]) == "-m" and at + 1 < len(words)
         if module and plain(words[at + 1]) in _LAUNCHER_MODULES:
@@ -342,22 +351,27 @@ def _shell(words: Sequence[Text], body: Text | None, environment: Environment, f
     return InnerScript(body, None, [], environment, fresh) if body is not None else None
 
 
-_BATCH_FILE = re.compile(r".*\.(?:sh|bash|sbatch|slurm|sub|job)")
+_BATCH_FILE = re.compile(r".*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|bsub|sge)")
 
 
 def _batch(
     words: Sequence[Text], body: Text | None, environment: Environment, is_script: Callable[[Text], bool]
 ) -> InnerScript | None:
-    """Read `sbatch FILE`, `sbatch --wrap TEXT`, and `sbatch <<EOF`."""
+    """Read `sbatch FILE`, `sbatch --wrap TEXT`, and `sbatch <<EOF`; None where a command follows (`bsub torchrun …`)."""
+    fresh = _base(words[0]) not in _INHERIT and not any(known(word) == "-V" for word in words)
     wrapped = None
-    for number, word in enumerate(words):
+    for number, word in enumerate(words[1:], 1):
+        if is_launcher(_base(word) or ""):
+            return None
         _read_environment(words, number, environment)
+        if plain(words[number - 1]) == "-v":
+            _exports(word, environment)
         wrapped = _option(words, number, ("--wrap",)) or wrapped
         is_file = not plain(word).startswith("-") and (_BATCH_FILE.fullmatch(plain(word)) or is_script(word))
         if wrapped is None and is_file:
-            return InnerScript(None, word, list(words[number + 1 :]), environment)
+            return InnerScript(None, word, list(words[number + 1 :]), environment, fresh)
     text = wrapped or body
-    return InnerScript(text, None, [], environment) if text is not None else None
+    return InnerScript(text, None, [], environment, fresh) if text is not None else None
 
 
 def starts_ray_cluster(words: Sequence[Text]) -> bool:

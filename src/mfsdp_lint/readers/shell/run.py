@@ -84,7 +84,7 @@ _MOST_LAUNCHES = 64
 _DEEPEST = 60
 
 _CLUSTER = ("helm", "kubectl")
-_READS = {*_CLUSTER, *TEXT_PROGRAMS, "cat", "bash", "sh", "zsh", "sbatch", "envsubst", "mapfile", "readarray", "read"}
+_READS = {*_CLUSTER, *TEXT_PROGRAMS, "cat", "bash", "sh", "zsh", "sbatch", "bsub", "qsub", "envsubst", "mapfile", "readarray", "read"}
 """Programs whose input is followed: scripts, manifests, words, lines, and what variables are filled into."""
 
 _READ_BY_COMMANDS_IN_THEM = ("while_statement", "for_statement", "if_statement", "compound_statement", "subshell")
@@ -432,6 +432,8 @@ class Runner:
             child.variables = {}
         for name, value in inner.environment.items():
             child.set(name, Variable((value,), exported=True) if value is not None else Variable(None, unset=True))
+        if inner.file is not None:
+            child.variables |= {"0": Variable((inner.file,)), "BASH_SOURCE": Variable((inner.file,), array=True)}
         child.functions, child.arguments, child.output = {}, inner.arguments, None
         with self._started_at(self._here()):
             self.text(text, child)
