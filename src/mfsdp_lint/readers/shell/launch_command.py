@@ -36,7 +36,7 @@ from mfsdp_lint.readers.shell.script import (
     option,
     plain,
 )
-from mfsdp_lint.readers.shell.state import State, Variable
+from mfsdp_lint.readers.shell.state import Container, State, Variable
 
 _SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
 _WRAPPERS = re.compile(
@@ -126,7 +126,8 @@ class ShellLaunch:
     not get, as the backslash in front of them is lost. `late` are variables that the script exports for it, and that it
     does not see: it is a job of a cluster that was started before. `requires` are the variables and arguments without
     which the script ends before. `outermost` is the command of the script itself that leads to it. `hands_on`:
-    its program is at hand, and starts other programs.
+    its program is at hand, and starts other programs. `container` is the file system that it sees, if that is not the
+    tree.
     """
 
     started: LaunchedProgram
@@ -140,6 +141,7 @@ class ShellLaunch:
     requires: tuple[str, ...] = ()
     outermost: Span | None = None
     hands_on: bool = False
+    container: Container | None = None
 
 
 def started_by(
@@ -404,15 +406,22 @@ def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Tex
     said = plain(name)
     if said in state.files:
         return state.files[said]
-    path = path_of(located(name), script, sources, state.folder)
+    path = path_of(located(name), script, sources, state.folder, state.container)
     text = None if path is None else sources.text_or_none(path)
     return None if path is None or text is None else of_file(path, text)
 
 
-def path_of(named: str | None, script: str, sources: Sources, folder: str | None) -> str | None:
-    """Find the file that a path in a script names: from the folder that the script changed to, lies in, or above."""
+def path_of(
+    named: str | None, script: str, sources: Sources, folder: str | None, container: Container | None = None
+) -> str | None:
+    """Find the file that a path in a script names: where a container has it from, else from the folder that the script
+    changed to, lies in, or above.
+    """
     if not named:
         return None
+    for path in () if container is None else container.paths(posixpath.join(folder or "", named)):
+        if (found := path_of(path, script, sources, None)) is not None:
+            return found
     for place in (*([] if folder is None else [folder]), *above(script)):
         path = posixpath.normpath(posixpath.join(place, named))
         if path != posixpath.normpath(script) and sources.exists(path):
@@ -428,7 +437,7 @@ def program_of(launch: ShellLaunch, script: str, sources: Sources) -> str | None
     """Find the file of the tree that a launch of this script starts."""
     program = launch.started.program
     if not launch.started.is_module:
-        return path_of(located(program), script, sources, launch.folder)
+        return path_of(located(program), script, sources, launch.folder, launch.container)
     name = (known(program) or "").replace(".", "/")
     files = (posixpath.join(root, each) for root in _ROOTS for each in (f"{name}.py", f"{name}/__main__.py"))
     found = (path_of(each, script, sources, launch.folder) for each in files if name)

@@ -161,7 +161,8 @@ class Runner:
             return State(variables=dict(self.environment))
         files: dict[str, Text | None] = dict(held.files)
         variables = {**self.environment, **held.variables}
-        return State(variables=variables, folder=held.folder, when=held.when, files=files)
+        container = held.container if isinstance(held, Held) else None
+        return State(variables=variables, folder=held.folder, when=held.when, files=files, container=container)
 
     def expander(self, script: Script, state: State) -> Expander:
         """Return what expands words of a script on a way through it."""
@@ -379,7 +380,7 @@ class Runner:
             if found.per_node is None and self.starter is not None:
                 found = replace(found, per_node=self.starter.per_node, nodes=self.starter.nodes)
             way = (environment, state.when, state.given, state.folder, behind, late, state.requires)
-            launch = ShellLaunch(found, place, *way, self.outermost or place)
+            launch = ShellLaunch(found, place, *way, self.outermost or place, container=state.container)
             if self._launched(launch):
                 number, started = len(self.launches) - 1, self.started_by_program(launch)
                 self.launches[number] = replace(launch, hands_on=bool(started))
