@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from contextlib import suppress
 from functools import partial
 from itertools import islice, product
 
@@ -476,6 +477,48 @@ def _at_value(value: Text, text: str) -> Piece:
     return replace(value[0], text=text, end=value[0].start)
 
 
+def is_dvc(document: YamlDocument, root: MappingNode) -> bool:
+    """Tell whether a document is a pipeline of DVC."""
+    stages = entries(document, entries(document, root).get("stages")).values()
+    return any("cmd" in entries(document, entries(document, each).get("do", each)) for each in stages)
+
+
+def dvc_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
+    """Yield the script of each stage, with the values of the parameters that it names: `${train.lr}`.
+
+    They are those of params.yaml, and of the files and mappings under `vars` (dvc.org/doc, dvc.yaml files).
+    """
+    whole = entries(document, root)
+    given = dict(_parameters_beside(document, "params.yaml", sources))
+    for each in items(document, whole.get("vars")):
+        name = said(document, each)
+        given |= _flattened(document, each) if name is None else _parameters_beside(document, name, sources)
+    for stage in entries(document, whole["stages"]).values():
+        own = entries(document, entries(document, stage).get("do", stage))
+        lines = [filled_in(given, text_of(document, each)) for each in items(document, own.get("cmd"))]
+        folder = said(document, own.get("wdir"))
+        yield from (replace(each, folder=folder) for each in held(joined(lines)))
+
+
+def _parameters_beside(document: YamlDocument, name: str, sources: Sources) -> Iterator[tuple[str, Text]]:
+    """Yield the values of a file, with the keys that lead to each of them."""
+    path = beside(document.path, name)
+    text = sources.text_or_none(path) if path.endswith((".yaml", ".yml")) and sources.exists(path) else None
+    if text is not None:
+        with suppress(Unreadable):
+            inner = YamlDocument(path, Lines(text))
+            for root in compose_documents(path, text, again=True):
+                yield from _flattened(inner, root).items()
+
+
+def _flattened(document: YamlDocument, node: Node, before: str = "") -> dict[str, Text]:
+    own = entries(document, node)
+    found = {f"{before}{name}": text for name, each in own.items() if (text := text_of(document, each))}
+    for name, each in own.items():
+        found |= _flattened(document, each, f"{before}{name}.")
+    return found
+
+
 _RUNTIME = ("runtime_env", "runtimeEnvYAML")
 
 
@@ -535,6 +578,7 @@ _FORMATS: Sequence[
     (is_compose, compose_scripts),
     (is_job_file, job_file_scripts),
     (is_sweep, sweep_scripts),
+    (is_dvc, dvc_scripts),
 )
 """For each format in YAML a test for its documents, and a reader of their scripts, with the files that they name."""
 

@@ -161,10 +161,11 @@ class _Build:
 
     def _patched(self, path: str, own: Item, objects: list[_Object]) -> list[_Object]:
         for patch in (each for key in _PATCHES for each in _list(own, key)):
-            inline = patch.get("patch") if isinstance(patch, Mapping) else patch
-            name = text_of_item(patch, "path") if isinstance(patch, Mapping) else _said(patch)
-            is_file = isinstance(patch, Mapping) and inline is None or "\n" not in _said(inline)
-            text = self._file(path, name) if is_file else inline.text if isinstance(inline, Scalar) else None
+            if isinstance(patch, Mapping):
+                inline, name = patch.get("patch"), text_of_item(patch, "path")
+            else:
+                inline, name = patch if "\n" in _said(patch) else None, _said(patch)
+            text = inline.text if isinstance(inline, Scalar) else self._file(path, name)
             if text is None:
                 self.untold.append((_place(patch), f"the patch {name} is not at hand"))
                 continue
