@@ -187,3 +187,29 @@ def test_more_ways_than_are_kept_apart_become_unknown_and_nothing_else() -> None
 def test_an_unset_variable_is_not_in_the_environment() -> None:
     script = f"export CUDA_DEVICE_MAX_CONNECTIONS=1\nunset CUDA_DEVICE_MAX_CONNECTIONS\n{LAUNCH} --bf16\n"
     assert only_recipe(script).setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == NONE
+
+
+@pytest.mark.parametrize(
+    ("submit", "value"),
+    [
+        ("sbatch job.sh", Known("1")),
+        ("bsub < job.sh", Known("1")),
+        ("qsub -V job.sh", Known("1")),
+        ("qsub -v A=b,CUDA_DEVICE_MAX_CONNECTIONS=8 job.sh", Known("8")),
+        ("qsub job.sh", None),
+    ],
+)
+def test_a_job_has_the_environment_that_its_scheduler_passes_on(submit: str, value: object) -> None:
+    files = {"job.sh": f"{LAUNCH} --bf16\n"}
+    found = only_recipe(f"export CUDA_DEVICE_MAX_CONNECTIONS=1\n{submit}\n", files)
+    setting = found.variants[0].settings.get("env.CUDA_DEVICE_MAX_CONNECTIONS")
+    assert (setting and setting.value) == value
+
+
+@pytest.mark.parametrize("start", ["bash", "srun", "ray job submit -- bash", "exec sh"])
+def test_a_script_that_another_starts_knows_its_own_folder(start: str) -> None:
+    files = {
+        "jobs/train.sh": f'#!/bin/bash\nsource "$(dirname "$0")/format.sh"\n{LAUNCH} --ckpt-format $F\n',
+        "jobs/format.sh": "F=torch\n",
+    }
+    assert sides(only_recipe(f"{start} jobs/train.sh\n", files)) == [Known("torch")]

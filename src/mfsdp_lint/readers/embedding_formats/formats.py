@@ -10,7 +10,6 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from contextlib import suppress
 from functools import partial
 from itertools import islice, product
 
@@ -44,7 +43,7 @@ from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.launch_command import path_of
 from mfsdp_lint.readers.shell.read import read_shell
-from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, of_file, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import Container, Held, HeldCommand, Variable
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
@@ -492,12 +491,21 @@ def dvc_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> 
     given = dict(_parameters_beside(document, "params.yaml", sources))
     for each in items(document, whole.get("vars")):
         name = said(document, each)
-        given |= _flattened(document, each) if name is None else _parameters_beside(document, name, sources)
+        given |= _flattened(document, each) if name is None else dict(_parameters_beside(document, name, sources))
+
+    def fill(match: re.Match[str], piece: Piece) -> Text:
+        return given.get(match[1]) or holed(match, piece)
+
     for stage in entries(document, whole["stages"]).values():
         own = entries(document, entries(document, stage).get("do", stage))
-        lines = [filled_in(given, text_of(document, each)) for each in items(document, own.get("cmd"))]
+        lines = [
+            filled(text_of(document, each, templated=False), _OF_DVC, fill) for each in items(document, own.get("cmd"))
+        ]
         folder = said(document, own.get("wdir"))
         yield from (replace(each, folder=folder) for each in held(joined(lines)))
+
+
+_OF_DVC = re.compile(r"(?<!\\)\$\{\s*([\w.-]+)\s*\}")
 
 
 def _parameters_beside(document: YamlDocument, name: str, sources: Sources) -> Iterator[tuple[str, Text]]:

@@ -101,7 +101,7 @@ def scripts_of_manifest(path: str, text: Text, relevance: Relevance, names: Sequ
         return _Manifest(path, text).scripts(relevance, speaks=False, names=names)
     except Unreadable:
         speaks = may_start(path, plain(text), relevance)
-        told = untold(path, text[0], "what this manifest is, is not known to be YAML")
+        told = not_followed(path, text[0], "what this manifest is, is not known to be YAML")
         return Given((), [told] if speaks else [])
 
 
@@ -221,11 +221,11 @@ class Chart:
             return Given((), ())
         rendered = self.rendered(path, text)
         if rendered is None:
-            return Given((), [untold(path, None, "the syntax of this template is not followed")])
+            return Given((), [not_followed(path, None, "the syntax of this template is not followed")])
         try:
             return _Manifest(path, rendered).scripts(relevance, speaks=may_start(path, text, relevance))
         except Unreadable:
-            return Given((), [untold(path, None, "what this template gives is not known to be YAML")])
+            return Given((), [not_followed(path, None, "what this template gives is not known to be YAML")])
 
 
 def text_of_item(item: Item, key: str) -> str:
@@ -234,7 +234,7 @@ def text_of_item(item: Item, key: str) -> str:
     return value.value if isinstance(value, Scalar) and isinstance(value.value, str) else ""
 
 
-def untold(path: str, place: Piece | None, message: str) -> Unfollowed:
+def not_followed(path: str, place: Piece | None, message: str) -> Unfollowed:
     """Describe a launch of a file that is not followed, or not wholly."""
     line = place.span.line if place is not None and place.path == path else 1
     span = None if place is None else place.span
@@ -274,11 +274,11 @@ class _Manifest:
                 found.append(self._placed(held))
             else:
                 message = f"this launch depends on `{_shown(gap)}`, which is not followed"
-                untold.append(untold(self.path, gap, message))
+                untold.append(not_followed(self.path, gap, message))
         if speaks and not found and not untold:
             place = self._place(self.gaps[0]) if self.gaps else None
             message = f"what `{_shown(place)}` gives is not known" if place else "with these values it starts nothing"
-            untold.append(untold(self.path, place, message))
+            untold.append(not_followed(self.path, place, message))
         return Given(found, untold)
 
     def _held(self, names: Sequence[str]) -> Iterator[tuple[MappingNode, Held]]:

@@ -17,8 +17,8 @@ from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.formats import recipes_of
 from mfsdp_lint.readers.embedding_formats.go_functions import Item, Scalar, to_yaml
-from mfsdp_lint.readers.embedding_formats.helm import item_of, scripts_of_manifest, text_of_item, untold
 from mfsdp_lint.readers.embedding_formats.held_texts import dotenv_variables
+from mfsdp_lint.readers.embedding_formats.helm import item_of, not_followed, scripts_of_manifest, text_of_item
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.script import Piece, Text, of_file, plain, sliced, standing_at
@@ -68,17 +68,21 @@ def read_kustomization(
 ) -> list[Recipe]:
     """Return the runs of what a kustomization builds; `unfollowed` receives what of it is not followed."""
     relevance = Relevance(sources) if programs is None else programs.asked.relevance
-    build = _Build(sources)
-    objects = build.objects(path)
-    start = standing_at("", of_file(path, sources.text_or_none(path) or " ")[0])
-    manifest = tuple(
-        each for one in objects for each in (*to_yaml(one.item, start), standing_at("\n---\n", start)) if each.text
-    )
+    manifest, untold = kustomized(path, sources)
     if not manifest or not may_start(path, plain(manifest), relevance):
         return []
     given = scripts_of_manifest(path, manifest, relevance)
-    unfollowed += [*(untold(path, place, message) for place, message in build.untold), *given.unfollowed]
+    unfollowed += [*untold, *given.unfollowed]
     return recipes_of(path, given.scripts, versions, sources, programs, unfollowed)
+
+
+def kustomized(path: str, sources: Sources) -> tuple[Text, list[Unfollowed]]:
+    """Return the manifest that a kustomization builds, and the parts of it that are not followed."""
+    build = _Build(sources)
+    objects = build.objects(path)
+    start = standing_at("", of_file(path, sources.text_or_none(path) or " ")[0])
+    manifest = (each for one in objects for each in (*to_yaml(one.item, start), standing_at("\n---\n", start)))
+    return tuple(each for each in manifest if each.text), [not_followed(path, *each) for each in build.untold]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +107,10 @@ class _Build:
     def objects(self, path: str, depth: int = 0) -> list[_Object]:
         """Return the objects that a kustomization builds."""
         own = _kustomization(path, self.sources)
-        for key in _NOT_FOLLOWED if isinstance(own, Mapping) else ():
-            if key in own:
-                self.untold.append((None, f"`{key}` of this kustomization is not followed"))
+        keys = own.keys() if isinstance(own, Mapping) else ()
+        self.untold += [
+            (None, f"`{key}` of this kustomization is not followed") for key in _NOT_FOLLOWED if key in keys
+        ]
         found = [each for key in ("resources", "bases") for each in self._resources(path, own, key, depth)]
         for each in _list(own, "configMapGenerator"):
             found = _with_map(found, self._map(path, each), text_of_item(each, "behavior"))
@@ -156,8 +161,8 @@ class _Build:
             if isinstance(each, Scalar):
                 data[key] = Scalar(value, tuple(sliced(each.text, start, start + len(value))))
         name = text_of_item(generator, "name")
-        head = {"apiVersion": _made("v1"), "kind": _made("ConfigMap"), "metadata": {"name": _made(name)}}
-        return _Object({**head, "data": data}, (name,))
+        made: dict[str, Item] = {"metadata": {"name": _made(name)}, "data": data}
+        return _Object({**made, "apiVersion": _made("v1"), "kind": _made("ConfigMap")}, (name,))
 
     def _patched(self, path: str, own: Item, objects: list[_Object]) -> list[_Object]:
         for patch in (each for key in _PATCHES for each in _list(own, key)):
@@ -236,7 +241,8 @@ def _with_patch(one: _Object, patch: Item, target: Item | None) -> Sequence[_Obj
             return ()
         # A target says which objects are meant, not what they are called.
         changes = {key: each for key, each in patch.items() if key not in ("metadata", "kind", "apiVersion")}
-        return (replace(one, item=_merged(one.item, changes, keyed=bool(_BUILT_IN.fullmatch(_of(one.item, "apiVersion"))))),)
+        keyed = _BUILT_IN.fullmatch(_of(one.item, "apiVersion")) is not None
+        return (replace(one, item=_merged(one.item, changes, keyed=keyed)),)
     if not isinstance(patch, Sequence):
         raise _NotPatched
     item = one.item
@@ -309,33 +315,31 @@ def _changed(item: Item, path: Sequence[str], change: str, value: Item | None) -
 
 def _merged(item: Item, patch: Item, *, keyed: bool) -> Item:
     """Return an item under a strategic merge patch; lists whose items have keys are merged if `keyed`."""
-    if not isinstance(item, Mapping) or not isinstance(patch, Mapping) or _of(patch, "$patch") == "replace":
-        return {key: each for key, each in patch.items() if key != "$patch"} if isinstance(patch, Mapping) else patch
-    found = dict(item)
+    if not isinstance(patch, Mapping):
+        return patch
+    found = dict(item) if isinstance(item, Mapping) and _of(patch, "$patch") != "replace" else {}
     for name, each in patch.items():
-        former = item.get(name)
+        former = found.get(name)
+        if name == "$patch":
+            continue
         if isinstance(each, Scalar) and each.value is None:
             found.pop(name, None)
         elif keyed and name in _MERGE_KEYS and isinstance(each, Sequence) and isinstance(former, Sequence):
             found[name] = _merged_lists(former, each, _MERGE_KEYS[name])
         else:
-            found[name] = each if former is None else _merged(former, each, keyed=keyed)
+            found[name] = _merged({} if former is None else former, each, keyed=keyed)
     return found
 
 
 def _merged_lists(items: Sequence[Item], patches: Sequence[Item], key: str) -> list[Item]:
-    """Return a list of items with keys under a patch; new items stand in front."""
-    found = list(items)
-    new: list[Item] = []
-    for patch in patches:
-        at = next((n for n, each in enumerate(found) if _of(each, key) == _of(patch, key) != ""), None)
-        if at is None:
-            new.append(patch)
-        elif _of(patch, "$patch") == "delete":
-            del found[at]
-        else:
-            found[at] = _merged(found[at], patch, keyed=True)
-    return [*new, *found]
+    """Return a list of items with keys under a patch, whose items stand in front."""
+    former = {_of(each, key): each for each in items}
+    named = {_of(each, key): each for each in patches}
+    kept = (each for each in named.values() if _of(each, "$patch") != "delete")
+    return [
+        *(_merged(former.get(_of(each, key), {}), each, keyed=True) for each in kept),
+        *(each for name, each in former.items() if name not in named),
+    ]
 
 
 # -- items ---------------------------------------------------------------------------------------------------------

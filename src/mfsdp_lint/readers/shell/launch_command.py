@@ -38,7 +38,7 @@ from mfsdp_lint.readers.shell.script import (
 )
 from mfsdp_lint.readers.shell.state import Container, State, Variable
 
-_SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
+SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
 _WRAPPERS = re.compile(
     r"""
     env|sudo|time|nohup|exec|command|stdbuf|nice|ionice|timeout|setsid|uv|poetry|pipenv|conda|
@@ -56,7 +56,7 @@ STARTS_NOTHING = re.compile(
 )
 """Programs that are given a file's name, or a text."""
 
-_SCHEDULERS = ("sbatch", "qsub", "bsub", "msub", "oarsub")
+SCHEDULERS = ("sbatch", "qsub", "bsub", "msub", "oarsub")
 """Programs that hand a script to a scheduler: a file, or what they are given to read."""
 
 _INHERIT = ("sbatch", "bsub")
@@ -169,13 +169,13 @@ def started_by(
             _read_environment(words, number, environment)
     while at < len(words):
         name = _base(words[at])
-        behind_shell = words[at + 1] if name in _SHELLS and at + 1 < len(words) else ()
-        if name in _SHELLS and not _PYTHON_FILE.fullmatch(plain(behind_shell)):
+        behind_shell = words[at + 1] if name in SHELLS and at + 1 < len(words) else ()
+        if name in SHELLS and not _PYTHON_FILE.fullmatch(plain(behind_shell)):
             return _shell(words[at + 1 :], body, environment, fresh)
         named = at == 0 or not plain(words[at - 1]).startswith("-") or plain(words[at - 1]) in _NO_PYTHON
         if named and (_SCRIPT.fullmatch(plain(words[at])) or is_script(words[at])):
             return InnerScript(None, words[at], list(words[at + 1 :]), environment, fresh)
-        if name in _SCHEDULERS and (job := _batch(words[at:], body, environment, is_script)) is not None:
+        if name in SCHEDULERS and (job := _batch(words[at:], body, environment, is_script)) is not None:
             return job
         text = plain(words[at])
         module = known(words[at]) == "-m" and at + 1 < len(words)
@@ -222,7 +222,7 @@ def _script_of_option(words: Sequence[Text]) -> Text | None:
 
 def may_start(name: str | None) -> bool:
     """Tell whether a command may start another one; a command whose name is not known may."""
-    if name is None or name in _SHELLS or name in _first_words():
+    if name is None or name in SHELLS or name in _first_words():
         return True
     return any(kind.fullmatch(name) for kind in (_WRAPPERS, PYTHON, _PYTHON_FILE, _SCRIPT))
 
@@ -359,7 +359,7 @@ _BATCH_FILE = re.compile(r".*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|bsub|sge)
 def _batch(
     words: Sequence[Text], body: Text | None, environment: Environment, is_script: Callable[[Text], bool]
 ) -> InnerScript | None:
-    """Read `sbatch FILE`, `sbatch --wrap TEXT`, and `sbatch <<EOF`; None where a command follows (`bsub torchrun …`)."""
+    """Read `sbatch FILE`, `sbatch --wrap TEXT`, `sbatch <<EOF`; None where a command follows (`bsub torchrun …`)."""
     fresh = _base(words[0]) not in _INHERIT and not any(known(word) == "-V" for word in words)
     wrapped = None
     for number, word in enumerate(words[1:], 1):

@@ -194,14 +194,14 @@ class _Query:
         while not self._take("}"):
             word = self._next()
             self.at += 1
-            if word.startswith("$"):
-                name, value = ("is", word[1:]), ("variable", word)
-            else:
-                name = self._until(")") if word == "(" else self._text(word) if word[0] == '"' else ("is", word)
-                value = ("key", ("self",), name)
+            name: Any = ("is", word.removeprefix("$"))
+            if word == "(" or word[:1] == '"':
+                name = self._until(")") if word == "(" else self._text(word)
+            value: Any = ("variable", word) if word.startswith("$") else ("key", ("self",), name)
             if self._take(":"):
-                # (A value with signs of a lower level than these has brackets.)
-                value = self._binary(0)
+                value = self._postfix()
+                while self._take("|"):
+                    value = ("pipe", value, self._postfix())
             found.append((name, value))
             if self._next() != "}":
                 self._expect(",")
@@ -288,9 +288,11 @@ def _run(tree: Any, value: Any, names: Names) -> Iterator[Any]:
             found = [each for each in _run(left, value, names) if _is_true(each)]
             yield from found or _run(right, value, names)
         case ("call", name, given):
-            yield from _called(name, [list(_run(each, value, names)) for each in given], value) if (
-                name not in _CALLERS
-            ) else _CALLERS[name](value, lambda item: list(_run(given[0], item, names)))
+            yield from (
+                _called(name, [list(_run(each, value, names)) for each in given], value)
+                if (name not in _CALLERS)
+                else _CALLERS[name](value, lambda item: list(_run(given[0], item, names)))
+            )
         case (sign, left, right):
             for first in _run(left, value, names):
                 for second in _run(right, value, names):
@@ -307,6 +309,10 @@ def _sum(first: Any, second: Any) -> Any:
     if first is None or second is None:
         return second if first is None else first
     return {**first, **second} if isinstance(first, dict) else first + second
+
+
+def _difference(first: Any, second: Any) -> Any:
+    return [each for each in first if each not in second] if isinstance(first, list) else first - second
 
 
 def _product(first: Any, second: Any) -> Any:
@@ -327,7 +333,7 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "and": lambda first, second: _is_true(first) and _is_true(second),
     "or": lambda first, second: _is_true(first) or _is_true(second),
     "+": _sum,
-    "-": lambda first, second: [each for each in first if each not in second] if isinstance(first, list) else first - second,
+    "-": _difference,
     "*": _product,
 }
 
@@ -338,9 +344,7 @@ _CALLERS: Mapping[str, Callable[[Any, _Items], Iterator[Any]]] = {
     "map": lambda value, run: iter([[each for item in value for each in run(item)]]),
     "map_values": lambda value, run: iter([{name: run(each)[0] for name, each in value.items() if run(each)}]),
     "select": lambda value, run: (value for holds in run(value) if _is_true(holds)),
-    "with_entries": lambda value, run: iter(
-        [_of_entries(each for entry in _entries(value) for each in run(entry))]
-    ),
+    "with_entries": lambda value, run: iter([_of_entries(each for entry in _entries(value) for each in run(entry))]),
 }
 """The functions that run their argument for something else than what they are given."""
 
@@ -378,12 +382,12 @@ _OF_KNOWN_TEXTS: Mapping[str, Callable[..., Any]] = {
     "endswith": str.endswith,
     "ltrimstr": lambda value, start: value.removeprefix(start) if isinstance(value, str) else value,
     "rtrimstr": lambda value, end: value.removesuffix(end) if isinstance(value, str) else value,
-    "split": lambda value, mark: value.split(mark) if value else [],
+    "split": lambda value, mark: (value.split(mark) if mark else list(value)) if value else [],
     "contains": lambda value, part: part in value if isinstance(value, str) else all(each in value for each in part),
 }
 """The functions that look into a text."""
 
-_TYPES = {
+_TYPES: Mapping[type, str] = {
     type(None): "null",
     bool: "boolean",
     int: "number",

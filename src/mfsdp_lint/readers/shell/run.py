@@ -40,6 +40,8 @@ from mfsdp_lint.readers.shell.builtins import (
 )
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.launch_command import (
+    SCHEDULERS,
+    SHELLS,
     InnerScript,
     LaunchedProgram,
     ShellLaunch,
@@ -84,7 +86,7 @@ _MOST_LAUNCHES = 64
 _DEEPEST = 60
 
 _CLUSTER = ("helm", "kubectl")
-_READS = {*_CLUSTER, *TEXT_PROGRAMS, "cat", "bash", "sh", "zsh", "sbatch", "bsub", "qsub", "envsubst", "mapfile", "readarray", "read"}
+_READS = {*_CLUSTER, *SHELLS, *SCHEDULERS, *TEXT_PROGRAMS, "cat", "envsubst", "mapfile", "readarray", "read"}
 """Programs whose input is followed: scripts, manifests, words, lines, and what variables are filled into."""
 
 _READ_BY_COMMANDS_IN_THEM = ("while_statement", "for_statement", "if_statement", "compound_statement", "subshell")

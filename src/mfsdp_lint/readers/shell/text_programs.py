@@ -219,8 +219,8 @@ def _grep(arguments: Sequence[str], given: str | None, read: Read, *, extended: 
         pattern = _bounded(f"(?:{before})(?P<kept>{after})" if kept else said, flags)
     else:  # each line is a pattern
         is_extended = extended or "E" in options
-        each = (re.escape(line) if "F" in options else _regular(line, extended=is_extended) for line in said.split("\n"))
-        pattern = _bounded("|".join(f"(?:{one})" for one in each) if "\n" in said else next(each), flags)
+        lines = [re.escape(one) if "F" in options else _regular(one, extended=is_extended) for one in said.split("\n")]
+        pattern = _bounded(lines[0] if len(lines) == 1 else "|".join(f"(?:{one})" for one in lines), flags)
     if "w" in options or "x" in options:
         edge = ("^", "$") if "x" in options else (r"(?<!\w)", r"(?!\w)")
         pattern = _bounded(f"{edge[0]}(?:{pattern.pattern}){edge[1]}", flags)
