@@ -213,3 +213,21 @@ def test_a_script_that_another_starts_knows_its_own_folder(start: str) -> None:
         "jobs/format.sh": "F=torch\n",
     }
     assert sides(only_recipe(f"{start} jobs/train.sh\n", files)) == [Known("torch")]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        'docker run -v "$PWD":/work:ro -w /work image bash jobs/train.sh',
+        "docker run --mount type=bind,source=$(pwd)/jobs,target=/opt/jobs image bash /opt/jobs/train.sh",
+        "podman run --volume ./jobs:/j -v data:/data image /j/train.sh",
+        "srun --container-mounts=/data:/data,$SLURM_SUBMIT_DIR:/work --container-image x bash -c 'cd /work && bash jobs/train.sh'",
+        'apptainer exec -B "$(dirname "$0")":/work image.sif bash /work/jobs/train.sh',
+    ],
+)
+def test_a_container_has_the_folders_of_the_tree_that_it_is_given(start: str) -> None:
+    files = {
+        "jobs/train.sh": f'#!/bin/bash\nsource "$(dirname "$0")/format.sh"\n{LAUNCH} --ckpt-format $F\n',
+        "jobs/format.sh": "F=torch\n",
+    }
+    assert sides(only_recipe(f"{start}\n", files)) == [Known("torch")]

@@ -312,6 +312,28 @@ def with_env_files(words: list[Text], read: Callable[[Text], Text | None]) -> li
 _RUNS_CONTAINERS = ("docker", "podman", "nerdctl")
 
 
+_MOUNTS = ("-v", "--volume", "--mount", "-B", "--bind", "--container-mounts")
+_FOLDERS = ("-w", "--workdir", "--pwd", "--container-workdir")
+"""Options for the file system of a container: docker-run(1), podman-run(1), apptainer(1), NVIDIA/pyxis for srun."""
+
+_BOUND = re.compile(r"(?P<source>[^:,]*):(?P<target>/[^:,]*)(?::\w+)?")
+_NAMED = re.compile(r"(?:.*,)?(?:source|src)=(?P<source>[^,]*),(?:target|dst|destination)=(?P<target>/[^,]*)(?:,.*)?")
+
+
+def container_of(words: Sequence[Text]) -> Container | None:
+    """Return the file system that a container is given paths of the tree in; None for any other command."""
+    mounts: list[tuple[str, str]] = []
+    folder = "/"
+    for number in range(1, len(words)):
+        given, place = _option(words, number, _MOUNTS), known(_option(words, number, _FOLDERS) or ()) or ""
+        said = located(given or ()) or ""
+        named = _NAMED.fullmatch(said)
+        bound = [named] if named else filter(None, map(_BOUND.fullmatch, said.split(",")))
+        mounts += [(posixpath.normpath(each["target"]), each["source"] or ".") for each in bound]
+        folder = place if place.startswith("/") else folder
+    return Container(folder, tuple(mounts)) if mounts else None
+
+
 def _runtime(word: Text, environment: Environment) -> None:
     """Read the environment of a Ray job, `{"env_vars": {"A": "b"}}`; if a part is not known, the rest still is."""
     section = _VARIABLES_OF_RAY.search(plain(word))

@@ -45,6 +45,7 @@ from mfsdp_lint.readers.shell.launch_command import (
     InnerScript,
     LaunchedProgram,
     ShellLaunch,
+    container_of,
     exported_late,
     started_by,
     starts_ray_cluster,
@@ -68,6 +69,7 @@ from mfsdp_lint.readers.shell.state import (
     FEW_WAYS,
     LOST,
     MOST_WAYS,
+    Container,
     Ended,
     Held,
     HeldCommand,
@@ -367,12 +369,13 @@ class Runner:
         elif submits_ray_job(words):
             seen = state.fork()
             seen.variables = dict(state.cluster or {})
+        container = container_of(words)
         if known(words[0]) in _CLUSTER:
             from mfsdp_lint.readers.shell.cluster import follow_cluster_command
 
             follow_cluster_command(self, words, state, state.input)
         if isinstance(found, InnerScript):
-            self._inner(found, seen)
+            self._inner(found, seen, container)
         elif found is not None and (place := self._here()) is not None:
             environment = {} if found.fresh else seen.environment()
             for name, text in found.environment.items():
@@ -382,7 +385,7 @@ class Runner:
             if found.per_node is None and self.starter is not None:
                 found = replace(found, per_node=self.starter.per_node, nodes=self.starter.nodes)
             way = (environment, state.when, state.given, state.folder, behind, late, state.requires)
-            launch = ShellLaunch(found, place, *way, self.outermost or place, container=state.container)
+            launch = ShellLaunch(found, place, *way, self.outermost or place, container=container or state.container)
             if self._launched(launch):
                 number, started = len(self.launches) - 1, self.started_by_program(launch)
                 self.launches[number] = replace(launch, hands_on=bool(started))
@@ -422,14 +425,16 @@ class Runner:
         self.launches.append(launch)
         return True
 
-    def _inner(self, inner: InnerScript, state: State) -> None:
+    def _inner(self, inner: InnerScript, state: State, container: Container | None) -> None:
         """Follow a script that another shell is given: it sees the exported variables."""
+        child = state.fork()
+        if container is not None:
+            child.container, child.folder = container, None
         text = inner.text
         if text is None and inner.file is not None:
-            text = self.file(inner.file, state)
+            text = self.file(inner.file, child)
         if text is None:
             return
-        child = state.fork()
         child.variables = {name: each for name, each in child.variables.items() if each.exported is not False}
         if inner.fresh:
             child.variables = {}
