@@ -221,7 +221,7 @@ def test_a_script_that_another_starts_knows_its_own_folder(start: str) -> None:
         'docker run -v "$PWD":/work:ro -w /work image bash jobs/train.sh',
         "docker run --mount type=bind,source=$(pwd)/jobs,target=/opt/jobs image bash /opt/jobs/train.sh",
         "podman run --volume ./jobs:/j -v data:/data image /j/train.sh",
-        "srun --container-mounts=/data:/data,$SLURM_SUBMIT_DIR:/work --container-image x bash -c 'cd /work && bash jobs/train.sh'",
+        "srun --container-mounts=/d:/d,$SLURM_SUBMIT_DIR:/work bash -c 'cd /work && bash jobs/train.sh'",
         'apptainer exec -B "$(dirname "$0")":/work image.sif bash /work/jobs/train.sh',
     ],
 )
