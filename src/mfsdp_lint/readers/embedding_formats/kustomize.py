@@ -33,6 +33,8 @@ _NOT_FOLLOWED = ("replacements", "vars", "transformers", "generators", "helmChar
 """Keys that may change what a container runs; the others name and label objects."""
 
 _DEEPEST = 16
+_MOST = 64
+"""Kustomizations that are built for one."""
 
 _BUILT_IN = re.compile(r"v1|(?:apps|batch)/\w+")
 """The versions of the objects whose lists have keys: those of a resource that a cluster was taught are replaced."""
@@ -103,38 +105,40 @@ class _Build:
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self.untold: list[tuple[Piece | None, str]] = []
+        self.built = 0
 
-    def objects(self, path: str, depth: int = 0) -> list[_Object]:
-        """Return the objects that a kustomization builds."""
+    def objects(self, path: str, given: Sequence[_Object] = (), depth: int = 0) -> list[_Object]:
+        """Return the objects that a kustomization builds, of those that it is given as a component as well."""
+        self.built += 1
         own = _kustomization(path, self.sources)
         keys = own.keys() if isinstance(own, Mapping) else ()
         self.untold += [
             (None, f"`{key}` of this kustomization is not followed") for key in _NOT_FOLLOWED if key in keys
         ]
-        found = [each for key in ("resources", "bases") for each in self._resources(path, own, key, depth)]
+        found = [*given, *(each for key in ("resources", "bases") for each in self._resources(path, own, key, depth))]
         for each in _list(own, "configMapGenerator"):
             found = _with_map(found, self._map(path, each), text_of_item(each, "behavior"))
         for each in _list(own, "components"):
-            component = _in_folder(_beside(path, _said(each)), self.sources)
-            found = self._patched_by(component, found) if component is not None else found
+            component = self._inner(path, each, depth)
+            found = found if component is None else self.objects(component, found, depth + 1)
         before, behind = (text_of_item(own, key) for key in ("namePrefix", "nameSuffix"))
         return [
             replace(each, names=(*each.names, f"{before}{each.names[-1]}{behind}"))
             for each in self._patched(path, own, found)
         ]
 
-    def _patched_by(self, component: str, objects: list[_Object]) -> list[_Object]:
-        own = _kustomization(component, self.sources)
-        added = [each for key in ("resources", "bases") for each in self._resources(component, own, key, _DEEPEST - 1)]
-        return self._patched(component, own, [*objects, *added])
+    def _inner(self, path: str, named: Item, depth: int) -> str | None:
+        """Return the kustomization in a folder that another one names."""
+        found = _in_folder(_beside(path, _said(named)), self.sources)
+        return found if depth < _DEEPEST and self.built < _MOST else None
 
     def _resources(self, path: str, own: Item, key: str, depth: int) -> Iterator[_Object]:
         for each in _list(own, key):
             name = _said(each)
-            inner = _in_folder(_beside(path, name), self.sources)
+            inner = self._inner(path, each, depth)
             text = self._file(path, name) if inner is None else None
-            if inner is not None and depth < _DEEPEST:
-                yield from self.objects(inner, depth + 1)
+            if inner is not None:
+                yield from self.objects(inner, depth=depth + 1)
             elif text is not None:
                 for item in self._documents(text):
                     if isinstance(item, Mapping):
