@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mfsdp_lint import __version__, terminal
@@ -106,93 +106,95 @@ def comma_separated(text: str) -> tuple[str, ...]:
     return tuple(piece.strip() for piece in text.split(",") if piece.strip())
 
 
-def add_pinned_versions(group: argparse._ActionsContainer) -> None:
+class OptionList:
+    """Options of a command, or of one heading of its help: the names of each, perhaps a metavar, and the help."""
+
+    def __init__(self, parser: argparse.ArgumentParser, heading: str = "") -> None:
+        self._add: Callable[..., Any] = (parser.add_argument_group(heading) if heading else parser).add_argument
+
+    def flag(self, *said: str) -> None:
+        """Add an option that is given or not."""
+        *names, about = said
+        self._add(*names, action="store_true", help=about)
+
+    def switch(self, name: str, about: str) -> None:
+        """Add an option with an opposite, `--no-…`; None where neither is given."""
+        self._add(name, action=argparse.BooleanOptionalAction, help=about)
+
+    def constant(self, name: str, value: object, about: str, **more: Any) -> None:
+        """Add an option that stands for a value; None where it is not given."""
+        self._add(name, action="store_const", const=value, help=about, **more)
+
+    def value(self, *said: str, **more: Any) -> None:
+        """Add an option with a value."""
+        *names, metavar, about = said
+        self._add(*names, metavar=metavar, help=about, **more)
+
+    def choice(self, name: str, choices: Iterable[str], about: str = "", **more: Any) -> None:
+        """Add an option with one of several values."""
+        self._add(name, choices=choices, help=about or None, **more)
+
+    def several(self, name: str, metavar: str, about: str, **more: Any) -> None:
+        """Add an option that can be repeated."""
+        self._add(name, action="append", metavar=metavar, help=about, **more)
+
+
+def add_pinned_versions(group: OptionList) -> None:
     """Add the options for what a megatron-bridge release is judged together with."""
-    group.add_argument(
-        "--target-core",
-        metavar="VERSION",
-        help="the megatron-core release, if it is not the one that megatron-bridge pins",
-    )
-    group.add_argument("--target-te", metavar="VERSION", help="the Transformer Engine version")
-    group.add_argument("--target-torch", metavar="VERSION", help="the PyTorch version")
-    group.add_argument("--target-gpu", metavar="NAME", help="the GPU type, for example h100")
+    group.value("--target-core", "VERSION", "the megatron-core release, if it is not the one that megatron-bridge pins")
+    group.value("--target-te", "VERSION", "the Transformer Engine version")
+    group.value("--target-torch", "VERSION", "the PyTorch version")
+    group.value("--target-gpu", "NAME", "the GPU type, for example h100")
 
 
-def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> None:
+def add_what_is_read(group: OptionList, *, launch: bool = True) -> None:
     """Add the options that decide which files are read and against which versions they are judged.
 
     None means "not given". The options of one launch are left out for commands that change a file, because the file
     has other launches.
     """
-    group.add_argument(
-        "--exclude", action="append", metavar="PATTERN", help="skip matching files and folders; repeatable"
-    )
-    group.add_argument(
-        "--force-exclude",
-        action="store_const",
-        const=True,
-        help="apply --exclude also to files named on the command line",
-    )
-    group.add_argument(
-        "--no-ignore",
-        dest="respect_gitignore",
-        action="store_const",
-        const=False,
-        help="also read files that git ignores",
-    )
-    group.add_argument(
+    group.several("--exclude", "PATTERN", "skip matching files and folders; repeatable")
+    group.constant("--force-exclude", True, "apply --exclude also to files named on the command line")
+    group.constant("--no-ignore", False, "also read files that git ignores", dest="respect_gitignore")
+    group.value(
         "--target-bridge",
-        metavar="VERSION",
-        help="the megatron-bridge release to judge against (0.4.2, head), or a range of them (>=0.4,<0.6)",
+        "VERSION",
+        "the megatron-bridge release to judge against (0.4.2, head), or a range of them (>=0.4,<0.6)",
     )
     add_pinned_versions(group)
-    group.add_argument("--front-end", metavar="NAME", help="read YAML files as configurations of this framework")
-    group.add_argument("--search-path", action="append", metavar="DIR", help="a folder to find imports in; repeatable")
-    group.add_argument(
+    group.value("--front-end", "NAME", "read YAML files as configurations of this framework")
+    group.several("--search-path", "DIR", "a folder to find imports in; repeatable")
+    group.constant(
         "--no-installed-source",
+        False,
+        "do not read the target's source where it is installed or checked out beside the project",
         dest="installed_source",
-        action="store_const",
-        const=False,
-        help="do not read the target's source where it is installed or checked out beside the project",
     )
     if not launch:
         return
-    group.add_argument(
-        "--set",
-        dest="overrides",
-        action="append",
-        metavar="PATH=VALUE",
-        help="override a setting, as a launcher would; repeatable",
-    )
-    group.add_argument(
+    group.several("--set", "PATH=VALUE", "override a setting, as a launcher would; repeatable", dest="overrides")
+    group.several(
         "--env",
+        "NAME=VALUE",
+        "set an environment variable for the run; NAME alone: unset it; repeatable",
         dest="environment",
-        action="append",
-        metavar="NAME=VALUE",
-        help="set an environment variable for the run; NAME alone: unset it; repeatable",
     )
 
 
-def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> argparse._ArgumentGroup:
+def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> OptionList:
     """Add the options of printing and configuration; return their group."""
-    output = parser.add_argument_group("output and configuration")
-    output.add_argument("--output-format", choices=formats)
+    output = OptionList(parser, "output and configuration")
+    output.choice("--output-format", formats)
     add_configuration(output)
     return output
 
 
-def add_configuration(group: argparse._ArgumentGroup) -> None:
+def add_configuration(group: OptionList) -> None:
     """Add the options of every command that reads a project: a wrapper may hand them to each."""
-    group.add_argument("--config", metavar="FILE", help="read the configuration from this file")
-    group.add_argument("--isolated", action="store_true", help="ignore configuration files")
-    group.add_argument(
-        "--cache",
-        action=argparse.BooleanOptionalAction,
-        help="reuse results while no file that a check read has changed",
-    )
-    group.add_argument(
-        "--cache-dir", metavar="DIR", help="the folder for the cache (default: .mfsdp_cache in the project)"
-    )
+    group.value("--config", "FILE", "read the configuration from this file")
+    group.flag("--isolated", "ignore configuration files")
+    group.switch("--cache", "reuse results while no file that a check read has changed")
+    group.value("--cache-dir", "DIR", "the folder for the cache (default: .mfsdp_cache in the project)")
 
 
 def options_from(arguments: Mapping[str, Any]) -> Options:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from mfsdp_lint import process, terminal
 from mfsdp_lint.commands.arguments import (
+    OptionList,
     add_output,
     add_what_is_read,
     needs_jinja,
@@ -61,42 +62,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="files, directories, path.py::function(name=value), @FILE (default: here)",
     )
-    shown = parser.add_argument_group("what is shown")
-    shown.add_argument(
-        "--settings", action="append", metavar="GLOB", help="only these settings (ddp, *.use_megatron_fsdp); repeatable"
+    shown = OptionList(parser, "what is shown")
+    shown.several("--settings", "GLOB", "only these settings (ddp, *.use_megatron_fsdp); repeatable")
+    shown.several("--recipe", "NAME", "only recipes of this name or glob; repeatable")
+    shown.flag("--show-unfollowed", "list the code that could not be evaluated, with the reason")
+    shown.value("--since", "REV", "html: compare with the recipes at this git revision")
+    shown.value("--former", "FILE", "html: show the trend since this report of mfsdp-lint --output-format json")
+    memory = OptionList(parser, "memory")
+    memory.flag(
+        "--memory", "bytes of parameters, gradients, main parameters, optimizer states and activations on each rank"
     )
-    shown.add_argument(
-        "--recipe", action="append", metavar="NAME", help="only recipes of this name or glob; repeatable"
-    )
-    shown.add_argument(
-        "--show-unfollowed", action="store_true", help="list the code that could not be evaluated, with the reason"
-    )
-    shown.add_argument("--since", metavar="REV", help="html: compare with the recipes at this git revision")
-    shown.add_argument(
-        "--former", metavar="FILE", help="html: show the trend since this report of mfsdp-lint --output-format json"
-    )
-    memory = parser.add_argument_group("memory")
-    memory.add_argument(
-        "--memory",
-        action="store_true",
-        help="bytes of parameters, gradients, main parameters, optimizer states and activations on each rank",
-    )
-    memory.add_argument("--world-size", type=_ranks, metavar="N", help="the number of ranks, with --memory")
-    memory.add_argument(
+    memory.value("--world-size", "N", "the number of ranks, with --memory", type=_ranks)
+    memory.value(
         "--parameters",
+        "N[,EXPERTS]",
+        "the number of parameters of the model (8.03B), and of its experts; default: computed from the settings",
         type=_parameters,
-        metavar="N[,EXPERTS]",
-        help="the number of parameters of the model (8.03B), and of its experts; default: computed from the settings",
     )
-    memory.add_argument(
-        "--gpu", type=_gpu, metavar="NAME", help="tell whether a recipe fits this GPU, with --memory (h100, b200, …)"
-    )
-    memory.add_argument(
-        "--memory-limit", type=_limit, metavar="SIZE", help="tell whether a recipe fits this memory (80GiB, 64GB)"
-    )
-    add_what_is_read(parser.add_argument_group("what is read"))
+    memory.value("--gpu", "NAME", "tell whether a recipe fits this GPU, with --memory (h100, b200, …)", type=_gpu)
+    memory.value("--memory-limit", "SIZE", "tell whether a recipe fits this memory (80GiB, 64GB)", type=_limit)
+    add_what_is_read(OptionList(parser, "what is read"))
     output = add_output(parser, FORMATS)
-    output.add_argument("-o", "--output-file", metavar="FILE", help="write the report to this file instead of stdout")
+    output.value("-o", "--output-file", "FILE", "write the report to this file instead of stdout")
 
 
 def main(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_configuration
+from mfsdp_lint.commands.arguments import OptionList, add_configuration
 from mfsdp_lint.engine import cache
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import merge
@@ -22,7 +22,7 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("action", choices=("path", "clean"), help="print the folder, or remove the results in it")
-    add_configuration(parser.add_argument_group("output and configuration"))
+    add_configuration(OptionList(parser, "output and configuration"))
 
 
 def main(arguments: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from mfsdp_lint import process, terminal
 from mfsdp_lint.commands.arguments import (
+    OptionList,
     add_configuration,
     add_what_is_read,
     comma_separated,
@@ -56,87 +57,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="files, directories, path.py::function, or - for stdin (default: here)"
     )
-    switch = argparse.BooleanOptionalAction
-    fixing = parser.add_argument_group("fixing")
-    fixing.add_argument("--fix", action=switch, help="apply safe fixes")
-    fixing.add_argument("--fix-only", action=switch, help="apply safe fixes, and do not report the remaining findings")
-    fixing.add_argument("--show-fixes", action=switch, help="prove every fix, and list the fixes that are applied")
-    fixing.add_argument(
-        "--unsafe-fixes", action=switch, help="include unsafe fixes when fixes are counted, shown or applied"
-    )
-    fixing.add_argument(
-        "--diff", action=switch, help="print the changes that --fix would make as a patch; write nothing"
-    )
-    judged = parser.add_argument_group("what is judged")
-    codes: dict[str, Any] = {"action": "extend", "type": comma_separated, "metavar": "RULES"}
-    judged.add_argument("--select", help="check only these rules: codes, prefixes of codes, or names", **codes)
-    judged.add_argument("--extend-select", help="check these rules in addition", **codes)
-    judged.add_argument("--ignore", help="do not check these rules", **codes)
-    judged.add_argument("--preset", choices=PRESETS, help="the set of rules that is on by default")
-    judged.add_argument("--preview", action=switch, help="include new rules, which may still change")
-    judged.add_argument("--baseline", metavar="FILE", help="do not report the findings that this file accepts")
-    judged.add_argument(
-        "--update-baseline", action="store_const", const=True, help="write the current findings into the baseline"
-    )
-    judged.add_argument("--add-ignore", help="write suppression comments for the findings of these rules", **codes)
-    judged.add_argument("--reason", metavar="TEXT", help="the reason in these comments; required")
-    judged.add_argument(
-        "--since", metavar="REV", help="report only findings that the changes since this git revision caused"
-    )
-    judged.add_argument(
-        "--dependents",
-        action=switch,
-        help="also check the files that use a named file (default: on, off for stdin)",
-    )
-    judged.add_argument("--stdin-filename", metavar="FILE", help="the file name for the text on stdin")
+    fixing = OptionList(parser, "fixing")
+    fixing.switch("--fix", "apply safe fixes")
+    fixing.switch("--fix-only", "apply safe fixes, and do not report the remaining findings")
+    fixing.switch("--show-fixes", "prove every fix, and list the fixes that are applied")
+    fixing.switch("--unsafe-fixes", "include unsafe fixes when fixes are counted, shown or applied")
+    fixing.switch("--diff", "print the changes that --fix would make as a patch; write nothing")
+    judged = OptionList(parser, "what is judged")
+    codes: dict[str, Any] = {"action": "extend", "type": comma_separated}
+    judged.value("--select", "RULES", "check only these rules: codes, prefixes of codes, or names", **codes)
+    judged.value("--extend-select", "RULES", "check these rules in addition", **codes)
+    judged.value("--ignore", "RULES", "do not check these rules", **codes)
+    judged.choice("--preset", PRESETS, "the set of rules that is on by default")
+    judged.switch("--preview", "include new rules, which may still change")
+    judged.value("--baseline", "FILE", "do not report the findings that this file accepts")
+    judged.constant("--update-baseline", True, "write the current findings into the baseline")
+    judged.value("--add-ignore", "RULES", "write suppression comments for the findings of these rules", **codes)
+    judged.value("--reason", "TEXT", "the reason in these comments; required")
+    judged.value("--since", "REV", "report only findings that the changes since this git revision caused")
+    judged.switch("--dependents", "also check the files that use a named file (default: on, off for stdin)")
+    judged.value("--stdin-filename", "FILE", "the file name for the text on stdin")
     add_what_is_read(judged)
-    tried = parser.add_argument_group("trying out")
-    tried.add_argument(
-        "--confirm", action="store_const", const=True, help="check each finding in a dry run (see `dry-run --help`)"
-    )
-    tried.add_argument(
-        "--python", metavar="PROGRAM", help="the Python interpreter with torch and megatron-bridge, for --confirm"
-    )
-    tried.add_argument(
-        "--megatron-lm", metavar="DIR", help="a Megatron-LM source tree, to confirm findings about its flags"
-    )
-    shown = parser.add_argument_group("output and configuration")
-    shown.add_argument(
+    tried = OptionList(parser, "trying out")
+    tried.constant("--confirm", True, "check each finding in a dry run (see `dry-run --help`)")
+    tried.value("--python", "PROGRAM", "the Python interpreter with torch and megatron-bridge, for --confirm")
+    tried.value("--megatron-lm", "DIR", "a Megatron-LM source tree, to confirm findings about its flags")
+    shown = OptionList(parser, "output and configuration")
+    shown.several(
         "--output-format",
-        action="append",
+        "FORMAT[=FILE]",
+        f"{', '.join(OUTPUT_FORMATS)}; FORMAT=FILE writes to a file; repeatable",
         type=_format,
-        metavar="FORMAT[=FILE]",
-        help=f"{', '.join(OUTPUT_FORMATS)}; FORMAT=FILE writes to a file; repeatable",
     )
-    shown.add_argument("-o", "--output-file", metavar="FILE", help="write the report to this file instead of stdout")
-    shown.add_argument(
-        "--group-by", choices=GROUPINGS, help="recipe: list the findings and the changes that each recipe needs"
-    )
-    shown.add_argument("--show-info", action="store_true", help="list infos instead of counting them")
-    shown.add_argument(
-        "-q",
-        "--quiet",
-        action="store_true",
-        help="print only findings and errors: no summary, no warnings about the run",
-    )
-    shown.add_argument("-v", "--verbose", action="store_true", help="the same as --show-info --show-unfollowed")
-    shown.add_argument("--statistics", action=switch, help="count the findings of each rule instead of listing them")
-    shown.add_argument(
-        "--show-unfollowed", action="store_true", help="list the code that could not be evaluated, with the reason"
-    )
-    shown.add_argument("--show-files", action="store_true", help="list the files that would be checked, then exit")
-    shown.add_argument("--show-settings", action="store_true", help="print the value of every option, then exit")
-    shown.add_argument("--completion", choices=SHELLS, help="print a completion script for this shell, then exit")
-    shown.add_argument(
-        "--fail-on", choices=FAIL_ON, help="the lowest severity that makes the run fail (default: warning)"
-    )
-    shown.add_argument("--exit-zero", action="store_true", help="exit with 0 even if there are findings")
-    shown.add_argument(
-        "--color", choices=COLORS, default="auto", help="auto: colours on a terminal, unless NO_COLOR is set"
-    )
-    shown.add_argument(
-        "--no-color", action="store_const", dest="color", const="never", help="the same as --color never"
-    )
+    shown.value("-o", "--output-file", "FILE", "write the report to this file instead of stdout")
+    shown.choice("--group-by", GROUPINGS, "recipe: list the findings and the changes that each recipe needs")
+    shown.flag("--show-info", "list infos instead of counting them")
+    shown.flag("-q", "--quiet", "print only findings and errors: no summary, no warnings about the run")
+    shown.flag("-v", "--verbose", "the same as --show-info --show-unfollowed")
+    shown.switch("--statistics", "count the findings of each rule instead of listing them")
+    shown.flag("--show-unfollowed", "list the code that could not be evaluated, with the reason")
+    shown.flag("--show-files", "list the files that would be checked, then exit")
+    shown.flag("--show-settings", "print the value of every option, then exit")
+    shown.choice("--completion", SHELLS, "print a completion script for this shell, then exit")
+    shown.choice("--fail-on", FAIL_ON, "the lowest severity that makes the run fail (default: warning)")
+    shown.flag("--exit-zero", "exit with 0 even if there are findings")
+    shown.choice("--color", COLORS, "auto: colours on a terminal, unless NO_COLOR is set", default="auto")
+    shown.constant("--no-color", "never", "the same as --color never", dest="color")
     add_configuration(shown)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_output, add_what_is_read, print_json, read_asked, tell
+from mfsdp_lint.commands.arguments import OptionList, add_output, add_what_is_read, print_json, read_asked, tell
 from mfsdp_lint.commands.why import only
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.reports.json import attributes
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="path.py::function of a recipe: whether it can load that, else the commands that convert it",
     )
-    add_what_is_read(parser.add_argument_group("what is read of the recipe"))
+    add_what_is_read(OptionList(parser, "what is read of the recipe"))
     add_output(parser, FORMATS)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_configuration, print_json, read_asked, tell
+from mfsdp_lint.commands.arguments import OptionList, add_configuration, print_json, read_asked, tell
 from mfsdp_lint.core import files
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.records import replace
@@ -56,92 +56,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="files, directories, path.py::function(name=value), or a .json file with a mapping of settings",
     )
-    how = parser.add_argument_group("what is run")
-    how.add_argument("--check-setup", action="store_true", help="report which tiers can run here, and what is missing")
-    how.add_argument("--findings", action="store_true", help="only recipes with a finding that a dry run can decide")
-    how.add_argument("--fixed", action="store_true", help="apply the fixes first, and show that the run passes then")
-    how.add_argument(
-        "--execute", action="store_true", help="run the recipes' own code, to learn settings that cannot be computed"
-    )
-    how.add_argument(
+    how = OptionList(parser, "what is run")
+    how.flag("--check-setup", "report which tiers can run here, and what is missing")
+    how.flag("--findings", "only recipes with a finding that a dry run can decide")
+    how.flag("--fixed", "apply the fixes first, and show that the run passes then")
+    how.flag("--execute", "run the recipes' own code, to learn settings that cannot be computed")
+    how.choice(
         "--tier",
-        choices=TIERS,
+        TIERS,
+        "the last step: introspect stops after validation; auto trains on GPUs if there is one for each rank",
         default="auto",
-        help="the last step: introspect stops after validation; auto trains on GPUs if there is one for each rank",
     )
-    how.add_argument("--checkpoint", action="store_true", help="also save a checkpoint, and load it in another process")
-    how.add_argument("--ranks", type=_positive, default=2, metavar="N", help="the number of ranks (default: 2)")
-    how.add_argument(
-        "--timeout",
-        type=_seconds,
-        default=_SECONDS,
-        metavar="S",
-        help="seconds for each run, and for imports (default: 120)",
+    how.flag("--checkpoint", "also save a checkpoint, and load it in another process")
+    how.value("--ranks", "N", "the number of ranks (default: 2)", type=_positive, default=2)
+    how.value("--timeout", "S", "seconds for each run, and for imports (default: 120)", type=_seconds, default=_SECONDS)
+    how.value(
+        "--memory", "MB", "the memory limit of each process (default: 4096; on a GPU and in jobs none)", type=_positive
     )
-    how.add_argument(
-        "--memory",
-        type=_positive,
-        metavar="MB",
-        help="the memory limit of each process (default: 4096; on a GPU and in jobs none)",
-    )
-    how.add_argument("--python", metavar="PROGRAM", help="the Python interpreter with torch and megatron-bridge")
-    how.add_argument(
+    how.value("--python", "PROGRAM", "the Python interpreter with torch and megatron-bridge")
+    how.value(
         "--megatron-lm",
-        metavar="DIR",
-        help="a Megatron-LM source tree: recipes of its own command line go through its validate_args; other recipes "
+        "DIR",
+        "a Megatron-LM source tree: recipes of its own command line go through its validate_args; other recipes "
         "are skipped",
     )
-    where = parser.add_argument_group("where it is run")
-    where.add_argument("--executor", choices=EXECUTORS, help="this machine (default), or the nodes of a cluster")
-    where.add_argument(
-        "--keep",
-        metavar="DIR",
-        help="keep the log and the answers of every launch in this folder, which Slurm's nodes see too",
+    where = OptionList(parser, "where it is run")
+    where.choice("--executor", EXECUTORS, "this machine (default), or the nodes of a cluster")
+    where.value(
+        "--keep", "DIR", "keep the log and the answers of every launch in this folder, which Slurm's nodes see too"
     )
-    where.add_argument(
-        "--resume", action="store_true", help="use the answers that an earlier run left in --keep, and go on there"
-    )
-    where.add_argument(
-        "--nodes", type=_positive, metavar="N", help="spread the ranks of a job evenly over N nodes (default: 1)"
-    )
-    where.add_argument("--partition", metavar="NAME", help="the partition of Slurm")
-    where.add_argument("--account", metavar="NAME", help="the account of Slurm")
-    where.add_argument(
-        "--time", metavar="MINUTES", help="the time limit of a job, also as H:M:S (default: from --timeout)"
-    )
-    where.add_argument(
-        "--gpus-per-job", type=_positive, metavar="N", help="the GPUs of a job (default: one for each rank of the tier)"
-    )
-    where.add_argument("--container-image", metavar="IMAGE", help="run the jobs in this container (pyxis)")
-    where.add_argument(
-        "--container-mounts", metavar="SRC:DST", help="folders to mount in the container, separated by commas"
-    )
-    where.add_argument(
-        "--max-jobs", type=_positive, metavar="N", help="let the recipes share at most N jobs (default: a job each)"
-    )
-    where.add_argument(
-        "--setup", action="append", metavar="LINE", help="a line of shell that a job runs first; repeatable"
-    )
-    where.add_argument(
-        "--print-job", action="store_true", help="write the jobs to --keep and show their scripts; submit nothing"
-    )
-    read = parser.add_argument_group("what is read")
-    read.add_argument(
-        "--exclude", action="append", metavar="PATTERN", help="skip matching files and folders; repeatable"
-    )
-    read.add_argument("--search-path", action="append", metavar="DIR", help="a folder to find imports in; repeatable")
-    read.add_argument(
-        "--set", dest="overrides", action="append", metavar="PATH=VALUE", help="override a setting, as a launcher would"
-    )
-    read.add_argument(
-        "--env",
-        dest="environment",
-        action="append",
-        metavar="NAME=VALUE",
-        help="set an environment variable for the run",
-    )
-    output = parser.add_argument_group("output and configuration")
-    output.add_argument("--output-format", choices=FORMATS, default=FORMATS[0])
+    where.flag("--resume", "use the answers that an earlier run left in --keep, and go on there")
+    where.value("--nodes", "N", "spread the ranks of a job evenly over N nodes (default: 1)", type=_positive)
+    where.value("--partition", "NAME", "the partition of Slurm")
+    where.value("--account", "NAME", "the account of Slurm")
+    where.value("--time", "MINUTES", "the time limit of a job, also as H:M:S (default: from --timeout)")
+    where.value("--gpus-per-job", "N", "the GPUs of a job (default: one for each rank of the tier)", type=_positive)
+    where.value("--container-image", "IMAGE", "run the jobs in this container (pyxis)")
+    where.value("--container-mounts", "SRC:DST", "folders to mount in the container, separated by commas")
+    where.value("--max-jobs", "N", "let the recipes share at most N jobs (default: a job each)", type=_positive)
+    where.several("--setup", "LINE", "a line of shell that a job runs first; repeatable")
+    where.flag("--print-job", "write the jobs to --keep and show their scripts; submit nothing")
+    read = OptionList(parser, "what is read")
+    read.several("--exclude", "PATTERN", "skip matching files and folders; repeatable")
+    read.several("--search-path", "DIR", "a folder to find imports in; repeatable")
+    read.several("--set", "PATH=VALUE", "override a setting, as a launcher would", dest="overrides")
+    read.several("--env", "NAME=VALUE", "set an environment variable for the run", dest="environment")
+    output = OptionList(parser, "output and configuration")
+    output.choice("--output-format", FORMATS, default=FORMATS[0])
     add_configuration(output)
 
 

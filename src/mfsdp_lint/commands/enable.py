@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_configuration, add_what_is_read, options_from, tell
+from mfsdp_lint.commands.arguments import OptionList, add_configuration, add_what_is_read, options_from, tell
 from mfsdp_lint.fixes.enabling import STRATEGY, EnableOptions, Enabling
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.vocabulary import table
@@ -33,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strategy", metavar="NAME", default=STRATEGY, help=f"the sharding strategy (default: {STRATEGY})"
     )
-    add_what_is_read(parser.add_argument_group("what is read"), launch=False)
-    add_configuration(parser.add_argument_group("configuration"))
+    add_what_is_read(OptionList(parser, "what is read"), launch=False)
+    add_configuration(OptionList(parser, "configuration"))
 
 
 def main(arguments: argparse.Namespace) -> int:

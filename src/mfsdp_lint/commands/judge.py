@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from typing import Any, TextIO
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_pinned_versions
+from mfsdp_lint.commands.arguments import OptionList, add_pinned_versions
 from mfsdp_lint.core import files
 from mfsdp_lint.core.front_ends import BRIDGE
 from mfsdp_lint.core.nearest import did_you_mean
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='lines such as {"id": "a", "settings": {"ddp.use_megatron_fsdp": true}, "world_size": 8}; default: stdin',
     )
     parser.add_argument("--target-bridge", metavar="VERSION", help="the megatron-bridge release to judge against")
-    add_pinned_versions(parser)
+    add_pinned_versions(OptionList(parser))
     parser.add_argument(
         "--front-end",
         choices=tuple(every_front_end()),

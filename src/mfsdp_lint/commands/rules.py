@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import comma_separated, print_json
+from mfsdp_lint.commands.arguments import OptionList, comma_separated, print_json
 from mfsdp_lint.reports.json import attributes
 
 if TYPE_CHECKING:
@@ -32,16 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only these rules, by code or prefix",
     )
     parser.add_argument("--config", metavar="FILE", help="the configuration to read instead of pyproject.toml")
-    tried = parser.add_argument_group("trying out")
-    tried.add_argument(
-        "--verify", action="store_true", help="run the examples of the rules with the installed Megatron"
-    )
-    tried.add_argument(
-        "--python", metavar="PROGRAM", help="the Python interpreter with torch and megatron-bridge, for --verify"
-    )
-    tried.add_argument(
-        "--megatron-lm", metavar="DIR", help="verify against the command line of this Megatron-LM source tree"
-    )
+    tried = OptionList(parser, "trying out")
+    tried.flag("--verify", "run the examples of the rules with the installed Megatron")
+    tried.value("--python", "PROGRAM", "the Python interpreter with torch and megatron-bridge, for --verify")
+    tried.value("--megatron-lm", "DIR", "verify against the command line of this Megatron-LM source tree")
 
 
 def main(arguments: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_output, add_what_is_read, print_json, read_asked, tell
+from mfsdp_lint.commands.arguments import OptionList, add_output, add_what_is_read, print_json, read_asked, tell
 from mfsdp_lint.core.recipe import LaunchCommand, Recipe, Unfollowed
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, will_run
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="files, directories, launch.sh[2] (its second run), @FILE"
     )
-    add_what_is_read(parser.add_argument_group("what is read"))
+    add_what_is_read(OptionList(parser, "what is read"))
     add_output(parser, FORMATS)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_output, needs_jinja, options_from, tell
+from mfsdp_lint.commands.arguments import OptionList, add_output, needs_jinja, options_from, tell
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.options import UsageError
 
@@ -40,22 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the old value of every setting that would change, where that is proved",
     )
     parser.add_argument("--all", action="store_true", help="list everything, however much it is")
-    reading = parser.add_argument_group("what is read")
-    reading.add_argument(
-        "--exclude", action="append", metavar="PATTERN", help="skip matching files and folders; repeatable"
-    )
-    reading.add_argument(
-        "--no-ignore",
-        dest="respect_gitignore",
-        action="store_const",
-        const=False,
-        help="also read files that git ignores",
-    )
-    reading.add_argument(
-        "--search-path", action="append", metavar="DIR", help="a folder to find imports in; repeatable"
-    )
+    reading = OptionList(parser, "what is read")
+    reading.several("--exclude", "PATTERN", "skip matching files and folders; repeatable")
+    reading.constant("--no-ignore", False, "also read files that git ignores", dest="respect_gitignore")
+    reading.several("--search-path", "DIR", "a folder to find imports in; repeatable")
     output = add_output(parser, FORMATS)
-    output.add_argument("-o", "--output-file", metavar="FILE", help="write the report to this file instead of stdout")
+    output.value("-o", "--output-file", "FILE", "write the report to this file instead of stdout")
 
 
 def main(arguments: argparse.Namespace) -> int:

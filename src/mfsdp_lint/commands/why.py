@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import add_output, add_what_is_read, print_json, read_asked, tell
+from mfsdp_lint.commands.arguments import OptionList, add_output, add_what_is_read, print_json, read_asked, tell
 from mfsdp_lint.core.front_ends import BRIDGE
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Recipe
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "setting", metavar="SETTING", help="a path as in checkpoint.ckpt_format, its last part alone, or env.NAME"
     )
-    add_what_is_read(parser.add_argument_group("what is read"))
+    add_what_is_read(OptionList(parser, "what is read"))
     add_output(parser, FORMATS)
 
 

@@ -16,6 +16,8 @@ from mfsdp_lint.core.records import dataclass, field
 if TYPE_CHECKING:
     import ast
 
+    _Node = ast.stmt | ast.expr | ast.keyword | ast.alias
+
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
@@ -51,8 +53,17 @@ class Lines:
         """Return the span from one offset to another (exclusive)."""
         return Span(path, *self.position(start), *self.position(end))
 
-    def of_node(self, path: str, node: ast.expr) -> Span:
-        """Return the span of an expression."""
+    def range(self, span: Span) -> tuple[int, int]:
+        """Return the offsets of a span's start and end."""
+        return self.offset(span.line, span.column), self.offset(span.end_line, span.end_column)
+
+    def of_beginning(self, path: str, node: _Node, text: str) -> Span:
+        """Return the span of a text that a node begins with."""
+        start = self.column(node.lineno, node.col_offset)
+        return Span(path, node.lineno, start, node.lineno, start + len(text))
+
+    def of_node(self, path: str, node: _Node) -> Span:
+        """Return the span of a node."""
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
         return Span(path, node.lineno, self.column(node.lineno, node.col_offset), end_line, self.column(end_line, end))
 
@@ -64,4 +75,5 @@ class Lines:
 
     def cut(self, span: Span) -> str:
         """Return the text of a span."""
-        return self.text[self.offset(span.line, span.column) : self.offset(span.end_line, span.end_column)]
+        start, end = self.range(span)
+        return self.text[start:end]

@@ -434,6 +434,12 @@ class Unfollowed:
     nearest: str = ""
     certain: bool = False
 
+    @classmethod
+    def of_launch(cls, path: str, place: Span, why: Why, message: str, focus: Span | None = None) -> Unfollowed:
+        """Make the answer of a script for a launch of it at a place."""
+        name = path.rpartition("/")[2]
+        return cls(name, path, path, place.line, "launch", why, message, focus or place)
+
     @property
     def point(self) -> Span:
         """The smallest piece worth underlining: where it happened, or else where the code begins."""

@@ -215,7 +215,7 @@ def _keywords(file: PythonFile, value: ast.expr, point: int) -> list[str] | None
         callee = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
         for keyword in value.keywords:
             start, end = file.range(keyword.value)
-            name_start = file.offset(keyword.lineno, keyword.col_offset)
+            name_start = file.range(keyword)[0]
             if keyword.arg is not None and name_start <= point < end:
                 break
         else:

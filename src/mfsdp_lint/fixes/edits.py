@@ -36,7 +36,7 @@ class FileText:
 
     def range(self, span: Span) -> tuple[int, int]:
         """Return the offsets of a span's start and end."""
-        return self.lines.offset(span.line, span.column), self.lines.offset(span.end_line, span.end_column)
+        return self.lines.range(span)
 
     def edit(self, start: int, end: int, new: str) -> Edit:
         """Make the edit that replaces the text from `start` to `end` (equal for an insertion) by `new`."""

@@ -140,7 +140,7 @@ class ShellEdits(Editable):
         """Put `env` with the variables in front of the program of the command."""
         node = self._command(command.span)
         name = None if node is None else node.child_by_field_name("name")
-        words = [_for_one(path, value) for path, value in new]
+        words = [_variable(path, value, "", "-u ") for path, value in new]
         if name is None or None in words or self.script.source(name) in ("eval", "source", ".", "exec"):
             return None
         start, _ = self.script.bounds(name)
@@ -251,7 +251,7 @@ class ShellEdits(Editable):
     def _around(self, node: Node, new: Assignments) -> Edit | None:
         while node.parent is not None and node.parent.type not in _BLOCKS:
             node = node.parent
-        lines = [_exported(path, value) for path, value in new]
+        lines = [_variable(path, value, "export ", "unset ") for path, value in new]
         if None in lines:
             return None
         first, last = self.script.bounds(node)
@@ -295,17 +295,9 @@ def _override(path: str, value: Plain | Absent, like: str) -> str | None:
     return None if word is None else f"{mark}{path}={word}"
 
 
-def _for_one(path: str, value: Plain | Absent) -> str | None:
+def _variable(path: str, value: Plain | Absent, sets: str, unsets: str) -> str | None:
     name = path.removeprefix(ENVIRONMENT)
     if value is ABSENT or value is None:
-        return f"-u {name}"
+        return f"{unsets}{name}"
     word = bare(value)
-    return None if word is None else f"{name}={word}"
-
-
-def _exported(path: str, value: Plain | Absent) -> str | None:
-    name = path.removeprefix(ENVIRONMENT)
-    if value is ABSENT or value is None:
-        return f"unset {name}"
-    word = bare(value)
-    return None if word is None else f"export {name}={word}"
+    return None if word is None else f"{sets}{name}={word}"

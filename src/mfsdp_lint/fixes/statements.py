@@ -39,15 +39,10 @@ class PythonFile:
     document: FileText
     tree: ast.Module
 
-    def offset(self, line: int, byte_column: int) -> int:
-        """Return the offset of a place as `ast` gives it."""
-        lines = self.document.lines
-        return lines.offset(line, lines.column(line, byte_column))
-
     def range(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
         """Return the offsets of a node's start and end."""
-        end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-        return self.offset(node.lineno, node.col_offset), self.offset(end_line, end_column)
+        lines = self.document.lines
+        return lines.range(lines.of_node(self.document.path, node))
 
     def source(self, node: ast.expr) -> str:
         """Return a node's own text."""

@@ -15,6 +15,7 @@ from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Source, Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value, join, possible
+from mfsdp_lint.megatron.front_ends import Pinned
 from mfsdp_lint.megatron.vocabulary import COMMAND_LINE_SECTIONS, table
 from mfsdp_lint.megatron.vocabulary.tables import Flag, Versions, opposite
 
@@ -97,19 +98,11 @@ def default_settings(versions: Versions, place: Origin) -> Iterator[Setting]:
 def _defaults(core: str) -> tuple[tuple[str, Value], ...]:
     known = table()
     found = (
-        (path, known.default(path, _Core(core), MEGATRON_LM))
+        (path, known.default(path, Pinned("", core), MEGATRON_LM))
         for path, entry in known.entries.items()
         if entry.section in COMMAND_LINE_SECTIONS
     )
     return tuple((path, value) for path, value in found if value is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Core:
-    """A version of megatron-core; Megatron-LM's command line asks for no other."""
-
-    core: str
-    bridge: str = ""
 
 
 def _uses(words: Iterable[Word]) -> tuple[list[_Use], bool]:

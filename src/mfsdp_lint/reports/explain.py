@@ -7,9 +7,8 @@ from itertools import groupby
 from textwrap import fill, indent, shorten
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM
-from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
-from mfsdp_lint.megatron.front_ends import KeyTarget, Profile
+from mfsdp_lint.megatron.front_ends import KeyTarget, Pinned, Profile
 from mfsdp_lint.megatron.vocabulary import COMMAND_LINE_SECTIONS
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, SettingEntry, Table
 from mfsdp_lint.reports.wording import STAGES, table
@@ -43,15 +42,7 @@ def brief(rule: Rule) -> str:
         f"{rule.code} {rule.name}",
         rule.summary,
         "",
-        fill(
-            rule.why,
-            WIDTH,
-            break_on_hyphens=False,
-            initial_indent="  ",
-            subsequent_indent="  ",
-            max_lines=8,
-            placeholder=" …",
-        ),
+        _paragraph(rule.why, most=8),
         "",
         f"applies to: {said_of_versions(rule)}",
         *shown,
@@ -62,13 +53,18 @@ def brief(rule: Rule) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _paragraph(text: str, most: int | None = None) -> str:
+    """Break a text into indented lines, at most so many."""
+    return indent(fill(text, WIDTH - 2, break_on_hyphens=False, max_lines=most, placeholder=" …"), "  ")
+
+
 def about_files(about: AboutFiles) -> str:
     """Describe a kind of finding about files."""
     lines = [
         f"{about.code} {about.name}",
         about.summary,
         "",
-        fill(about.why, WIDTH, break_on_hyphens=False, initial_indent="  ", subsequent_indent="  "),
+        _paragraph(about.why),
         "",
         f"severity: {', '.join(about.severities)}",
         f"fix: {about.fix}",
@@ -80,7 +76,7 @@ def render_rule(rule: Rule) -> str:
     """Render all of one rule."""
     lines = [
         *(f"{rule.code} {rule.name}", rule.summary, ""),
-        fill(rule.why, WIDTH, break_on_hyphens=False, initial_indent="  ", subsequent_indent="  "),
+        _paragraph(rule.why),
         *("", f"applies to: {said_of_versions(rule)}", f"found where: {found_where(rule)}"),
     ]
     if rule.preview:
@@ -92,7 +88,7 @@ def render_rule(rule: Rule) -> str:
         when = f", where {case.when.text}" if case.when else ""
         told = f"{case.message.template}: {case.consequence.template}"
         lines += ["", f"{case.severity}, {STAGES[case.stage]}{where}{when}"]
-        lines.append(fill(told, WIDTH, break_on_hyphens=False, initial_indent="  ", subsequent_indent="  "))
+        lines.append(_paragraph(told))
         for versions, text in case.raises.entries:
             lines.append(f"  raises{f' ({versions.text})' if versions.text else ''}: {text.template}")
     for fix in rule.fixes:
@@ -167,7 +163,7 @@ Rows = Iterator[tuple[str, str, str]]
 
 def render_setting(entry: SettingEntry, table: Table, rules: Mapping[str, str]) -> str:
     """Render one setting. `rules` are the codes and names of the rules that look at it."""
-    meaning = fill(entry.meaning, 110, break_on_hyphens=False, initial_indent="  ", subsequent_indent="  ")
+    meaning = _paragraph(entry.meaning)
     about_it = (("rules", code, name) for code, name in rules.items())
     kind = entry.type + (" or None" if entry.optional else "")
     kind += f": {', '.join(map(spell, entry.choices))}" if entry.choices else ""
@@ -199,20 +195,12 @@ def _titled(rows: Sequence[tuple[str, str, str]]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _At:
-    """The versions that a default is asked for."""
-
-    bridge: str
-    core: str
-
-
 def _defaults(entry: SettingEntry, table: Table) -> Rows:
     if entry.path.startswith(ENVIRONMENT):
         return
     for front_end, versions in ((BRIDGE, table.bridge_versions), (MEGATRON_LM, table.core_versions)):
         if entry.section in COMMAND_LINE_SECTIONS or not front_end.takes_flags:
-            values = {each: table.default(entry.path, _At(each, each), front_end) for each in versions}
+            values = {each: table.default(entry.path, Pinned(each, each), front_end) for each in versions}
             yield from _by_version(front_end.name, values)
 
 
@@ -235,7 +223,7 @@ def _names(entry: SettingEntry, table: Table) -> Rows:
     if entry.path.startswith(ENVIRONMENT):
         yield "names", "environment", entry.name
         return
-    bridge = (table.default(entry.path, _At(version, "")) for version in table.bridge_versions)
+    bridge = (table.default(entry.path, Pinned(version, "")) for version in table.bridge_versions)
     if entry.section != "args" and any(default is not None for default in bridge):
         yield "names", "bridge", entry.path
     flags: dict[str, list[str]] = {}

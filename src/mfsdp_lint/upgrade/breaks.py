@@ -200,34 +200,19 @@ class _FileBreaks:
 
     def _without(self, node: ast.ImportFrom, use: NameUse) -> Edit | None:
         """Return the edit that takes a name out of an import of several; None where a comment is in the way."""
-        at = next(at for at, alias in enumerate(node.names) if self._of(alias) == use.span)
+        spans = [self._lines.of_beginning(self._file.path, alias, alias.name) for alias in node.names]
+        at = spans.index(use.span)
         following = node.names[at + 1] if at + 1 < len(node.names) else None
         if following is not None:
-            start, end = self._offset(node.names[at]), self._offset(following)
+            start, end = self._range(node.names[at])[0], self._range(following)[0]
         else:
-            before = node.names[at - 1]
-            start = self._lines.offset(
-                before.end_lineno or 0, self._lines.column(before.end_lineno or 0, before.end_col_offset or 0)
-            )
-            last = node.names[at]
-            end = self._lines.offset(
-                last.end_lineno or 0, self._lines.column(last.end_lineno or 0, last.end_col_offset or 0)
-            )
+            start, end = self._range(node.names[at - 1])[1], self._range(node.names[at])[1]
         if "#" in self._file.text[start:end]:
             return None
         return Edit(self._lines.span(self._file.path, start, end), "")
 
-    def _of(self, alias: ast.alias) -> Span:
-        start = self._lines.column(alias.lineno, alias.col_offset)
-        return Span(self._file.path, alias.lineno, start, alias.lineno, start + len(alias.name))
-
-    def _offset(self, alias: ast.alias) -> int:
-        return self._lines.offset(alias.lineno, self._lines.column(alias.lineno, alias.col_offset))
-
-    def _range(self, node: ast.stmt | ast.expr) -> tuple[int, int]:
-        start = self._lines.offset(node.lineno, self._lines.column(node.lineno, node.col_offset))
-        line = node.end_lineno or node.lineno
-        return start, self._lines.offset(line, self._lines.column(line, node.end_col_offset or 0))
+    def _range(self, node: ast.stmt | ast.expr | ast.alias) -> tuple[int, int]:
+        return self._lines.range(self._lines.of_node(self._file.path, node))
 
     @property
     def _newline(self) -> str:
@@ -246,10 +231,7 @@ class _FileBreaks:
             return
         found = self._carried(call, now, gone)
         for name in gone:
-            node = given[name]
-            line = node.lineno
-            column = self._lines.column(line, node.col_offset)
-            span = Span(self._file.path, line, column, line, column + len(name))
+            span = self._lines.of_beginning(self._file.path, given[name], name)
             what = f"{call.function[1]}({name}=)"
             message = f"{now[1]}() takes no argument {name}"
             if isinstance(found, str):

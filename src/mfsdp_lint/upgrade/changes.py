@@ -26,7 +26,6 @@ which say something else under the other release."""
 class Difference:
     """A setting of one way through a recipe that is `old` under the one release, and `new` under the other."""
 
-    way: Way
     recipe: Recipe
     variant: Variant
     path: str
@@ -107,22 +106,23 @@ def compared(
                 continue
             home = moved.get(path, path)
             left, right = then.value(path), now.value(home)
-            if _differ(left, right):
+            if differ(left, right):
                 told.update((path, home))
                 causes = then.origin(path), now.origin(home)
-                found.append(Difference(way, recipe, now, home, left, right, _cause(*causes), *causes))
+                found.append(Difference(recipe, now, home, left, right, _cause(*causes), *causes))
             elif isinstance(left, Known) and isinstance(right, Known):
                 same += 1
                 if home != path:
                     elsewhere[path] = home
             elif path in then.settings and home in now.settings and not _has_parts(path, left, right, sections):
                 undecided[home] += 1
-        found += _at_startup(way, recipe, then, now, told, old, new)
+        found += _at_startup(recipe, then, now, told, old, new)
     recipes = {(recipe.path, recipe.label) for recipe, _ in (later[way] for way in shared)}
     return Compared(tuple(found), same, undecided, len(recipes), elsewhere)
 
 
-def _differ(left: Value, right: Value) -> bool:
+def differ(left: Value, right: Value) -> bool:
+    """Tell whether two values are surely different."""
     if isinstance(left, Known) and isinstance(right, Known):
         return not equal(left, right)
     return (left, right) in ((NONE, NOT_NONE), (NOT_NONE, NONE))
@@ -170,7 +170,7 @@ def _cause(before: Origin | None, after: Origin | None) -> Cause:
 
 
 def _at_startup(
-    way: Way, recipe: Recipe, then: Variant, now: Variant, told: set[str], old: Target, new: Target
+    recipe: Recipe, then: Variant, now: Variant, told: set[str], old: Target, new: Target
 ) -> Iterator[Difference]:
     """Yield the settings that are written alike, and that start-up leaves different."""
     if recipe.partial or recipe.kind in ("overrides", "arguments"):
@@ -182,7 +182,7 @@ def _at_startup(
         left, right = (each.run.value(path) for each in ran)
         if isinstance(left, Known) and isinstance(right, Known) and not equal(left, right):
             places = (each.run.origin(path) for each in ran)
-            yield Difference(way, recipe, now, path, left, right, "start-up", *places)
+            yield Difference(recipe, now, path, left, right, "start-up", *places)
 
 
 def by_cause(differences: Iterable[Difference]) -> list[Change]:

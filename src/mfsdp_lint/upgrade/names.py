@@ -94,11 +94,16 @@ class _FileUses:
         found = [
             use for node, guarded in _imports(self._tree.body, False) if not guarded for use in self._imported(node)
         ]
-        found += self._attributes()
+        members: list[MemberUse] = []
+        for node in self._attributes():
+            if (module := self._module_of(node.value)) is not None:  # as in `llama.llama3_8b_pretrain_config`
+                found.append(NameUse(module, node.attr, node.attr, self._last(node), None, None))
+            if (owner := self._imported_name(node.value)) is not None:
+                members.append(MemberUse(owner, node.attr, self._last(node)))
         if not found:
             return None
-        calls, members = tuple(self._calls()), tuple(self._members())
-        return FileNames(self._path, self._text, self._tree.body, tuple(found), calls, members)
+        calls = tuple(self._calls())
+        return FileNames(self._path, self._text, self._tree.body, tuple(found), calls, tuple(members))
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[NameUse]:
         if isinstance(node, ast.ImportFrom):
@@ -110,33 +115,23 @@ class _FileUses:
                 local = alias.asname or alias.name
                 self._names[local] = (node.module or "", alias.name)
                 self._modules[local] = f"{node.module}.{alias.name}"
-                span = self._part(alias.lineno, alias.col_offset, alias.name)
+                span = self._lines.of_beginning(self._path, alias, alias.name)
                 yield NameUse(node.module or "", alias.name, local, span, node, self._uses(local))
             return
         for alias in node.names:
             if _is_theirs(alias.name):
                 local = alias.asname or alias.name
                 self._modules[local] = alias.name
-                span = self._part(alias.lineno, alias.col_offset, alias.name)
+                span = self._lines.of_beginning(self._path, alias, alias.name)
                 yield NameUse(alias.name, None, local, span, node, None)
 
     def _uses(self, local: str) -> tuple[Span, ...] | None:
         return tuple(self._read.get(local, ())) if self._bound[local] == 1 else None
 
-    def _attributes(self) -> Iterator[NameUse]:
-        """Yield the names that are read from an imported module (`llama.llama3_8b_pretrain_config`)."""
+    def _attributes(self) -> Iterator[ast.Attribute]:
         for node in ast.walk(self._tree):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                module = self._module_of(node.value)
-                if module is not None:
-                    yield NameUse(module, node.attr, node.attr, self._last(node), None, None)
-
-    def _members(self) -> Iterator[MemberUse]:
-        for node in ast.walk(self._tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                owner = self._imported_name(node.value)
-                if owner is not None:
-                    yield MemberUse(owner, node.attr, self._last(node))
+                yield node
 
     def _imported_name(self, node: ast.expr) -> Name | None:
         """Return the name of the library that an expression is, if it is one."""
@@ -169,10 +164,6 @@ class _FileUses:
             function = self._imported_name(node.func)
             if function is not None:
                 yield CallUse(function, node, self._lines.of_node(self._path, node), owners.get(id(node)))
-
-    def _part(self, line: int, column: int, text: str) -> Span:
-        start = self._lines.column(line, column)
-        return Span(self._path, line, start, line, start + len(text))
 
 
 def _is_theirs(module: str) -> bool:

@@ -38,12 +38,15 @@ def render(found: Upgrade, *, written: bool, pin: bool, every: bool = False) -> 
     yield f"{found.old.label} → {found.new.label}: {count(found.files, 'file')}, {count(found.recipes, 'recipe')}"
     shown = None if every else SHOWN
     yield from _part(f"breaks: {len(found.breaks)}", _breaks(found), shown)
-    yield from _part(f"changes silently: {_said(found)}", _changes(found.changes), shown)
+    settings = count(len(found.changes), "setting") if found.changes else "nothing"
+    same = f"{found.compared.equal} settings of {count(found.compared.recipes, 'recipe')} are equal"
+    yield from _part(f"changes silently: {settings}; {same}", _changes(found.changes), shown)
     yield from _part("the same under another name", _moved(found), shown)
-    yield from _part("not known in one of the releases, or in both", _undecided(found), shown)
+    undecided = (f"{path}, {count(number, 'recipe')}" for path, number in sorted(found.compared.undecided.items()))
+    yield from _part("not known in one of the releases, or in both", undecided, shown)
     yield from _part(f"findings that are new: {len(found.appeared)}", _findings(found.appeared), shown)
     yield from _part(f"findings that are gone: {len(found.gone)}", _findings(found.gone), shown)
-    yield from _part("the new release wants", _versions(found), shown)
+    yield from _part("the new release wants", (f"{name} {new} (was {old})" for name, old, new in wanted(found)), shown)
     yield ""
     files = count(len(found.texts), "file")
     pins = sum(found.pinned.values())
@@ -72,12 +75,6 @@ def _part(title: str, lines: Iterable[str], shown: int | None) -> Iterator[str]:
     yield from (f"  {row}" for row in rows[:end])
     if end < len(rows):
         yield f"  and {len(heads) - (shown or 0)} more (--all)"
-
-
-def _said(found: Upgrade) -> str:
-    settings = count(len(found.changes), "setting")
-    same = f"{found.compared.equal} settings of {count(found.compared.recipes, 'recipe')} are equal"
-    return f"{settings if found.changes else 'nothing'}; {same}"
 
 
 def _breaks(found: Upgrade) -> Iterator[str]:
@@ -129,11 +126,6 @@ def _moved(found: Upgrade) -> Iterator[str]:
             yield f"{old} → {new}"
 
 
-def _undecided(found: Upgrade) -> Iterator[str]:
-    for path, number in sorted(found.compared.undecided.items()):
-        yield f"{path}, {count(number, 'recipe')}"
-
-
 def meaning_of(path: str) -> str | None:
     """Say what a setting means; None where the vocabulary does not."""
     entry = table().entry(path)
@@ -143,11 +135,6 @@ def meaning_of(path: str) -> str | None:
 def _findings(findings: Sequence[Finding]) -> Iterator[str]:
     for each in findings:
         yield f"{each.span.path}:{each.span.line}: {each.severity}[{each.code}]: {each.message}"
-
-
-def _versions(found: Upgrade) -> Iterator[str]:
-    for name, old, new in wanted(found):
-        yield f"{name} {new} (was {old})"
 
 
 def wanted(found: Upgrade) -> Iterator[tuple[str, str, str]]:

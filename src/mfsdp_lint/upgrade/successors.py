@@ -17,12 +17,12 @@ from pathlib import Path
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.store import read_json
-from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Value, describe, is_known_as, spell
-from mfsdp_lint.fixes.judged import equal
+from mfsdp_lint.core.values import UNKNOWN, Known, describe, is_known_as, spell
 from mfsdp_lint.megatron.versions import Target, resolve_target
 from mfsdp_lint.megatron.versions.releases import steps_between
 from mfsdp_lint.megatron.vocabulary import SECTIONS
 from mfsdp_lint.reports.wording import count
+from mfsdp_lint.upgrade.changes import differ
 from mfsdp_lint.upgrade.library import KINDS, RECIPES, Library, LibraryCall, Name
 
 MOST_LISTED = 4
@@ -180,7 +180,10 @@ def _of_recipe(call: LibraryCall, recipe: Recipe, old: Library, new: Library, mo
         return NOTHING
     made = dict(found)
     values = old.values(recipe)
-    unlike = {name: _unlike(values, new.values(each)) for name, each in found}
+    unlike: dict[Name, frozenset[str]] = {}
+    for name, each in found:
+        now = new.values(each)
+        unlike[name] = frozenset(path for path, then in values.items() if differ(then, now.get(path, UNKNOWN)))
     order = sorted(unlike, key=lambda name: (len(unlike[name]), name))
     compared = len(recipe.paths())
     for first in order:
@@ -221,19 +224,6 @@ def _is_alike(one: Recipe, other: Recipe, unlike: frozenset[str]) -> bool:
     """Tell whether candidates for one model are of one kind wherever the first is not of the old recipe's kind."""
     alike = [one.setting(path).value == other.setting(path).value for path in KINDS]
     return not alike[0] or all(alike[at] for at, path in enumerate(KINDS) if path in unlike)
-
-
-def _unlike(old: Mapping[str, Value], new: Mapping[str, Value]) -> frozenset[str]:
-    """Return the settings that are surely different, of those that both have."""
-    found = set()
-    for path, before in old.items():
-        after = new.get(path, UNKNOWN)
-        if before == after:
-            continue
-        known = isinstance(before, Known) and isinstance(after, Known)
-        if (known and not equal(before, after)) or (before, after) in ((NONE, NOT_NONE), (NOT_NONE, NONE)):
-            found.add(path)
-    return frozenset(found)
 
 
 def _told(old: Recipe, new: Recipe, paths: Iterable[str]) -> Iterator[str]:

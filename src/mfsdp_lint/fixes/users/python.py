@@ -44,8 +44,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
         return ""
     place = _place(tree, edit)
     module = _module(path)
-    lines = Lines(text)
-    old = text[lines.offset(edit.span.line, edit.span.column) : lines.offset(edit.span.end_line, edit.span.end_column)]
+    old = Lines(text).cut(edit.span)
     variables = [name for each in settings if (name := each.removeprefix("env.")) != each and name in edit.text + old]
     accounted = _ComparedCode(users, settings)
     for variable in variables:

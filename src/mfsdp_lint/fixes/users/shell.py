@@ -130,8 +130,7 @@ class _ComparedCommands:
 def _changed(path: str, text: str, edit: Edit) -> _Changed | None:
     """Return what an edit changes for others; None for the words of a single command, or variables of its own."""
     lines = Lines(text)
-    start = lines.offset(edit.span.line, edit.span.column)
-    end = lines.offset(edit.span.end_line, edit.span.end_column)
+    start, end = lines.range(edit.span)
     script = Script.of_file(path, text)
     if added := _LINE.fullmatch(edit.text):
         return _Changed(path, start, start, added["name"], inherited=True)

@@ -25,8 +25,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     """Return another user of what an edit of YAML changes; "" where there is none."""
     path, text = edit.span.path, users.texts(edit.span.path)
     lines = Lines(text)
-    start = lines.offset(edit.span.line, edit.span.column)
-    end = lines.offset(edit.span.end_line, edit.span.end_column)
+    start, end = lines.range(edit.span)
     if anchor := _anchor(path, text, start):
         return f"{path} uses {anchor}"
     scripts, _ = yaml_scripts(path, text, Sources({path: text}))

@@ -148,12 +148,11 @@ def toml_scripts(path: str, text: str) -> Iterator[Held]:
     from mfsdp_lint.readers.python.library.data import from_toml
 
     document = YamlDocument(path, Lines(text))
-    offset = document.lines.offset
 
     def node(placed: Placed, start: int, end: int) -> Node:
         """Make the node of an entry; what has no place of its own is looked for in that of the entry around it."""
         if placed.origin is not None and (span := placed.origin.focus) is not None:
-            own = offset(span.line, span.column), offset(span.end_line, span.end_column)
+            own = document.lines.range(span)
             start, end = own if own[0] > start or own[1] < end else (start, end)
         if isinstance(placed.value, dict):
             entries: list[tuple[Node, Node]] = []

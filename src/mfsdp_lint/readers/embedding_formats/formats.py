@@ -286,16 +286,8 @@ def _combinations(document: YamlDocument, matrix: Node | None) -> Iterator[dict[
 
 _OF_A_PIPELINE = {"stages", "include", "workflow", "default", "variables", "before_script"}
 _OF_A_JOB = {
-    "stage",
-    "tags",
-    "rules",
-    "needs",
-    "extends",
-    "before_script",
-    "after_script",
-    "artifacts",
-    "only",
-    "except",
+    *("stage", "tags", "rules", "needs", "extends", "only", "except"),
+    *("before_script", "after_script", "artifacts"),
 }
 
 

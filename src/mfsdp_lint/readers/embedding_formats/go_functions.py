@@ -183,9 +183,7 @@ _BEGINNING = re.compile(r"(?<=\n)")
 def indented(text: Text, blanks: str) -> Text:
     """Return a text with blanks behind every newline."""
     return filled(
-        text,
-        _BEGINNING,
-        lambda found, piece: (standing_at(blanks, piece.cut(found.start() - 1, found.end())),),
+        text, _BEGINNING, lambda found, piece: (standing_at(blanks, piece.cut(found.start() - 1, found.end())),)
     )
 
 

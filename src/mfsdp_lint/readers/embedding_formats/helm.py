@@ -20,13 +20,7 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.formats import recipes_of, scripts_of_document
-from mfsdp_lint.readers.embedding_formats.go_functions import (
-    GAP,
-    UNKNOWN_ITEM,
-    Item,
-    Scalar,
-    merged,
-)
+from mfsdp_lint.readers.embedding_formats.go_functions import GAP, UNKNOWN_ITEM, Item, Scalar, merged
 from mfsdp_lint.readers.embedding_formats.go_templates import Templates
 from mfsdp_lint.readers.embedding_formats.held_texts import entries, mappings, said, text_of
 from mfsdp_lint.readers.embedding_formats.kubernetes import with_maps
@@ -361,14 +355,8 @@ _SHORT = {"sts": "statefulset", "ds": "daemonset", "po": "pod", "rs": "replicase
 """Short names of kinds that are not the beginning of the whole one."""
 
 _HARMLESS = (
-    "image",
-    "imagePullPolicy",
-    "livenessProbe",
-    "name",
-    "ports",
-    "resources",
-    "securityContext",
-    "volumeMounts",
+    *("image", "imagePullPolicy", "name", "ports"),
+    *("livenessProbe", "resources", "securityContext", "volumeMounts"),
 )
 """Keys of a container that say nothing of what it starts."""
 

@@ -369,8 +369,7 @@ class _PlacedCommand:
         span = node.point if isinstance(node, Origin) else lines.of_node(path, node)
         if span.path != path:
             return Piece(text, path, lines, 0, 0)
-        start, end = lines.offset(span.line, span.column), lines.offset(span.end_line, span.end_column)
-        return Piece(text, path, lines, start, end)
+        return Piece(text, path, lines, *lines.range(span))
 
 
 _SPELLED = re.compile(r"--?[A-Za-z][\w.-]+(?:=\S+)?|[A-Za-z_][\w.-]{3,}(?:=\S+)?")
@@ -397,8 +396,7 @@ def _quoted(text: str) -> Sequence[tuple[int, int]]:
         for each in ast.walk(tree)
         if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in documents
     )
-    spans = (lines.of_node("", each) for each in found)
-    return [(lines.offset(each.line, each.column), lines.offset(each.end_line, each.end_column)) for each in spans]
+    return [lines.range(lines.of_node("", each)) for each in found]
 
 
 def _is_name(key: object) -> TypeGuard[str]:

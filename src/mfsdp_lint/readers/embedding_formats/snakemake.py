@@ -95,8 +95,7 @@ def _entries(body: str, start: int, name: str, path: str, lines: Lines, values: 
         value = values.get(_field(keyword.value))
         if isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, (str, int, float)):
             span, said = inside.of_node("", keyword.value), str(keyword.value.value)
-            first = start + inside.offset(span.line, span.column) - 2
-            last = start + inside.offset(span.end_line, span.end_column) - 2
+            first, last = (start + each - 2 for each in inside.range(span))
             at = lines.text.find(said, first, last)
             value = (Piece(said, path, lines, *((at, at + len(said)) if at >= 0 else (first, last))),)
         if keyword.arg and value:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from mfsdp_lint.readers.python.values.objects import Object
 
 
-class Knowledge(Protocol):
-    """Facts of the releases that are judged against, for one evaluation.
+class Knowledge:
+    """Facts of the releases that are judged against, for one evaluation; this class knows none.
 
     Modules are made for the interpreter that asks first, and belong to it. Names of modules are dotted
     ("megatron.bridge.recipes"), names of packages those of distributions ("megatron-core").
@@ -25,40 +25,50 @@ class Knowledge(Protocol):
     @property
     def targets(self) -> Hashable:
         """The releases that the answers are about: of two evaluations with equal ones, all answers are the same."""
+        return None
 
     @property
     def is_used(self) -> bool:
         """Tell whether an answer needed the facts of the release so far, so that `remarks` may speak of them."""
+        return False
 
     def use(self) -> None:
         """Take the facts as needed: an answer that another evaluation got from them is used in this one."""
 
     def anew(self) -> Knowledge:
         """Return the same facts for another evaluation, in which no module has been made or changed yet."""
+        return self
 
     def remarks(self) -> Iterable[str]:
         """Return remarks worth printing about the answers that were given so far."""
+        return ()
 
     def covers(self, name: str) -> bool:
         """Tell whether a module, known or not, belongs to the packages that the facts are about."""
+        return False
 
     def module(self, interp: Interpreter, name: str) -> Module | None:
         """Return a module or package; None where the release has none of this name, or nothing is known of it."""
+        return None
 
     def member(self, interp: Interpreter, module_name: str, name: str) -> Object | None:
         """Return a name of a module, which may be a submodule; None where nothing is known of it.
 
         Raises Raised where working out its value does.
         """
+        return None
 
     def lacks(self, module_name: str, name: str | None = None) -> bool:
         """Tell whether the release surely has no such module, or the module surely no such name."""
+        return False
 
     def version_of(self, package: str) -> Object | None:
         """Return the version of an installed package: a text, or a choice of several; None where it is not known."""
+        return None
 
     def nemo(self) -> Nemo | None:
         """Return the reader of the settings of NeMo's runs; None where runs of NeMo are not read."""
+        return None
 
 
 class ClassKnowledge(Protocol):
@@ -88,39 +98,5 @@ class ClassKnowledge(Protocol):
         """
 
 
-class _Nothing(Knowledge):
-    """Knowledge of no release."""
-
-    targets = None
-    is_used = False
-
-    def use(self) -> None:
-        pass
-
-    def anew(self) -> Knowledge:
-        return self
-
-    def remarks(self) -> Iterable[str]:
-        return ()
-
-    def covers(self, name: str) -> bool:
-        return False
-
-    def module(self, interp: Interpreter, name: str) -> Module | None:
-        return None
-
-    def member(self, interp: Interpreter, module_name: str, name: str) -> Object | None:
-        return None
-
-    def lacks(self, module_name: str, name: str | None = None) -> bool:
-        return False
-
-    def version_of(self, package: str) -> Object | None:
-        return None
-
-    def nemo(self) -> Nemo | None:
-        return None
-
-
-NOTHING: Knowledge = _Nothing()
+NOTHING = Knowledge()
 """The answers where nothing is known of upstream."""

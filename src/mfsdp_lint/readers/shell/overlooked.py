@@ -40,7 +40,7 @@ def overlooked(path: str, runner: Runner) -> Unfollowed | None:
     place, reason = next(found, (None, ""))
     if place is None:
         return None
-    return Unfollowed(posixpath.basename(path), path, path, place.line, "launch", "out of sight", reason, place)
+    return Unfollowed.of_launch(path, place, "out of sight", reason)
 
 
 def _reasons(runner: Runner, launches: dict[Span, ShellLaunch]) -> Iterator[tuple[Span, str]]:

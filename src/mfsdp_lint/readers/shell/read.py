@@ -243,8 +243,7 @@ def _runs(
                 message = (
                     f"this command has more than {_MOST_RUNS} different starts, and the program is followed on none"
                 )
-                name = posixpath.basename(path)
-                unfollowed.append(Unfollowed(name, path, path, place.line, "launch", "limit", message, place))
+                unfollowed.append(Unfollowed.of_launch(path, place, "limit", message))
             continue
         here: dict[int, Started] = {}
         for same in alike.values():
@@ -270,21 +269,11 @@ def _ending(path: str, place: Span, raised: Raised | OutOfSteps) -> Unfollowed:
     from mfsdp_lint.readers.python.state.paths import OutOfSteps, Refused
 
     if isinstance(raised, OutOfSteps):
-        message = "its program takes more steps than are followed"
-        return Unfollowed(posixpath.basename(path), path, path, place.line, "launch", "limit", message, place)
-    return Unfollowed(
-        posixpath.basename(path),
-        path,
-        path,
-        place.line,
-        "launch",
-        "raises",
-        f"{raised.name}: {raised.text}" if raised.text else raised.name,
-        raised.place.point if isinstance(raised, Refused) and raised.place else place,
-        error=raised.name,
-        nearest=raised.nearest,
-        certain=isinstance(raised, Refused),
-    )
+        return Unfollowed.of_launch(path, place, "limit", "its program takes more steps than are followed")
+    message = f"{raised.name}: {raised.text}" if raised.text else raised.name
+    at = raised.place.point if isinstance(raised, Refused) and raised.place else None
+    found = Unfollowed.of_launch(path, place, "raises", message, at)
+    return replace(found, error=raised.name, nearest=raised.nearest, certain=isinstance(raised, Refused))
 
 
 _ASKS_FOR_WORDS = re.compile(r"\bsys\.argv\b|\bargparse\b|\b(?:click|typer|fire|hydra)\b")

@@ -49,7 +49,7 @@ class Interpreters:
     ) -> None:
         self.shared = shared
         shared.followed = frozenset()
-        self._make = make
+
         self._apart: dict[tuple[tuple[str, ...], frozenset[str]], Interpreter] = {}
         self._own: dict[str, Interpreter] = {}
         self._checked = own

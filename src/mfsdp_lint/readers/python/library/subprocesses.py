@@ -97,33 +97,11 @@ for _name in ("os.execv", "os.execvp", "os.execve", "os.execvpe"):
 
 
 _ONLY_SAYS = frozenset(
-    [
-        "print",
-        "info",
-        "debug",
-        "warning",
-        "warn",
-        "error",
-        "critical",
-        "exception",
-        "log",
-        "write",
-        "writelines",
-        "echo",
-        "secho",
-        "rule",
-        "status",
-        "success",
-        "append",
-        "add_argument",
-        "extend",
-        "split",
-        "join",
-        "format",
-        "update",
-        "dump",
-        "dumps",
-    ]
+    (
+        *("print", "info", "debug", "warning", "warn", "error", "critical", "exception", "log"),
+        *("write", "writelines", "echo", "secho", "rule", "status", "success"),
+        *("append", "add_argument", "extend", "split", "join", "format", "update", "dump", "dumps"),
+    )
 )
 """Names of calls that print, or keep, their arguments."""
 
@@ -233,9 +211,7 @@ def _holder(name: str, holder: _Holder) -> Model:
 
     def model(interp: Interpreter, call: Call) -> Object:
         given = dict(zip(holder.names, call.arguments, strict=False)) | call.keywords
-        own = interp.settle(given.get(holder.environment))
-        added = holder.adds or interp.settle(given.get("append_env")) is True
-        environment = _added_to(interp, own) if added and isinstance(own, DictObject) else own
+        environment = _own_environment(interp, given.get(holder.environment), given, adds=holder.adds)
         if isinstance(environment, DictObject | None):
             folder = interp.settle(given.get(holder.folder))
             line = interp.settle(given.get(holder.script))
@@ -270,9 +246,7 @@ def _bash_task(interp: Interpreter, call: Call) -> Object:
     def task(function: Object, options: Mapping[str, Object]) -> Object:
         def model(interp: Interpreter, call: Call) -> Object:
             line = interp.settle(invoke(interp, function, call))
-            own = interp.settle(options.get("env"))
-            added = interp.settle(options.get("append_env")) is True
-            environment = _added_to(interp, own) if added and isinstance(own, DictObject) else own
+            environment = _own_environment(interp, options.get("env"), options)
             if isinstance(environment, DictObject | None):
                 folder = interp.settle(options.get("cwd"))
                 said = Said(line, _returned(function, call.frame))
@@ -298,6 +272,13 @@ def _returned(function: Object, frame: Frame) -> Text | None:
 def _named_argument(call: Call, holder: _Holder, name: str) -> Text | None:
     position = holder.names.index(name) if name in holder.names else len(call.arguments)
     return _argument(call, position, name)
+
+
+def _own_environment(interp: Interpreter, own: Object, given: Mapping[str, Object], *, adds: bool = False) -> Object:
+    """Return the environment of a task: its `own`, which may be added to that of the program which starts it."""
+    own = interp.settle(own)
+    added = adds or interp.settle(given.get("append_env")) is True
+    return _added_to(interp, own) if added and isinstance(own, DictObject) else own
 
 
 def _added_to(interp: Interpreter, own: DictObject) -> DictObject:
@@ -399,9 +380,8 @@ def _argument(call: Call, position: int, name: str) -> Text | None:
     """Return the expression of an argument."""
     if not isinstance(call.node, ast.Call) or any(isinstance(each, ast.Starred) for each in call.node.args):
         return None
-    by_name = next((each.value for each in call.node.keywords if each.arg == name), None)
-    found = call.expression(position) or by_name
-    return None if found is None else Text(found, call.frame)
+    found = call.expression(position)
+    return _named(call, name) if found is None else Text(found, call.frame)
 
 
 def literals(text: Text) -> list[Text]:
