@@ -18,9 +18,12 @@ settings.load_profile("fixed")
 gc.set_threshold(50_000, 20, 20)
 
 
-def pytest_collection_finish() -> None:
-    """Set the tests themselves aside: they stay to the end."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Set the tests themselves aside: they stay. Raises UsageError where pytest-xdist does not see their groups."""
     gc.freeze()
+    grouped = (item for item in session.items if item.get_closest_marker("xdist_group"))
+    if session.config.getoption("loadgroup", False) and any("@" not in item.nodeid for item in grouped):
+        raise pytest.UsageError("this pytest-xdist does not see the groups of tests in this pytest")
 
 
 @pytest.fixture(autouse=True, scope="session")
