@@ -101,6 +101,75 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         },
         [f"docker/Dockerfile:2 {CONNECTIONS}"],
     ),
+    "a file beside a script, that an image has as well": (
+        {
+            "Dockerfile": 'FROM x\nCOPY start.sh flags.sh /opt/\nENTRYPOINT ["/opt/start.sh"]\nCMD ["a"]\n',
+            "start.sh": f'#!/bin/bash\n. "$(dirname "$0")/flags.sh"\n{RUN} $A\n',
+            "flags.sh": f"A='{BAD}'\n",
+        },
+        [f"flags.sh:1 {FORMAT}"],
+    ),
+    "a folder that a service sees of the tree": (
+        {
+            "compose.yaml": (
+                f"x-a: &a\n  image: x\n  volumes: ['./:/work:ro', 'data:/data']\n  environment:\n    {NAME}: '1'\n"
+                f"services:\n  t:\n    <<: *a\n    working_dir: /work\n    command: [bash, jobs/train.sh]\n"
+            ),
+            "jobs/train.sh": f"source /work/jobs/flags.sh\n{RUN} $A\n",
+            "jobs/flags.sh": f"A='{GOOD}'\n",
+        },
+        [f"compose.yaml:5 {CONNECTIONS}"],
+    ),
+    "a program in a folder that a service sees": (
+        {
+            "compose.yaml": (
+                "services:\n  t:\n    image: x\n    command: python /w/a/launch.py\n"
+                "    volumes:\n      - {type: bind, source: ., target: /w}\n"
+            ),
+            "a/launch.py": (
+                "import argparse, subprocess\nargparse.ArgumentParser().parse_args()\n"
+                f"subprocess.run('{RUN} {BAD}', shell=True)\n"
+            ),
+        },
+        [f"a/launch.py:3 {FORMAT}"],
+    ),
+    "a folder that a service does not see": (
+        {
+            "compose.yaml": (
+                f"services:\n  t:\n    image: x\n    environment: {{{NAME}: '1'}}\n"
+                f"    command: bash /work/train.sh\n    volumes: ['./other:/work', 'v:/v']\n"
+            ),
+            "train.sh": f"{RUN} {GOOD}\n",
+        },
+        [],
+    ),
+    "parameters of DVC": (
+        {
+            "dvc.yaml": (
+                "vars: [more.yaml]\nstages:\n  t:\n    wdir: .\n"
+                f"    cmd: {RUN} --save ${{out}} --ckpt-format ${{shard.format}}\n"
+            ),
+            "params.yaml": "export:\n  format: fsdp_dtensor\nshard:\n  format: torch_dist\n",
+            "more.yaml": "out: /c\n",
+        },
+        [f"params.yaml:4 {FORMAT}"],
+    ),
+    "parameters of DVC in the pipeline": (
+        {
+            "dvc.yaml": (
+                f"vars:\n  - f: torch_dist\nstages:\n  t:\n    foreach: [1]\n    do:\n"
+                f"      cmd: [echo, '{RUN} --save /c --ckpt-format ${{f}}']\n"
+            )
+        },
+        [f"dvc.yaml:2 {FORMAT}"],
+    ),
+    "a task that starts a script": (
+        {
+            "pixi.toml": f'[tasks.t]\ncmd = "bash jobs/train.sh"\nenv = {{ {NAME} = "1" }}\n',
+            "jobs/train.sh": f"{RUN} {GOOD}\n",
+        },
+        [f"pixi.toml:3 {CONNECTIONS}"],
+    ),
     "values of Compose's .env": (
         {
             ".env": "F=fsdp_dtensor\n",
@@ -199,6 +268,17 @@ CASES: dict[str, tuple[Files, list[str]]] = {
             )
         },
         [f"a.py:6 {FORMAT}"],
+    ),
+    "a function with options that a framework calls": (
+        {
+            "tasks.py": (
+                "from invoke import task\nWORDS = {'save': '/c',\n    'ckpt-format': 'torch_dist'}\n"
+                "@task\ndef train(c, gpus=8, old=True):\n"
+                "    words = [f'--{k} {v}' for k, v in WORDS.items()]\n    if old:\n        words.append('--bf16')\n"
+                f"    c.run(f'torchrun --nproc_per_node={{gpus}} pretrain_gpt.py {FSDP} ' + ' '.join(words))\n"
+            )
+        },
+        [f"tasks.py:3 {FORMAT}"],
     ),
     "a process that is awaited": (
         {

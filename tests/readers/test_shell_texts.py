@@ -16,6 +16,7 @@ FILES = {
     "config.json": '{"ckpt": {"format": "fsdp_dtensor"}, "args": ["--bf16", "--ckpt-format", "fsdp_dtensor"]}',
     "config.yaml": "ckpt:\n  format: fsdp_dtensor\nflags:\n  save: /c\n  ckpt-format: fsdp_dtensor\n",
     "table.txt": "small torch_dist\nbig fsdp_dtensor\n",
+    "long.txt": "\n".join(f"# line {n}" for n in range(40)) + "\n\n--bf16 # yes\n--ckpt-format fsdp_dtensor\n",
     "words.txt": "# the format\n--ckpt-format fsdp_dtensor\n",
     "settings.env": "# settings\nF=fsdp_dtensor\n",
 }
@@ -44,6 +45,29 @@ def fmt(script: str, arguments: str) -> object:
         pytest.param("export $(grep -v '^#' settings.env | xargs)", "--ckpt-format $F", id="exported lines"),
         pytest.param("source <(sed 's/^/export /' settings.env)", "--ckpt-format $F", id="a sourced text"),
         pytest.param("source /dev/stdin <<< F=fsdp_dtensor", "--ckpt-format $F", id="a sourced input"),
+        pytest.param("A=$(grep -v -e '^#' -e '^$' words.txt)", "$A", id="lines that several patterns leave"),
+        pytest.param(
+            'A=$(jq -r \'.ckpt | to_entries[] | if .key == "x" then empty else "--ckpt-format \\(.value)" end\' '
+            "config.json)",
+            "$A",
+            id="jq with a condition",
+        ),
+        pytest.param(
+            "A=$(jq -r --arg p ckpt '({n: 1, format: 2} * .[$p]).format' config.json)",
+            "--ckpt-format $A",
+            id="objects of jq",
+        ),
+        pytest.param("F=$(jq -nr --arg f fsdp_dtensor '{f: $f}.f')", "--ckpt-format $F", id="jq without a file"),
+        pytest.param(
+            'mapfile -t L < long.txt\nA=()\nfor l in "${L[@]}"; do\n  l=${l%%#*}\n  [[ -z ${l// } ]] && continue\n'
+            '  read -ra W <<< "$l"\n  A+=("${W[@]}")\ndone',
+            '"${A[@]}"',
+            id="many lines, one by one",
+        ),
+        pytest.param(
+            'A=\nwhile read -r l; do\n  case $l in --*) A="$A $l" ;; esac\ndone < long.txt', "$A", id="many lines, read"
+        ),
+        pytest.param("set -a\n: ${F:=fsdp_dtensor}\nA=$(echo '$F' | envsubst)", "--ckpt-format $A", id="a default"),
         pytest.param("F=$(basename /x/fsdp_dtensor.sh .sh)", "--ckpt-format $F", id="a name"),
         pytest.param("printf -v A -- '--ckpt-format %s' fsdp_dtensor", "$A", id="printf into a variable"),
         pytest.param("printf -v F '%s_%s' fsdp dtensor", "--ckpt-format $F", id="printf of two"),
@@ -93,6 +117,8 @@ def test_what_a_flag_is_in_the_end(script: str, arguments: str) -> None:
         pytest.param(
             "F=$(jq -r 'reduce .args[] as $x (0; . + 1)' config.json)", "--ckpt-format $F", id="a program of jq"
         ),
+        pytest.param("F=$(grep . table.txt words.txt)", "--ckpt-format $F", id="lines behind the names of their files"),
+        pytest.param('F=$(jq -nr --arg h "$(hostname)" \'$h | test("a")\')', "--ckpt-format $F", id="a test of a text"),
         pytest.param("F=$(sed 's/a/\\U&/' table.txt)", "--ckpt-format $F", id="a sign that sed alone has"),
         pytest.param("F=$(cut -d, -f1 missing.csv)", "--ckpt-format $F", id="a file that is not there"),
         pytest.param("F=$(hostname | cut -d. -f1)", "--ckpt-format $F", id="a text that is not known"),
@@ -133,6 +159,13 @@ def test_a_finding_stands_where_the_text_was_taken_from() -> None:
             "tee job.sh <<'EOF' > /dev/null\ntorchrun pretrain_gpt.py {}\nEOF\nbash job.sh", id="written by tee"
         ),
         pytest.param("bash <(echo torchrun pretrain_gpt.py {})", id="a script that a command prints"),
+        pytest.param("bsub -J x -n 2 <<EOF\ntorchrun pretrain_gpt.py {}\nEOF", id="a job of LSF"),
+        pytest.param("bsub -q gpu torchrun pretrain_gpt.py {}", id="a command that LSF starts"),
+        pytest.param("echo torchrun pretrain_gpt.py {} | qsub -N x", id="a job of PBS"),
+        pytest.param(
+            "cat > ./rank.sh <<'EOF'\npython pretrain_gpt.py \"$@\"\nEOF\ntorchrun --no-python ./rank.sh {}",
+            id="a script for each rank",
+        ),
         pytest.param("f() {{ torchrun pretrain_gpt.py {}; }}\ntrap f EXIT", id="at the end of the script"),
         pytest.param("flux run -n 8 python pretrain_gpt.py {}", id="a program that is not known in front"),
         pytest.param('lep job create --command "torchrun pretrain_gpt.py {}"', id="as an option's value"),
@@ -175,7 +208,30 @@ COMMANDS = [
     ["seq", "2", "3", "9"],
     ["basename", "-s", ".py", "/a/b.py"],
     ["expr", "4", "*", "3"],
+    ["grep", "-e", "^a", "-e", "^$"],
+    ["grep", "-vF", "-e", ".", "-e", "y"],
 ]
+QUERIES = [
+    ".",
+    "{a, c: .d.e, (.a): 1}",
+    '{"x\\(.n)": .d | .e, y: (.n + 1)}',
+    ".d * {e: {f: 2}}",
+    ".d as $x | $x.e",
+    "[.l[] | select(. > 1 and . != 3)]",
+    "if .n == 1 then .a elif .n then .l else empty end",
+    '.l | map(tostring) | join(",")',
+    "to_entries | map(.key)",
+    'with_entries(select(.value | type == "number"))',
+    "[.l[] - 1] | add",
+    ".d | map_values(.f // .)",
+    '.a | ltrimstr("b"), ascii_upcase, split(""), startswith("b")',
+    "[.l[], .a] | @sh",
+    "[.nope, .n] | map(values) | length",
+    "$who, {$who}",
+    ". | -1, (.n | not)",
+    "reduce .l[] as $x (0; . + $x)",
+]
+DATA = '{"a": "b-c", "n": 1, "d": {"e": {"f": true, "g": null}}, "l": [1, 2, 3], "o": 1e-4}'
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -184,3 +240,23 @@ def test_what_a_program_prints_is_what_the_real_one_prints(command: list[str]) -
         pytest.skip("this machine does not have the program")
     real = subprocess.run(command, input=TEXT, capture_output=True, text=True, check=False)
     assert printed_by(command[0], command[1:], TEXT, lambda path: None) == real.stdout
+
+
+@pytest.mark.parametrize("said", QUERIES)
+@pytest.mark.parametrize("options", [["-r"], ["-c"]], ids=" ".join)
+def test_a_query_that_is_known_prints_what_jq_does(said: str, options: list[str]) -> None:
+    if shutil.which("jq") is None:
+        pytest.skip("this machine does not have jq")
+    arguments = [*options, "--arg", "who", "me", said]
+    real = subprocess.run(["jq", *arguments], input=DATA, capture_output=True, text=True, check=False).stdout
+    assert printed_by("jq", arguments, DATA, lambda path: None) == (None if said.startswith("reduce") else real)
+
+
+def test_a_flag_that_a_query_makes_of_a_key_stands_at_that_key() -> None:
+    flags = '{"flags": {\n  "use-megatron-fsdp": true,\n  "ckpt-format": "torch_dist"\n}}\n'
+    made = '.flags | to_entries[] | if .value == true then "--\\(.key)" else "--\\(.key) \\(.value)" end'
+    (recipe,) = recipes(f"torchrun pretrain_gpt.py $(jq -r '{made}' run.json)\n", {"run.json": flags})
+    for setting, line in (("ddp.use_megatron_fsdp", 2), ("checkpoint.ckpt_format", 3)):
+        origin = recipe.setting(setting).origin
+        assert origin is not None
+        assert (origin.point.path, origin.point.line) == ("run.json", line)

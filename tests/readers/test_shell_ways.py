@@ -187,3 +187,47 @@ def test_more_ways_than_are_kept_apart_become_unknown_and_nothing_else() -> None
 def test_an_unset_variable_is_not_in_the_environment() -> None:
     script = f"export CUDA_DEVICE_MAX_CONNECTIONS=1\nunset CUDA_DEVICE_MAX_CONNECTIONS\n{LAUNCH} --bf16\n"
     assert only_recipe(script).setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == NONE
+
+
+@pytest.mark.parametrize(
+    ("submit", "value"),
+    [
+        ("sbatch job.sh", Known("1")),
+        ("bsub < job.sh", Known("1")),
+        ("qsub -V job.sh", Known("1")),
+        ("qsub -v A=b,CUDA_DEVICE_MAX_CONNECTIONS=8 job.sh", Known("8")),
+        ("qsub job.sh", None),
+    ],
+)
+def test_a_job_has_the_environment_that_its_scheduler_passes_on(submit: str, value: object) -> None:
+    files = {"job.sh": f"{LAUNCH} --bf16\n"}
+    found = only_recipe(f"export CUDA_DEVICE_MAX_CONNECTIONS=1\n{submit}\n", files)
+    setting = found.variants[0].settings.get("env.CUDA_DEVICE_MAX_CONNECTIONS")
+    assert (setting and setting.value) == value
+
+
+@pytest.mark.parametrize("start", ["bash", "srun", "ray job submit -- bash", "exec sh"])
+def test_a_script_that_another_starts_knows_its_own_folder(start: str) -> None:
+    files = {
+        "jobs/train.sh": f'#!/bin/bash\nsource "$(dirname "$0")/format.sh"\n{LAUNCH} --ckpt-format $F\n',
+        "jobs/format.sh": "F=torch\n",
+    }
+    assert sides(only_recipe(f"{start} jobs/train.sh\n", files)) == [Known("torch")]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        'docker run -v "$PWD":/work:ro -w /work image bash jobs/train.sh',
+        "docker run --mount type=bind,source=$(pwd)/jobs,target=/opt/jobs image bash /opt/jobs/train.sh",
+        "podman run --volume ./jobs:/j -v data:/data image /j/train.sh",
+        "srun --container-mounts=/d:/d,$SLURM_SUBMIT_DIR:/work bash -c 'cd /work && bash jobs/train.sh'",
+        'apptainer exec -B "$(dirname "$0")":/work image.sif bash /work/jobs/train.sh',
+    ],
+)
+def test_a_container_has_the_folders_of_the_tree_that_it_is_given(start: str) -> None:
+    files = {
+        "jobs/train.sh": f'#!/bin/bash\nsource "$(dirname "$0")/format.sh"\n{LAUNCH} --ckpt-format $F\n',
+        "jobs/format.sh": "F=torch\n",
+    }
+    assert sides(only_recipe(f"{start}\n", files)) == [Known("torch")]

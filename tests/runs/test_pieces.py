@@ -106,6 +106,32 @@ def test_the_verdict_on_a_recipe_is_the_same_when_it_alone_is_given(found: Found
     assert found(launch, "recipes/llama.py") == whole
 
 
+SMOKE = "#!/bin/bash\ntorchrun pretrain_gpt.py --use-megatron-fsdp \\\n"
+
+
+@pytest.mark.parametrize(
+    ("starts", "severity"),
+    [
+        ({"jobs/run.sh": "bash ci/smoke.sh --ckpt-format fsdp_dtensor\n"}, "warning"),
+        ({"jobs/run.sh": "bash ci/smoke.sh --num-layers 2\n"}, "error"),
+        ({"jobs/run.sh": "bash ci/smoke.sh --ckpt-format $FORMAT\n"}, "error"),
+        ({"jobs/a.sh": "bash ci/smoke.sh --ckpt-format fsdp_dtensor\n", "jobs/b.sh": "ci/smoke.sh\n"}, "error"),
+        ({"pixi.toml": '[tasks.t]\ncmd = "bash ci/smoke.sh --ckpt-format fsdp_dtensor"\n'}, "warning"),
+        ({"run.py": "import os\nos.system('bash ci/smoke.sh --ckpt-format fsdp_dtensor')\n"}, "warning"),
+    ],
+)
+@pytest.mark.parametrize("path", [".", "ci/smoke.sh"])
+def test_a_script_that_only_another_file_completes_is_a_warning_by_itself(
+    starts: dict[str, str], severity: str, path: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.write("ci/smoke.sh", f'{SMOKE}  --use-distributed-optimizer --save /c "$@"\n')
+    for name, text in starts.items():
+        project.write(name, text)
+    project.lint("--select", "MFSDP101", path)
+    (line,) = capsys.readouterr().out.splitlines()[:-1]
+    assert line.startswith(f"ci/smoke.sh:2:26: {severity} MFSDP101")
+
+
 def test_an_override_that_is_wrong_is_where_the_launcher_writes_it(found: Found) -> None:
     launch = f"{START} {GOOD} \\\n  model.pipeline_model_parallel_size=2\n"
     assert found(launch) == ["jobs/run.sh:2:38: error MFSDP350", COMPLETED]

@@ -294,7 +294,8 @@ HOLDERS = (
             suffixes=(".json", ".toml"),
             content=re.compile(
                 r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed)\b.{0,2000}?(?:fsdp|megatron|model.parallel|\bddp\.)"
-                r"|fsdp.{0,2000}?\b(?:torchrun|accelerate|deepspeed)\b",
+                r"|fsdp.{0,2000}?\b(?:torchrun|accelerate|deepspeed)\b"
+                r"|\b(?:bash|sh|sbatch)\s+[\w./-]+\.(?:sh|bash|sbatch|slurm)\b",
                 re.DOTALL | re.IGNORECASE,
             ),
             unnamed=True,

@@ -35,6 +35,10 @@ _VALUES = re.compile(r"[\w.-]*values[\w.-]*\.ya?ml")
 """The names of files with a chart's values: its templates are read with them."""
 
 
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+"""The names of a kustomization's file."""
+
+
 def _chart_of(path: str, sources: Sources) -> str | None:
     """Return the folder of the chart that a template belongs to; None for any other file."""
     folder = posixpath.dirname(path)
@@ -58,17 +62,26 @@ def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed
         return read_template(path, text, chart, asked.target, asked.sources, programs_of(asked), unfollowed)
     if _VALUES.fullmatch(posixpath.basename(path)) and asked.sources.exists(beside(path, "Chart.yaml")):
         return []
+    if posixpath.basename(path) in KUSTOMIZATIONS:
+        from mfsdp_lint.readers.embedding_formats.kustomize import read_kustomization
+
+        return read_kustomization(path, asked.target, asked.sources, programs_of(asked), unfollowed)
     if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)):
         return None
     from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder
 
+    if any(asked.sources.exists(beside(path, name)) for name in KUSTOMIZATIONS):
+        from mfsdp_lint.readers.embedding_formats.kustomize import is_part
+
+        if is_part(path, asked.sources):
+            return []
     return read_yaml_holder(path, text, asked.target, asked.sources, programs_of(asked), unfollowed)
 
 
 class YamlFiles:
     """Each file is read as whoever is started with it would, with the files that it names."""
 
-    type = FileType("yaml", "a YAML file", suffixes=(".yaml", ".yml"))
+    type = FileType("yaml", "a YAML file", suffixes=(".yaml", ".yml"), names=("Kustomization",))
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of every file that has some."""

@@ -43,8 +43,8 @@ from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.launch_command import path_of
 from mfsdp_lint.readers.shell.read import read_shell
-from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, of_file, plain
-from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
+from mfsdp_lint.readers.shell.state import Container, Held, HeldCommand, Variable
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, SequenceNode, compose_documents
@@ -59,7 +59,8 @@ def is_compose(document: YamlDocument, root: MappingNode) -> bool:
 def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
     """Yield the scripts of the services: the entry point with the command behind it.
 
-    Files of variables are beside the file; those of `.env` are filled in (docs.docker.com/compose, interpolation).
+    Files of variables are beside the file; those of `.env` are filled in (docs.docker.com/compose, interpolation). A
+    service sees the tree where a volume has it.
     """
     dotenv = beside(document.path, ".env")
     text = sources.text_or_none(dotenv) if sources.exists(dotenv) else None
@@ -72,14 +73,29 @@ def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources)
         }
         entrypoint, given = own.get("entrypoint"), own.get("command")
         if all(each is None or _is_list(document, each) for each in (entrypoint, given)):
-            yield from held(command(document, entrypoint, given, fill=fill), variables)
+            script = command(document, entrypoint, given, fill=fill)
         else:
             # A text is split into words as a shell does it.
             parts = [
                 command(document, each, fill=fill) if _is_list(document, each) else fill(text_of(document, each))
                 for each in (entrypoint, given)
             ]
-            yield from held(joined(parts, " "), variables)
+            script = joined(parts, " ")
+        container = Container(said(document, own.get("working_dir")) or "/", tuple(_volumes(document, own)))
+        for one in held(script, variables):
+            yield replace(one, container=container)
+
+
+_VOLUME = re.compile(r"(?P<source>\$\{?PWD\}?[^:]*|\.[^:]*):(?P<target>/[^:]*)(?::\w+)?")
+
+
+def _volumes(document: YamlDocument, service: Mapping[str, Node]) -> Iterator[tuple[str, str]]:
+    """Yield the places that a service has paths of the tree at: `./x:/y`, or a mapping with `source` and `target`."""
+    for each in items(document, service.get("volumes")):
+        own = entries(document, each)
+        names = [said(document, own.get(name)) for name in ("source", "target")] if own else [said(document, each)]
+        if found := _VOLUME.fullmatch(":".join(each or "" for each in names)):
+            yield posixpath.normpath(found["target"]), re.sub(r"^\$\{?PWD\}?", ".", found["source"])
 
 
 _INTERPOLATED = re.compile(
@@ -135,7 +151,7 @@ _OLD = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]*\S)")
 
 
 def dockerfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
-    """Yield the script of the last stage: the entry point with the command behind it, and the files copied for it."""
+    """Yield the script of the last stage: the entry point with the command behind it, where files are copied to."""
     lines = Lines(text)
     variables: dict[str, Variable] = {}
     last: dict[str, Text] = {}
@@ -150,33 +166,13 @@ def dockerfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]
         elif name == "WORKDIR":
             folder = posixpath.join(folder, found["said"].strip())
         elif name in ("COPY", "ADD") and "--from" not in found["said"] and not found["said"].startswith("["):
-            copied += [(each, posixpath.join(folder, words[-1])) for each in words[:-1]]
+            copied += [(posixpath.normpath(posixpath.join(folder, words[-1])), each) for each in words[:-1]]
         elif name == "ENV":
             variables |= _environment(piece)
         elif name in ("CMD", "ENTRYPOINT"):
             last[name] = (piece,)
-    script = _run(last.get("ENTRYPOINT"), last.get("CMD"))
-    files = dict(_copied(path, plain(script), folder, copied, sources))
-    for one in held(script, variables):
-        yield replace(one, files=files)
-
-
-def _copied(
-    path: str, said: str, folder: str, copied: Sequence[tuple[str, str]], sources: Sources
-) -> Iterator[tuple[str, Text]]:
-    """Yield the files that a script names and that an image has from the tree, by the names that the script has."""
-    for name in dict.fromkeys(re.findall(r"[\w./-]*[\w-]", said)):
-        place = posixpath.normpath(posixpath.join(folder, name))
-        for source, target in reversed(copied):
-            inner = posixpath.relpath(place, posixpath.normpath(target))
-            whole = posixpath.normpath(target) == place and not target.endswith("/")
-            is_file = posixpath.basename(source) == posixpath.basename(inner) and "/" not in inner
-            named = source if whole or is_file else posixpath.join(source, inner)
-            found = None if inner.startswith("..") else path_of(named, path, sources, None)
-            # (A program in Python is looked for by its name.)
-            if found is not None and not found.endswith(".py") and (text := sources.text_or_none(found)) is not None:
-                yield name, of_file(found, text)
-                break
+    for one in held(_run(last.get("ENTRYPOINT"), last.get("CMD")), variables):
+        yield replace(one, container=Container(folder, tuple(copied)))
 
 
 def _run(entry: Text | None, command: Text | None) -> Text:
@@ -472,6 +468,57 @@ def _at_value(value: Text, text: str) -> Piece:
     return replace(value[0], text=text, end=value[0].start)
 
 
+def is_dvc(document: YamlDocument, root: MappingNode) -> bool:
+    """Tell whether a document is a pipeline of DVC."""
+    stages = entries(document, entries(document, root).get("stages")).values()
+    return any("cmd" in entries(document, entries(document, each).get("do", each)) for each in stages)
+
+
+def dvc_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
+    """Yield the script of each stage, with the values of the parameters that it names: `${train.lr}`.
+
+    They are those of params.yaml, and of the files and mappings under `vars` (dvc.org/doc, dvc.yaml files).
+    """
+    whole = entries(document, root)
+    given = dict(_parameters_beside(document, "params.yaml", sources))
+    for each in items(document, whole.get("vars")):
+        name = said(document, each)
+        given |= _flattened(document, each) if name is None else dict(_parameters_beside(document, name, sources))
+
+    def fill(match: re.Match[str], piece: Piece) -> Text:
+        return given.get(match[1]) or holed(match, piece)
+
+    for stage in entries(document, whole["stages"]).values():
+        own = entries(document, entries(document, stage).get("do", stage))
+        lines = [
+            filled(text_of(document, each, templated=False), _OF_DVC, fill) for each in items(document, own.get("cmd"))
+        ]
+        folder = said(document, own.get("wdir"))
+        yield from (replace(each, folder=folder) for each in held(joined(lines)))
+
+
+_OF_DVC = re.compile(r"(?<!\\)\$\{\s*([\w.-]+)\s*\}")
+
+
+def _parameters_beside(document: YamlDocument, name: str, sources: Sources) -> Iterator[tuple[str, Text]]:
+    """Yield the values of a file, with the keys that lead to each of them."""
+    path = beside(document.path, name)
+    text = sources.text_or_none(path) if path.endswith((".yaml", ".yml")) and sources.exists(path) else None
+    if text is not None:
+        with suppress(Unreadable):
+            inner = YamlDocument(path, Lines(text))
+            for root in compose_documents(path, text, again=True):
+                yield from _flattened(inner, root).items()
+
+
+def _flattened(document: YamlDocument, node: Node, before: str = "") -> dict[str, Text]:
+    own = entries(document, node)
+    found = {f"{before}{name}": text for name, each in own.items() if (text := text_of(document, each))}
+    for name, each in own.items():
+        found |= _flattened(document, each, f"{before}{name}.")
+    return found
+
+
 _RUNTIME = ("runtime_env", "runtimeEnvYAML")
 
 
@@ -531,6 +578,7 @@ _FORMATS: Sequence[
     (is_compose, compose_scripts),
     (is_job_file, job_file_scripts),
     (is_sweep, sweep_scripts),
+    (is_dvc, dvc_scripts),
 )
 """For each format in YAML a test for its documents, and a reader of their scripts, with the files that they name."""
 
@@ -615,7 +663,7 @@ def recipes_of(
     relevance = Relevance(sources) if programs is None else programs.asked.relevance
     found: list[Recipe] = []
     for script in scripts:
-        if may_start(path, _said_by(script), relevance):
+        if may_start(path, _said_by(path, script, sources), relevance):
             one = [script] if isinstance(script, HeldCommand) else script
             read = read_shell(path, one, versions, sources, programs)
             found += read.recipes
@@ -630,7 +678,13 @@ def recipes_of(
     ]
 
 
-def _said_by(script: Held | HeldCommand) -> str:
+def _said_by(path: str, script: Held | HeldCommand, sources: Sources) -> str:
+    """Return the texts of a script, and of the files that it finds in its container under the names that it says."""
     if isinstance(script, HeldCommand):
         return " ".join(map(plain, script.words))
-    return "\n".join(map(plain, (script.text, *script.files.values())))
+    texts = [plain(each) for each in (script.text, *script.files.values())]
+    if script.container is not None:
+        names = re.findall(r"[\w./-]*[\w-]", texts[0])
+        paths = (path_of(name, path, sources, None, script.container) for name in dict.fromkeys(names))
+        texts += [sources.text_or_none(each) or "" for each in paths if each is not None]
+    return "\n".join(texts)

@@ -95,7 +95,7 @@ def scripts_of_manifest(path: str, text: Text, relevance: Relevance, names: Sequ
         return _Manifest(path, text).scripts(relevance, speaks=False, names=names)
     except Unreadable:
         speaks = may_start(path, plain(text), relevance)
-        told = _untold(path, text[0], "what this manifest is, is not known to be YAML")
+        told = not_followed(path, text[0], "what this manifest is, is not known to be YAML")
         return Given((), [told] if speaks else [])
 
 
@@ -168,19 +168,19 @@ class Chart:
 
     def _dependency(self, part: Chart) -> Mapping[str, Item]:
         """Return the entry for a part of this chart among its dependencies."""
-        name = _text_of(part.about, "name") or posixpath.basename(part.folder)
+        name = text_of_item(part.about, "name") or posixpath.basename(part.folder)
         listed = self.about.get("dependencies") if isinstance(self.about, Mapping) else None
         found = [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, Sequence) else []
-        return next((each for each in found if _text_of(each, "name") == name), {})
+        return next((each for each in found if text_of_item(each, "name") == name), {})
 
     def name_of(self, part: Chart) -> str:
         """Return the name under which this chart has the values of a part of it."""
-        own = _text_of(part.about, "name") or posixpath.basename(part.folder)
-        return _text_of(self._dependency(part), "alias") or own
+        own = text_of_item(part.about, "name") or posixpath.basename(part.folder)
+        return text_of_item(self._dependency(part), "alias") or own
 
     def takes(self, part: Chart) -> bool:
         """Tell whether a part is installed: the first of its conditions that has a value decides."""
-        for condition in _text_of(self._dependency(part), "condition").split(","):
+        for condition in text_of_item(self._dependency(part), "condition").split(","):
             value: Item = self.values
             for key in condition.strip().split("."):
                 value = value.get(key, UNKNOWN_ITEM) if isinstance(value, Mapping) else UNKNOWN_ITEM
@@ -215,20 +215,21 @@ class Chart:
             return Given((), ())
         rendered = self.rendered(path, text)
         if rendered is None:
-            return Given((), [_untold(path, None, "the syntax of this template is not followed")])
+            return Given((), [not_followed(path, None, "the syntax of this template is not followed")])
         try:
             return _Manifest(path, rendered).scripts(relevance, speaks=may_start(path, text, relevance))
         except Unreadable:
-            return Given((), [_untold(path, None, "what this template gives is not known to be YAML")])
+            return Given((), [not_followed(path, None, "what this template gives is not known to be YAML")])
 
 
-def _text_of(item: Item, key: str) -> str:
+def text_of_item(item: Item, key: str) -> str:
     """Return the text of an entry; nothing for any other value."""
     value = item.get(key) if isinstance(item, Mapping) else None
     return value.value if isinstance(value, Scalar) and isinstance(value.value, str) else ""
 
 
-def _untold(path: str, place: Piece | None, message: str) -> Unfollowed:
+def not_followed(path: str, place: Piece | None, message: str) -> Unfollowed:
+    """Describe a launch of a file that is not followed, or not wholly."""
     line = place.span.line if place is not None and place.path == path else 1
     span = None if place is None else place.span
     return Unfollowed(posixpath.basename(path), path, path, line, "launch", "out of sight", message, span)
@@ -267,11 +268,11 @@ class _Manifest:
                 found.append(self._placed(held))
             else:
                 message = f"this launch depends on `{_shown(gap)}`, which is not followed"
-                untold.append(_untold(self.path, gap, message))
+                untold.append(not_followed(self.path, gap, message))
         if speaks and not found and not untold:
             place = self._place(self.gaps[0]) if self.gaps else None
             message = f"what `{_shown(place)}` gives is not known" if place else "with these values it starts nothing"
-            untold.append(_untold(self.path, place, message))
+            untold.append(not_followed(self.path, place, message))
         return Given(found, untold)
 
     def _held(self, names: Sequence[str]) -> Iterator[tuple[MappingNode, Held]]:
@@ -372,15 +373,16 @@ def _items_of_file(path: str, sources: Sources, missing: Item) -> Item:
         roots = compose_documents(path, text, again=True)
     except Unreadable:
         return UNKNOWN_ITEM
-    return _item(YamlDocument(path, Lines(text)), roots[0]) if roots else {}
+    return item_of(YamlDocument(path, Lines(text)), roots[0]) if roots else {}
 
 
-def _item(document: YamlDocument, node: Node) -> Item:
+def item_of(document: YamlDocument, node: Node) -> Item:
+    """Return a node of a document as a value whose texts are at their places."""
     target = document.follow(node)
     if isinstance(target, MappingNode):
-        return {name: _item(document, values[-1]) for name, values in document.effective(target).items()}
+        return {name: item_of(document, values[-1]) for name, values in document.effective(target).items()}
     if isinstance(target, SequenceNode):
-        return [_item(document, each) for each in target.items]
+        return [item_of(document, each) for each in target.items]
     if not isinstance(target, ScalarNode):
         return UNKNOWN_ITEM
     if target.tag == "str":

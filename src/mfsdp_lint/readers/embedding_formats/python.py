@@ -39,7 +39,7 @@ from mfsdp_lint.readers.python.state.paths import (
 from mfsdp_lint.readers.python.state.texts import LOOKS, trace
 from mfsdp_lint.readers.python.values.code import Call, Module
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
+from mfsdp_lint.readers.python.values.objects import CONSTANTS, External, Object, Option, PartlyKnown, PathObject, Write
 from mfsdp_lint.readers.shell.script import Piece, Text, plain, standing_at
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
@@ -115,7 +115,8 @@ def _started_by(interp: Interpreter, entry: entries.Entry, path: str, programs: 
             if entry.function is None:
                 running.run_script(interp, entry, {})
             else:
-                running.call_function(interp, entry, *running.arguments_of(interp, entry))
+                arguments, unknown = running.arguments_of(interp, entry)
+                running.call_function(interp, entry, {**dict(_by_default(interp, entry)), **arguments}, unknown)
         pending += running.other_sides(interp, prefix)
         files: dict[str, Text] = {}
         for command in interp.path.launches.commands:
@@ -129,6 +130,14 @@ def _started_by(interp: Interpreter, entry: entries.Entry, path: str, programs: 
     interp.finish()
     programs.note(interp, entry, interp.dependencies)
     return found
+
+
+def _by_default(interp: Interpreter, entry: entries.Entry) -> Iterator[tuple[str, Object]]:
+    """Yield the parameters that a framework makes options of: who starts the function may give others."""
+    for name in entries.open_parameters(entry):
+        default = interp.settle(entries.default(entry, name))
+        if isinstance(default, CONSTANTS):
+            yield name, Option(interp.tick(), name, default)
 
 
 class _PlacedCommand:

@@ -207,6 +207,8 @@ def _equal(left: Text, right: Text, *, pattern: bool) -> Truth:
 
 
 _MOST_TURNS = 16
+_MOST_PLAIN_TURNS = 256
+"""Turns of a loop over known words, or lines, in each of which one way leads on."""
 
 _ABOUT_ARGUMENTS = re.compile(r"\$(?:#|\{#\}|\{?1\b)|\bgetopts\b")
 """A condition that asks for arguments, of which a script that is just started has none."""
@@ -412,14 +414,21 @@ def for_statement(runner: Runner, script: Script, node: Node, state: State) -> l
     body = node.named_children[-1]
     values = runner.expander(script, state).words(node.named_children[1:-1])
     is_open = any(HOLE in piece.text and piece.splits for value in values for piece in value)
-    if len(values) > _MOST_TURNS or is_open or node.type != "for_statement":
-        return _some_turns(runner, script, body, [*names_assigned(script, body), name], state)
-    return _turns(runner, script, body, name, values, state)
+    if not is_open and node.type == "for_statement" and len(values) <= _MOST_PLAIN_TURNS:
+        followed = _without_trace(runner, lambda: _turns(runner, script, body, name, values, state.fork()))
+        if followed is not None:
+            return followed
+    return _some_turns(runner, script, body, [*names_assigned(script, body), name], state)
 
 
-def _turns(runner: Runner, script: Script, body: Node, name: str, values: Sequence[Text], state: State) -> list[Ended]:
-    """Follow a loop whose variable is known in each turn."""
+def _turns(
+    runner: Runner, script: Script, body: Node, name: str, values: Sequence[Text], state: State
+) -> list[Ended] | None:
+    """Follow a loop whose variable is known in each turn; None for one of many turns that launch something, or have
+    several ways.
+    """
     ways = [Ended(state, True)]
+    launched = len(runner.launches)
     outside = state.when
     for value in values:
         after: list[Ended] = []
@@ -434,10 +443,23 @@ def _turns(runner: Runner, script: Script, body: Node, name: str, values: Sequen
                 each.state.arrive("continue")
             after += ended
         ways = runner.fewer(after)
+        if len(values) > _MOST_TURNS and (len(ways) > 1 or len(runner.launches) > launched):
+            return None
     for way in ways:
         way.state.when = tuple(each for each in way.state.when if not values or not each.startswith(f"{name}="))
         way.state.arrive("break")
     return ways
+
+
+def _without_trace(runner: Runner, follow: Callable[[], list[Ended] | None]) -> list[Ended] | None:
+    """Follow a loop; what it launches is forgotten where that cannot be done turn by turn."""
+    launches, kept = list(runner.launches), {place: set(ways) for place, ways in runner.kept.items()}
+    ended = follow()
+    if ended is None:
+        runner.launches[:] = launches
+        runner.kept.clear()
+        runner.kept.update(kept)
+    return ended
 
 
 def while_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
@@ -446,7 +468,7 @@ def while_statement(runner: Runner, script: Script, node: Node, state: State) ->
     condition = script.text[script.bounds(node)[0] : script.bounds(body)[0]]
     if state.arguments is None and _ABOUT_ARGUMENTS.search(condition):
         return [Ended(state, True)]
-    if (followed := _each_turn(runner, script, node, state)) is not None:
+    if (followed := _without_trace(runner, lambda: _each_turn(runner, script, node, state))) is not None:
         return followed
     if node.type == "while_statement":
         # `until torchrun …`, `while ! torchrun …`: the condition may be the command that the loop is about.
@@ -461,14 +483,13 @@ def _before(node: Node, body: Node) -> list[Node]:
 
 
 def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list[Ended] | None:
-    """Follow a loop of which every turn is known; None for any other, without a trace of it."""
+    """Follow a loop of which every turn is known; None for any other."""
     body = node.named_children[-1]
     head = script.text[script.bounds(node)[0] : script.bounds(body)[0]]
     counts = node.type == "c_style_for_statement"
     parts = head.partition("((")[2].rpartition("))")[0].split(";")
     if counts and len(parts) != 3:
         return None
-    launches, kept = list(runner.launches), {place: set(ways) for place, ways in runner.kept.items()}
     wants = not head.startswith("until")
     here = state.fork()
 
@@ -481,10 +502,12 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
 
     if counts:
         calculate(runner.expander(script, here), node, parts[0])
-    for _ in range(_MOST_TURNS + 1):
+    turns = 0
+    for _ in range(_MOST_PLAIN_TURNS):
+        given = here.input
         tested = list(holds(here))
         if len(tested) != 1 or tested[0].status is None or tested[0].state.leaving:
-            break
+            return None
         here = tested[0].state
         if tested[0].status is not wants:
             return [Ended(here, True)]
@@ -492,16 +515,16 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
         for each in ended:
             each.state.arrive("continue")
         if len(ended) != 1:
-            break
+            return None
         here = ended[0].state
+        turns += here.input == given  # a text that is read has an end
+        if turns > _MOST_TURNS:
+            return None
         if here.leaving:
             here.arrive("break")
             return [Ended(here, True)]
         if counts:
             calculate(runner.expander(script, here), node, parts[2])
-    runner.launches[:] = launches
-    runner.kept.clear()
-    runner.kept.update(kept)
     return None
 
 

@@ -478,6 +478,12 @@ def _text_program(runner: Runner, script: Script, node: Node, words: list[Text],
             each if HOLE not in plain(word) or each.rpartition("/")[2].strip(".") else None
             for each, word in zip(paths, words[1:], strict=True)
         ]
+    if name == "jq":  # a query hands a text on without a look at it
+        behind_arg = (None, None, *map(known, words[1:]))
+        arguments = [
+            plain(word) if before == "--arg" else each
+            for before, each, word in zip(behind_arg, arguments, words[1:], strict=False)
+        ]
     sources: list[Text] = [] if state.input is None else [state.input]
 
     def read(path: str) -> str | None:

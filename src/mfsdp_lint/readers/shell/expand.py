@@ -606,10 +606,8 @@ class Expander:
             marked = [self.script.made(node, "", option=said).splitting()]  # nothing, but somebody may give something
         if kind == "=" and name.isidentifier():
             text = tuple(piece for piece in marked if piece is not None)
-            old = self.state.variables.get(name)
-            self.state.set(
-                name, Variable((text,), exported=old.exported if old else False, written=text[0] if text else None)
-            )
+            exported = self.state.exports_all or self.state.exports(name)
+            self.state.set(name, Variable((text,), exported=exported, written=text[0] if text else None))
         yield from marked
 
     def _word_of(self, start: int, end: int, inner: list[Node]) -> Iterator[Piece | None]:

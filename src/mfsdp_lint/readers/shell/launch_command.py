@@ -36,14 +36,14 @@ from mfsdp_lint.readers.shell.script import (
     option,
     plain,
 )
-from mfsdp_lint.readers.shell.state import State, Variable
+from mfsdp_lint.readers.shell.state import Container, State, Variable
 
-_SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
+SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
 _WRAPPERS = re.compile(
     r"""
     env|sudo|time|nohup|exec|command|stdbuf|nice|ionice|timeout|setsid|uv|poetry|pipenv|conda|
     micromamba|pixi|hatch|srun|mpirun|mpiexec|horovodrun|orterun|sbatch|salloc|nsys|ncu|dlprof|rocprof|
-    rocprofv3|nvprof|py-spy|numactl|taskset|docker|podman|nerdctl|singularity|apptainer|enroot|kubectl|
+    rocprofv3|nvprof|py-spy|numactl|taskset|qsub|bsub|msub|oarsub|docker|podman|nerdctl|singularity|apptainer|enroot|kubectl|
     torchrun|accelerate|deepspeed|ray|pdsh|ssh|xargs|watch|parallel|strace|perf|gdb|torchx|colossalai|
     bcprun|ft_launcher|tini|catchsegv|scalene|memray|coverage|clush|tmux|screen|su|script|flock
     """,
@@ -55,6 +55,12 @@ STARTS_NOTHING = re.compile(
     r"awk|cat|chmod|cp|diff|find|git|grep|head|ls|mkdir|mv|pgrep|pip3?|pkill|rm|rsync|scp|sed|tail|tee|test|touch|wc|which"
 )
 """Programs that are given a file's name, or a text."""
+
+SCHEDULERS = ("sbatch", "qsub", "bsub", "msub", "oarsub")
+"""Programs that hand a script to a scheduler: a file, or what they are given to read."""
+
+_INHERIT = ("sbatch", "bsub")
+"""Those of them whose jobs have the environment of the script (sbatch(1), bsub(1)); qsub(1B) passes it on with `-V`."""
 
 _TAKES_SCRIPT = ("ssh", "pdsh", "clush", "tmux", "screen", "parallel", "watch", "su", "script", "flock")
 """Programs that hand a word of theirs to a shell."""
@@ -70,6 +76,9 @@ _LAUNCHER_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accel
 _RUNTIME = ("--runtime-env-json", "--runtime_env_json")
 _VARIABLES_OF_RAY = re.compile(r'"env_vars"\s*:\s*\{([^}]*)\}')
 _PAIR_OF_JSON = re.compile(r'"(?P<name>[A-Za-z_]\w*)"\s*:\s*"(?P<value>[^"\\]*)"')
+
+_NO_PYTHON = ("--no-python", "--no_python")
+"""Options of torch's launcher behind which another program than Python is named (torch/distributed/run.py)."""
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 _SCRIPT = re.compile(r"[^-\s=][^\s=]*\.(?:sh|bash)")
@@ -117,7 +126,8 @@ class ShellLaunch:
     not get, as the backslash in front of them is lost. `late` are variables that the script exports for it, and that it
     does not see: it is a job of a cluster that was started before. `requires` are the variables and arguments without
     which the script ends before. `outermost` is the command of the script itself that leads to it. `hands_on`:
-    its program is at hand, and starts other programs.
+    its program is at hand, and starts other programs. `container` is the file system that it sees, if that is not the
+    tree.
     """
 
     started: LaunchedProgram
@@ -131,6 +141,7 @@ class ShellLaunch:
     requires: tuple[str, ...] = ()
     outermost: Span | None = None
     hands_on: bool = False
+    container: Container | None = None
 
 
 def started_by(
@@ -158,14 +169,14 @@ def started_by(
             _read_environment(words, number, environment)
     while at < len(words):
         name = _base(words[at])
-        behind_shell = words[at + 1] if name in _SHELLS and at + 1 < len(words) else ()
-        if name in _SHELLS and not _PYTHON_FILE.fullmatch(plain(behind_shell)):
+        behind_shell = words[at + 1] if name in SHELLS and at + 1 < len(words) else ()
+        if name in SHELLS and not _PYTHON_FILE.fullmatch(plain(behind_shell)):
             return _shell(words[at + 1 :], body, environment, fresh)
-        named = at == 0 or not plain(words[at - 1]).startswith("-")
+        named = at == 0 or not plain(words[at - 1]).startswith("-") or plain(words[at - 1]) in _NO_PYTHON
         if named and (_SCRIPT.fullmatch(plain(words[at])) or is_script(words[at])):
             return InnerScript(None, words[at], list(words[at + 1 :]), environment, fresh)
-        if name == "sbatch":
-            return _batch(words[at + 1 :], body, environment, is_script)
+        if name in SCHEDULERS and (job := _batch(words[at:], body, environment, is_script)) is not None:
+            return job
         text = plain(words[at])
         module = known(words[at]) == "-m" and at + 1 < len(words)
         if module and plain(words[at + 1]) in _LAUNCHER_MODULES:
@@ -211,7 +222,7 @@ def _script_of_option(words: Sequence[Text]) -> Text | None:
 
 def may_start(name: str | None) -> bool:
     """Tell whether a command may start another one; a command whose name is not known may."""
-    if name is None or name in _SHELLS or name in _first_words():
+    if name is None or name in SHELLS or name in _first_words():
         return True
     return any(kind.fullmatch(name) for kind in (_WRAPPERS, PYTHON, _PYTHON_FILE, _SCRIPT))
 
@@ -301,6 +312,28 @@ def with_env_files(words: list[Text], read: Callable[[Text], Text | None]) -> li
 _RUNS_CONTAINERS = ("docker", "podman", "nerdctl")
 
 
+_MOUNTS = ("-v", "--volume", "--mount", "-B", "--bind", "--container-mounts")
+_FOLDERS = ("-w", "--workdir", "--pwd", "--container-workdir")
+"""Options for the file system of a container: docker-run(1), podman-run(1), apptainer(1), NVIDIA/pyxis for srun."""
+
+_BOUND = re.compile(r"(?P<source>[^:,]*):(?P<target>/[^:,]*)(?::\w+)?")
+_NAMED = re.compile(r"(?:.*,)?(?:source|src)=(?P<source>[^,]*),(?:target|dst|destination)=(?P<target>/[^,]*)(?:,.*)?")
+
+
+def container_of(words: Sequence[Text]) -> Container | None:
+    """Return the file system that a container is given paths of the tree in; None for any other command."""
+    mounts: list[tuple[str, str]] = []
+    folder = "/"
+    for number in range(1, len(words)):
+        given, place = _option(words, number, _MOUNTS), known(_option(words, number, _FOLDERS) or ()) or ""
+        said = located(given or ()) or ""
+        named = _NAMED.fullmatch(said)
+        bound = [named] if named else filter(None, map(_BOUND.fullmatch, said.split(",")))
+        mounts += [(posixpath.normpath(each["target"]), each["source"] or ".") for each in bound]
+        folder = place if place.startswith("/") else folder
+    return Container(folder, tuple(mounts)) if mounts else None
+
+
 def _runtime(word: Text, environment: Environment) -> None:
     """Read the environment of a Ray job, `{"env_vars": {"A": "b"}}`; if a part is not known, the rest still is."""
     section = _VARIABLES_OF_RAY.search(plain(word))
@@ -342,22 +375,27 @@ def _shell(words: Sequence[Text], body: Text | None, environment: Environment, f
     return InnerScript(body, None, [], environment, fresh) if body is not None else None
 
 
-_BATCH_FILE = re.compile(r".*\.(?:sh|bash|sbatch|slurm|sub|job)")
+_BATCH_FILE = re.compile(r".*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|bsub|sge)")
 
 
 def _batch(
     words: Sequence[Text], body: Text | None, environment: Environment, is_script: Callable[[Text], bool]
 ) -> InnerScript | None:
-    """Read `sbatch FILE`, `sbatch --wrap TEXT`, and `sbatch <<EOF`."""
+    """Read `sbatch FILE`, `sbatch --wrap TEXT`, `sbatch <<EOF`; None where a command follows (`bsub torchrun …`)."""
+    fresh = _base(words[0]) not in _INHERIT and not any(known(word) == "-V" for word in words)
     wrapped = None
-    for number, word in enumerate(words):
+    for number, word in enumerate(words[1:], 1):
+        if is_launcher(_base(word) or ""):
+            return None
         _read_environment(words, number, environment)
+        if plain(words[number - 1]) == "-v":
+            _exports(word, environment)
         wrapped = _option(words, number, ("--wrap",)) or wrapped
         is_file = not plain(word).startswith("-") and (_BATCH_FILE.fullmatch(plain(word)) or is_script(word))
         if wrapped is None and is_file:
-            return InnerScript(None, word, list(words[number + 1 :]), environment)
+            return InnerScript(None, word, list(words[number + 1 :]), environment, fresh)
     text = wrapped or body
-    return InnerScript(text, None, [], environment) if text is not None else None
+    return InnerScript(text, None, [], environment, fresh) if text is not None else None
 
 
 def starts_ray_cluster(words: Sequence[Text]) -> bool:
@@ -390,15 +428,22 @@ def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Tex
     said = plain(name)
     if said in state.files:
         return state.files[said]
-    path = path_of(located(name), script, sources, state.folder)
+    path = path_of(located(name), script, sources, state.folder, state.container)
     text = None if path is None else sources.text_or_none(path)
     return None if path is None or text is None else of_file(path, text)
 
 
-def path_of(named: str | None, script: str, sources: Sources, folder: str | None) -> str | None:
-    """Find the file that a path in a script names: from the folder that the script changed to, lies in, or above."""
+def path_of(
+    named: str | None, script: str, sources: Sources, folder: str | None, container: Container | None = None
+) -> str | None:
+    """Find the file that a path in a script names: where a container has it from, else from the folder that the script
+    changed to, lies in, or above.
+    """
     if not named:
         return None
+    for path in () if container is None else container.paths(posixpath.join(folder or "", named)):
+        if (found := path_of(path, script, sources, None)) is not None:
+            return found
     for place in (*([] if folder is None else [folder]), *above(script)):
         path = posixpath.normpath(posixpath.join(place, named))
         if path != posixpath.normpath(script) and sources.exists(path):
@@ -414,7 +459,7 @@ def program_of(launch: ShellLaunch, script: str, sources: Sources) -> str | None
     """Find the file of the tree that a launch of this script starts."""
     program = launch.started.program
     if not launch.started.is_module:
-        return path_of(located(program), script, sources, launch.folder)
+        return path_of(located(program), script, sources, launch.folder, launch.container)
     name = (known(program) or "").replace(".", "/")
     files = (posixpath.join(root, each) for root in _ROOTS for each in (f"{name}.py", f"{name}/__main__.py"))
     found = (path_of(each, script, sources, launch.folder) for each in files if name)

@@ -69,10 +69,10 @@ def _words_of(launch: ShellLaunch | None) -> str:
 def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Runner, place: Span) -> str:
     named = node.child_by_field_name("name")
     name = posixpath.basename(script.source(named)) if named is not None else ""
-    if name in BUILTINS or STARTS_NOTHING.fullmatch(name):
-        return ""
     if launch is not None:
         return _reason_of_launch(launch, runner)
+    if name in BUILTINS or STARTS_NOTHING.fullmatch(name):
+        return ""
     if place not in runner.followed:
         return "no way that is followed leads to this launch"
     if re.fullmatch(r"\w[\w.-]*", name) and not may_start(name) and not _is_message(script, node):

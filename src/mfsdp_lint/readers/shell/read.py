@@ -347,6 +347,8 @@ def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> I
         if recipe.kind == "launch" and recipe.command:
             named = (path_of(each, path, sources, here[0][0].folder) for each in recipe.command.files)
             recipe = replace(recipe, pieces=recipe.pieces | {(each, 0, "") for each in named if each is not None})
+        if place.path != path:  # in a script that has this run by itself as well
+            recipe = replace(recipe, pieces=recipe.pieces | {(place.path, place.line, "")})
         yield recipe
 
 

@@ -40,9 +40,12 @@ from mfsdp_lint.readers.shell.builtins import (
 )
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.launch_command import (
+    SCHEDULERS,
+    SHELLS,
     InnerScript,
     LaunchedProgram,
     ShellLaunch,
+    container_of,
     exported_late,
     started_by,
     starts_ray_cluster,
@@ -66,6 +69,7 @@ from mfsdp_lint.readers.shell.state import (
     FEW_WAYS,
     LOST,
     MOST_WAYS,
+    Container,
     Ended,
     Held,
     HeldCommand,
@@ -84,7 +88,7 @@ _MOST_LAUNCHES = 64
 _DEEPEST = 60
 
 _CLUSTER = ("helm", "kubectl")
-_READS = {*_CLUSTER, *TEXT_PROGRAMS, "cat", "bash", "sh", "zsh", "sbatch", "envsubst", "mapfile", "readarray", "read"}
+_READS = {*_CLUSTER, *SHELLS, *SCHEDULERS, *TEXT_PROGRAMS, "cat", "envsubst", "mapfile", "readarray", "read"}
 """Programs whose input is followed: scripts, manifests, words, lines, and what variables are filled into."""
 
 _READ_BY_COMMANDS_IN_THEM = ("while_statement", "for_statement", "if_statement", "compound_statement", "subshell")
@@ -161,7 +165,8 @@ class Runner:
             return State(variables=dict(self.environment))
         files: dict[str, Text | None] = dict(held.files)
         variables = {**self.environment, **held.variables}
-        return State(variables=variables, folder=held.folder, when=held.when, files=files)
+        container = held.container if isinstance(held, Held) else None
+        return State(variables=variables, folder=held.folder, when=held.when, files=files, container=container)
 
     def expander(self, script: Script, state: State) -> Expander:
         """Return what expands words of a script on a way through it."""
@@ -364,12 +369,13 @@ class Runner:
         elif submits_ray_job(words):
             seen = state.fork()
             seen.variables = dict(state.cluster or {})
+        container = container_of(words)
         if known(words[0]) in _CLUSTER:
             from mfsdp_lint.readers.shell.cluster import follow_cluster_command
 
             follow_cluster_command(self, words, state, state.input)
         if isinstance(found, InnerScript):
-            self._inner(found, seen)
+            self._inner(found, seen, container)
         elif found is not None and (place := self._here()) is not None:
             environment = {} if found.fresh else seen.environment()
             for name, text in found.environment.items():
@@ -379,7 +385,7 @@ class Runner:
             if found.per_node is None and self.starter is not None:
                 found = replace(found, per_node=self.starter.per_node, nodes=self.starter.nodes)
             way = (environment, state.when, state.given, state.folder, behind, late, state.requires)
-            launch = ShellLaunch(found, place, *way, self.outermost or place)
+            launch = ShellLaunch(found, place, *way, self.outermost or place, container=container or state.container)
             if self._launched(launch):
                 number, started = len(self.launches) - 1, self.started_by_program(launch)
                 self.launches[number] = replace(launch, hands_on=bool(started))
@@ -419,19 +425,23 @@ class Runner:
         self.launches.append(launch)
         return True
 
-    def _inner(self, inner: InnerScript, state: State) -> None:
+    def _inner(self, inner: InnerScript, state: State, container: Container | None) -> None:
         """Follow a script that another shell is given: it sees the exported variables."""
+        child = state.fork()
+        if container is not None:
+            child.container, child.folder = container, None
         text = inner.text
         if text is None and inner.file is not None:
-            text = self.file(inner.file, state)
+            text = self.file(inner.file, child)
         if text is None:
             return
-        child = state.fork()
         child.variables = {name: each for name, each in child.variables.items() if each.exported is not False}
         if inner.fresh:
             child.variables = {}
         for name, value in inner.environment.items():
             child.set(name, Variable((value,), exported=True) if value is not None else Variable(None, unset=True))
+        if inner.file is not None:
+            child.variables |= {"0": Variable((inner.file,)), "BASH_SOURCE": Variable((inner.file,), array=True)}
         child.functions, child.arguments, child.output = {}, inner.arguments, None
         with self._started_at(self._here()):
             self.text(text, child)

@@ -249,7 +249,11 @@ def placed(text: str, sources: Iterable[Text], otherwise: Callable[[str], Piece]
         part = match[0]
         place = -1 if part.isspace() else said.find(part, at)
         place = place if place >= 0 or part.isspace() else said.find(part)
-        if place >= 0:
+        name = part.lstrip("-")
+        if place < 0 and name != part and (named := _named(name, said, at)):
+            found += (_instead(next(sliced(whole, *named.span())), part),)
+            at = named.end()
+        elif place >= 0:
             found += sliced(whole, place, place + len(part))
             at = place + len(part)
         elif (place := -1 if part.isspace() else folded.find(part.lower())) >= 0:
@@ -261,6 +265,12 @@ def placed(text: str, sources: Iterable[Text], otherwise: Callable[[str], Piece]
         else:
             found.append(_instead(whole[0], part))
     return tuple(found)
+
+
+def _named(name: str, said: str, at: int) -> re.Match[str] | None:
+    """Find the name that a flag is made of, behind a place if it is there."""
+    pattern = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+    return pattern.search(said, at) or pattern.search(said) if name else None
 
 
 def _instead(piece: Piece, text: str) -> Piece:

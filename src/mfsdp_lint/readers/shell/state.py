@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from mfsdp_lint.core.recipe import Span
@@ -53,6 +54,24 @@ _MOST_CHARACTERS = 200_000
 Leaving = Literal["", "exit", "return", "break", "continue"]
 
 
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A file system of its own: the folder that a script starts in, and the paths of the tree at places in it, the
+    later the more they count.
+    """
+
+    folder: str
+    mounts: tuple[tuple[str, str], ...]
+
+    def paths(self, named: str) -> Iterator[str]:
+        """Yield the paths of the tree that a path may mean. (A file may be put into a folder that is there.)"""
+        place = posixpath.normpath(posixpath.join(self.folder, named))
+        for target, source in reversed(self.mounts):
+            inner = posixpath.relpath(place, target)
+            if not inner.startswith(".."):
+                yield source if inner in (".", posixpath.basename(source)) else posixpath.join(source, inner)
+
+
 @dataclass(slots=True)
 class State:
     """A way through a script.
@@ -67,7 +86,7 @@ class State:
     known; `traps` are the commands for the end of the script.
     `hidden` are, within a function, the outer variables that its local ones hide (None: there was none). `cluster`
     holds the variables as `ray start` has seen them: jobs of the cluster have these, and not those of the shell that
-    submits them.
+    submits them. `container` is the file system that the script sees, if that is not the tree.
     """
 
     variables: dict[str, Variable] = field(default_factory=dict)
@@ -89,6 +108,7 @@ class State:
     input: Text | None = None
     traps: tuple[Text, ...] = ()
     cluster: dict[str, Variable] | None = None
+    container: Container | None = None
 
     def fork(self) -> State:
         """Copy the state, to follow another way."""
@@ -284,7 +304,8 @@ def fewer_ways(ways: list[Ended], most: int = MOST_WAYS) -> list[Ended]:
 class Held:
     """The pieces of a script, and its environment as far as the file that holds it says.
 
-    `folder` is the one that it is started in, and `when` the way to it. `files` are texts that it finds under a path.
+    `folder` is the one that it is started in, and `when` the way to it. `files` are texts that it finds under a path,
+    `container` is the file system that it sees.
     """
 
     text: Text
@@ -292,6 +313,7 @@ class Held:
     folder: str | None = None
     when: tuple[str, ...] = ()
     files: Mapping[str, Text] = field(default_factory=dict)
+    container: Container | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ that it prints; None where that depends on an option, or a construct of its lang
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 import shlex
@@ -29,10 +30,11 @@ class OutputUnknown(Exception):
 
 
 def split_options(
-    arguments: Sequence[str], flags: str, valued: str = "", *, leading: bool = False
+    arguments: Sequence[str], flags: str, valued: str = "", *, leading: bool = False, repeated: str = ""
 ) -> tuple[dict[str, str], list[str]]:
     """Split arguments into options (of one letter) and operands, as getopt does; with `leading`, as the shell's own
-    commands do, which take no options behind an operand. Raises OutputUnknown for any other option.
+    commands do, which take no options behind an operand. The values of a `repeated` option are lines, of any other one
+    the last value counts. Raises OutputUnknown for any other option.
     """
     found: dict[str, str] = {}
     rest = list(arguments)
@@ -54,7 +56,8 @@ def split_options(
             if letter in valued:
                 if not letters and not rest:
                     raise OutputUnknown
-                found[letter], letters = letters or rest.pop(0), ""
+                value, letters = letters or rest.pop(0), ""
+                found[letter] = f"{found[letter]}\n{value}" if letter in repeated and letter in found else value
             elif letter in flags:
                 found[letter] = ""
             else:
@@ -164,6 +167,14 @@ def _bounded(text: str, flags: int = 0) -> Any:
 @cache
 def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> Any:
     """Compile a regular expression of POSIX."""
+    try:
+        return _bounded(_regular(said, extended=extended), re.IGNORECASE if ignores_case else 0)
+    except re.error:
+        raise OutputUnknown from None
+
+
+def _regular(said: str, *, extended: bool) -> str:
+    """Return a regular expression of POSIX as Python writes it."""
     found: list[str] = []
     pieces = re.compile(r"\\(?P<escaped>.)|(?P<set>\[\^?\]?(?:\[:\w+:\]|[^\]])*\])|(?P<other>.)", re.DOTALL)
     for piece in pieces.finditer(said):
@@ -186,10 +197,7 @@ def _pattern(said: str, *, extended: bool, ignores_case: bool = False) -> Any:
         else:
             special = piece["other"] in "+?|(){}"
             found.append(f"\\{piece['other']}" if special and not extended else piece["other"])
-    try:
-        return _bounded("".join(found), re.IGNORECASE if ignores_case else 0)
-    except re.error:
-        raise OutputUnknown from None
+    return "".join(found)
 
 
 def posix_pattern(said: str) -> Any:
@@ -201,18 +209,18 @@ def posix_pattern(said: str) -> Any:
 
 
 def _grep(arguments: Sequence[str], given: str | None, read: Read, *, extended: bool = False) -> str:
-    options, operands = split_options(arguments, "vEiFohwxnqP", "em")
-    if {"n", "q"} & options.keys():
-        raise OutputUnknown
+    options, operands = split_options(arguments, "vEiFohwxnqP", "em", repeated="e")
     said = options["e"] if "e" in options else operands.pop(0)
+    if {"n", "q"} & options.keys() or (len(operands) > 1 and "h" not in options):
+        raise OutputUnknown
     flags = re.IGNORECASE if "i" in options else 0
-    if "F" in options:
-        pattern = _bounded(re.escape(said), flags)
-    elif "P" in options:
+    if "P" in options:
         before, kept, after = said.partition(r"\K")
         pattern = _bounded(f"(?:{before})(?P<kept>{after})" if kept else said, flags)
-    else:
-        pattern = _pattern(said, extended=extended or "E" in options, ignores_case="i" in options)
+    else:  # each line is a pattern
+        is_extended = extended or "E" in options
+        lines = [re.escape(one) if "F" in options else _regular(one, extended=is_extended) for one in said.split("\n")]
+        pattern = _bounded(lines[0] if len(lines) == 1 else "|".join(f"(?:{one})" for one in lines), flags)
     if "w" in options or "x" in options:
         edge = ("^", "$") if "x" in options else (r"(?<!\w)", r"(?!\w)")
         pattern = _bounded(f"{edge[0]}(?:{pattern.pattern}){edge[1]}", flags)
@@ -490,13 +498,60 @@ def _getopt(arguments: Sequence[str], given: str | None, read: Read) -> str:
     return " --\n"
 
 
-def _query(arguments: Sequence[str], given: str | None, read: Read, *, scalars: bool = False) -> str:
-    """Print what `jq` or `yq` finds in a file."""
-    raw = any(re.fullmatch(r"-\w*[rj]\w*|--raw-output", each) for each in arguments)
-    rest = [each for each in arguments if not re.fullmatch(r"-[rcej]+|--raw-output|e|eval|--compact-output", each)]
+_QUERY_FLAGS = {
+    "--raw-output": "r",
+    "--join-output": "j",
+    "--compact-output": "c",
+    "--null-input": "n",
+    "--exit-status": "e",
+}
+
+
+def _query(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    """Print what `jq` finds in a file."""
+    rest = list(arguments)
+    flags: set[str] = set()
+    names: dict[str, Any] = {}
+    operands: list[str] = []
+    while rest:
+        word = rest.pop(0)
+        if word in ("--arg", "--argjson"):
+            name, value = rest.pop(0), rest.pop(0)
+            names[f"${name}"] = value if word == "--arg" else json.loads(value)
+        elif re.fullmatch(r"-[rcejn]+", word):
+            flags |= {*word[1:]}
+        elif word in _QUERY_FLAGS:
+            flags.add(_QUERY_FLAGS[word])
+        elif word.startswith("-"):
+            raise OutputUnknown
+        else:
+            operands.append(word)
+
+    def layout(value: Any) -> str:
+        if isinstance(value, str) and {"r", "j"} & flags:
+            return value
+        separators, indent = ((",", ":"), None) if "c" in flags else (None, 2)
+        return json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
+
+    text = None if "n" in flags else _texts(operands[1:], given, read)
+    found = query(operands[0], text, names, layout=layout)
+    if found is None:
+        raise OutputUnknown
+    return found.replace("\n", "") if "j" in flags else found
+
+
+def _yq(arguments: Sequence[str], given: str | None, read: Read) -> str:
+    """Print what `yq` finds in a file: a text or a number, as it has a layout of its own for the rest."""
+    rest = [each for each in arguments if not re.fullmatch(r"-[rej]+|--raw-output|e|eval", each)]
     if not rest or any(each.startswith("-") for each in rest):
         raise OutputUnknown
-    found = query(rest[0], _texts(rest[1:], given, read), raw=raw, scalars=scalars)
+
+    def layout(value: Any) -> str:
+        if isinstance(value, (dict, list)):
+            raise ValueError
+        return value if isinstance(value, str) else json.dumps(value)
+
+    found = query(rest[0], _texts(rest[1:], given, read), {}, layout=layout)
     if found is None:
         raise OutputUnknown
     return found
@@ -527,7 +582,7 @@ TEXT_PROGRAMS: dict[str, TextProgram] = {
     "wc": _wc,
     # (Without a command it prints the words of its input on a line.)
     "xargs": lambda arguments, given, read: " ".join(shlex.split(_texts((), given, read))) + "\n",
-    "yq": lambda arguments, given, read: _query(["-r", *arguments], given, read, scalars=True),
+    "yq": _yq,
 }
 
 

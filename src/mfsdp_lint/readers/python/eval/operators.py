@@ -44,6 +44,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Partial,
+    PartlyKnown,
     PathObject,
     SetObject,
     StandardObject,
@@ -423,6 +424,10 @@ def binary(interp: Interpreter, kind: type, left: Object, right: Object) -> Obje
         merged = DictObject(absorbed(interp, left.fields, right), interp.tick())
         merged.writes = {**left.writes, **right.writes}
         return merged
+    if kind is ast.Add and PartlyKnown in (type(left), type(right)):
+        texts = [each.said if isinstance(each, PartlyKnown) else each for each in (left, right)]
+        if isinstance(texts[0], str) and isinstance(texts[1], str) and len(texts[0]) + len(texts[1]) <= BIG:
+            return PartlyKnown(interp.tick(), texts[0] + texts[1])
     if isinstance(left, (*CONSTANTS, tuple)) and isinstance(right, (*CONSTANTS, tuple)):
         if too_big(kind, left, right):
             return interp.unknown("", not_none=True)
