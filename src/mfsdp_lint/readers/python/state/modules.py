@@ -409,6 +409,12 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _WRITES = re.compile(r"^[ \t]*(?:del\b|[A-Za-z_][\w.]*(?:\[[^\n]*\]|\.\w+)[^\n=]*=(?!=))", re.MULTILINE)
 _INDIRECT = frozenset(("sys", "setattr", "delattr", "patch", "mock", "exec", "import_module", "globals"))
 """Words with which the top level of a file may change other modules without the name of one of them."""
+_SETS_VARIABLE = re.compile(
+    r"\b(?:putenv|unsetenv|load_dotenv)\b|\bdel\b[^\n]*\benviron\b|\benviron[ \t]*(?:$|,|\)|\|="
+    r"|as\b|\[[^\n]*\][ \t]*[^\s=!<>]{0,2}=(?!=)|\.(?!get\b|copy\b|items\b|keys\b|values\b))",
+    re.MULTILINE,
+)
+"""Text that may set a variable of the process, or hands `os.environ` on."""
 
 _found_in: dict[str, tuple[str, tuple[Import, ...]]] = {}
 """The last imports of every file, with the text they are of: a run reads mostly unchanged files several times."""
@@ -580,7 +586,10 @@ class Programs:
                 reached.update(dict.fromkeys(files))
                 if files or self.is_upstream(each.module):
                     others.update(each.bound)
-            if _GUARD.match(statement) or statement.startswith(("import", "from")):
+            if _GUARD.match(statement):
+                continue
+            may_affect = may_affect or _SETS_VARIABLE.search(statement) is not None
+            if statement.startswith(("import", "from")):
                 continue
             acts = "(" in statement or _WRITES.search(statement) is not None
             may_affect = may_affect or (acts and not others.isdisjoint(_WORD.findall(statement)))
