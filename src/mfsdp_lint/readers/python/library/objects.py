@@ -9,6 +9,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write, write_around
 from mfsdp_lint.readers.python.eval.attributes import attributes_of, attributes_of_unknown, get_attribute, has_attribute
+from mfsdp_lint.readers.python.eval.class_views import order, own_attributes
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.iteration import called, special
 from mfsdp_lint.readers.python.eval.methods import method
@@ -151,7 +152,21 @@ def _vars(interp: Interpreter, call: Call) -> Object:
         return invoke(interp, written(interp, "builtins.names_of"), call.passing([owner]))
     if not call.arguments:
         return _locals(interp, call.passing([]))
-    return interp.unknown("vars()", not_none=True)
+    own = own_attributes(interp, owner)
+    return interp.unknown("vars()", not_none=True) if own is None else own
+
+
+@models("inspect.getmro")
+def _order(interp: Interpreter, call: Call) -> Object:
+    cls = interp.settle(call.argument(0, "cls"))
+    found = order(interp, cls) if isinstance(cls, ClassObject) else None
+    return interp.unknown("classes", not_none=True) if found is None else found
+
+
+@models("type.mro")
+def _order_in_a_list(interp: Interpreter, call: Call) -> Object:
+    found = _order(interp, call)
+    return ListObject(list(found), interp.tick()) if isinstance(found, tuple) else found
 
 
 @models("builtins.globals")
