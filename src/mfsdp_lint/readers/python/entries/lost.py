@@ -100,8 +100,13 @@ def _fails(interp: Interpreter, evaluation: Evaluation) -> bool:
         and not needs_arguments(entry)
         and reaches_upstream(interp, entry.module)
         and bool(endings)
-        and all(isinstance(each, Raised) and not isinstance(each.node, ast.Raise) for each in endings)
+        and all(isinstance(each, Raised) and _is_no_purpose(each) for each in endings)
     )
+
+
+def _is_no_purpose(error: Raised) -> bool:
+    """Tell whether an expression of the program failed."""
+    return not isinstance(error.node, ast.Raise) and error.module is not None and not error.module.written
 
 
 def _why(entry: Entry, endings: Sequence[Ending], out_of_sight: bool) -> Why:

@@ -23,7 +23,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, StarOut
-from mfsdp_lint.readers.python.values.markers import COPY_OF
+from mfsdp_lint.readers.python.values.markers import COPY_OF, METHOD_OF
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -51,7 +51,10 @@ def _getattr(interp: Interpreter, call: Call) -> Object:
         given = ([call.arguments[0], option, *call.arguments[2:]] for option in name.options)
         return join(interp, [_getattr(interp, call.passing(each)) for each in given])
     if not isinstance(name, str):
-        return join(interp, [*_parts(interp, call.arguments[0]), *call.arguments[2:], interp.unknown()])
+        method = interp.unknown()
+        method.fields[METHOD_OF] = call.arguments[0]
+        method.obstacle = obstacle_of(name)
+        return join(interp, [*_parts(interp, call.arguments[0]), *call.arguments[2:], method])
     if len(call.arguments) < 3:
         return get_attribute(interp, call.arguments[0], name, call.node, call.frame)
     owner = interp.settle(call.arguments[0])

@@ -52,7 +52,7 @@ FORMER: Final = Marker("former")
 CONFIGURATION: Final = Marker("configuration")
 """A result of code out of sight that was given a configuration: where it is launched, it is one."""
 METHOD_OF: Final = Marker("method of")
-"""An attribute that the class of an object has out of sight: that object, which a call of it may change."""
+"""An attribute or entry that is out of sight, or whose name is not known: its owner, which a call of it may change."""
 
 # Under `fields` of an unknown value, what it holds:
 REST: Final = Marker("rest")
