@@ -135,10 +135,13 @@ class Linter:
         return path in self._dependents
 
     def _is_theirs(self, path: str) -> bool:
-        """Tell whether the user asked to lint a file, or Python beside or above it."""
-        if path in self._paths:
+        """Tell whether the user asked to lint a file, or Python beside or above it; or whether it is data of a kind that
+        is told nowhere else.
+        """
+        kind = kind_of(path)
+        if path in self._paths or not kind:
             return True
-        if kind_of(path) == "python":
+        if kind == "python":
             return False
         return any(os.path.abspath(path).startswith(folder + os.sep) for folder in self._folders)
 
