@@ -405,8 +405,11 @@ def _blamed(hit: RuleMatch, settings: Sequence[Condition], is_linted: IsLinted) 
     found = []
     for path in (path for setting in settings for path in setting.deciding(hit.seen)):
         origin = hit.variant.origin(path)
-        if origin is not None and origin.how == "default" and (run := hit.seen.origin(path)) and run.how == "startup":
-            origin = run.earlier or origin  # start-up follows another setting, which may be written
+        if origin is None or origin.how == "default":
+            run = hit.seen.origin(path)
+            while run is not None and run.how == "startup":
+                run = run.earlier  # start-up follows another setting, which may be written
+            origin = run or origin
         places = origin.places(is_linted) if path in hit.witnesses and origin else []
         if origin and places:
             found.append((path, origin, places))
