@@ -314,7 +314,7 @@ def _origin(written: Origin | None, changes: Iterable[StartupChange], below: Set
     for change in changes:
         if origin is None or origin.how in ("default", "startup"):
             asked = (change.source,) if change.source else () if change.when is None else change.when.paths()
-            followed = below.origin(asked[0]) if len(asked) == 1 else None
+            followed = below.origin(next(iter(asked))) if len(asked) == 1 else None
             origin = followed if followed is not None and followed.how not in ("default", "startup") else origin
         if (place := change.place) is not None:
             span = Span(place.path, place.line, 1, place.line, 1)

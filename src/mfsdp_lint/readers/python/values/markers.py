@@ -54,6 +54,10 @@ CONFIGURATION: Final = Marker("configuration")
 METHOD_OF: Final = Marker("method of")
 """An attribute or entry that is out of sight, or whose name is not known: its owner, which a call of it may change."""
 
+# Among the variables of a process, with the name of one:
+PUT: Final = Marker("put")
+"""A variable that is set for the programs that are started, and not for the program itself."""
+
 # Under `fields` of an unknown value, what it holds:
 REST: Final = Marker("rest")
 """The parts that nobody had asked for when it was copied, which its copies share. With HAZY beside it they may have
