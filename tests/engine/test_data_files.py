@@ -51,6 +51,11 @@ def test_data_elsewhere_is_told_where_it_is_handed_on(tmp_path: Path) -> None:
     assert found(tmp_path, "../conf.json", "src").span.path.endswith("recipes.py")
 
 
+def test_data_elsewhere_in_a_folder_that_is_asked_for_is_the_place(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    assert found(tmp_path, "../conf.json", ".").span.path.endswith("conf.json")
+
+
 def test_what_is_told_in_a_file_that_nobody_edits_is_fixed_in_the_recipe(tmp_path: Path) -> None:
     fix = found(tmp_path, "conf.json", "src").fix
     assert fix is not None

@@ -72,6 +72,51 @@ def test_what_starts_no_training_is_no_run(project: Project, start: str) -> None
     assert runs(project, start) == []
 
 
+@pytest.mark.parametrize(
+    "start",
+    [
+        f'subprocess.run(["torchrun", "--nproc-per-node", 8, {FLAGS}])',
+        f'nodes = 2\nsubprocess.Popen(["torchrun", "--nnodes", nodes, {FLAGS}])',
+        f'subprocess.run(["torchrun", None, {FLAGS}])',
+        f'subprocess.run(["torchrun", {FLAGS}], env={{**os.environ, "OMP_NUM_THREADS": 8}})',
+        f'os.execvp("torchrun", ["torchrun", 8, {FLAGS}])',
+        f'os.environ["OMP_NUM_THREADS"] = 8\nsubprocess.run(["torchrun", {FLAGS}])',
+    ],
+)
+def test_what_is_no_text_is_refused(project: Project, start: str) -> None:
+    assert runs(project, start) == []
+    (refused,) = project.unfollowed("launch.py")
+    assert refused.certain
+    assert (refused.error, refused.message.partition(", ")[0]) in (
+        ("TypeError", "TypeError: expected str"),
+        ("TypeError", "TypeError: str expected"),
+    )
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        f'subprocess.run(["torchrun", "--nproc-per-node", str(8), {FLAGS}])',
+        f'subprocess.run(["torchrun", "--log-dir", Path("logs"), {FLAGS}])',
+        f'subprocess.run(["torchrun", load(8), {FLAGS}])',
+        f'size = 8 if load(8) else "8"\nsubprocess.run(["torchrun", "--nnodes", size, {FLAGS}])',
+    ],
+)
+def test_a_path_is_a_word_and_what_may_be_a_text_is_not_refused(project: Project, start: str) -> None:
+    runs(project, start)
+    assert not any(each.certain for each in project.unfollowed("launch.py"))
+
+
+def test_a_variable_that_is_put_is_there_for_the_started_program(project: Project) -> None:
+    start = f'subprocess.run(["torchrun", {FLAGS}])'
+    put = f'os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "8"\nos.putenv("CUDA_DEVICE_MAX_CONNECTIONS", "1")\n{start}'
+    assert run(project, put).setting(DEVICES).value == Known("1")
+    since = f'os.putenv("CUDA_DEVICE_MAX_CONNECTIONS", "1")\nos.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "8"\n{start}'
+    assert run(project, since).setting(DEVICES).value == Known("8")
+    copied = f'os.putenv("CUDA_DEVICE_MAX_CONNECTIONS", "1")\nenv = dict(os.environ)\n{start[:-1]}, env=env)'
+    assert run(project, copied).setting(DEVICES).value != Known("1")
+
+
 def test_the_environment_is_that_of_the_moment_of_the_launch(project: Project) -> None:
     first, second = runs(
         project,

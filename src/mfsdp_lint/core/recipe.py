@@ -39,6 +39,10 @@ class CallSite:
     function: str
 
 
+COMPREHENSION = "<comprehension>"
+"""The function that the element of a comprehension stands in: every element has its value from there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A text that a written value comes from, and the function that it stands in ("" at the top level)."""
@@ -108,10 +112,11 @@ class Origin:
     def places(self, wanted: Callable[[str], bool]) -> list[Source]:
         """Return the places in the `wanted` files where the value could be changed.
 
-        The text that decides the value is first, the write last.
+        The text that decides the value is first, the write last. Between them, what only hands on is left out.
         """
         own = () if self.upstream else (Source(self.point, self.function),)
-        return [place for place in reversed((*own, *self.sources)) if wanted(place.span.path)]
+        decisive = [each for each in self.sources[:-1] if each.function != COMPREHENSION]
+        return [place for place in reversed((*own, *decisive, *self.sources[-1:])) if wanted(place.span.path)]
 
     def chain(self) -> list[Origin]:
         """Return this write and the writes that it replaced, the oldest first."""

@@ -107,7 +107,8 @@ class Linter:
         dependents = frozenset(file.path for file in self.question.dependents)
         object.__setattr__(self, "_dependents", dependents)
         object.__setattr__(self, "_users", dependents.union(file.path for file in self.question.launchers))
-        object.__setattr__(self, "_folders", frozenset(os.path.dirname(os.path.abspath(path)) for path in paths))
+        beside = frozenset(os.path.dirname(os.path.abspath(path)) for path in paths)
+        object.__setattr__(self, "_folders", beside.union(map(os.path.abspath, self.question.folders)))
 
     @property
     def target(self) -> Target:
@@ -135,7 +136,7 @@ class Linter:
         return path in self._dependents
 
     def _is_theirs(self, path: str) -> bool:
-        """Tell whether the user asked to lint a file, or Python beside or above it."""
+        """Tell whether the user asked to lint a file, or Python beside or above it, or its folder."""
         if path in self._paths:
             return True
         if kind_of(path) == "python":

@@ -114,15 +114,16 @@ def _turned_on(recipe: Recipe, then: Recipe, name: str, value: str) -> Iterator[
 class Question:
     """The inputs that decide which files are read, except the texts.
 
-    `files` are read whole; `addresses` are single functions, which may be in other files, the `named` ones. `beside`
-    are files that another question asks for: where they are imported they appear under these paths. `numbered` are
-    single recipes of `files` (`launch.sh[2]`): nothing else in these files is looked at. `launchers` are files that
-    nobody asked for: only the runs that they make of the files are looked at. `dependents` are files that nobody asked
-    for, and that use the files: they are read whole. With `tells_of_users`, what the files break in these and in the
-    launchers is told. `front_end` is the framework whose configurations the YAML files are, where the options name it.
-    With `only_runs`, code that starts no run is not looked at: nobody asks for a recipe by itself. `command_line`
-    overrides settings of every recipe. `unsaved` are texts in front of the files. `also` are the other versions of a
-    range, of which `target` is the newest; `remarks` are notes about them for the user.
+    `files` are read whole; they are all that there are in the `folders`, and others; `addresses` are single functions,
+    which may be in other files, the `named` ones. `beside` are files that another question asks for: where they are
+    imported they appear under these paths. `numbered` are single recipes of `files` (`launch.sh[2]`): nothing else in
+    these files is looked at. `launchers` are files that nobody asked for: only the runs that they make of the files are
+    looked at. `dependents` are files that nobody asked for, and that use the files: they are read whole. With
+    `tells_of_users`, what the files break in these and in the launchers is told. `front_end` is the framework whose
+    configurations the YAML files are, where the options name it. With `only_runs`, code that starts no run is not
+    looked at: nobody asks for a recipe by itself. `command_line` overrides settings of every recipe. `unsaved` are
+    texts in front of the files. `also` are the other versions of a range, of which `target` is the newest; `remarks`
+    are notes about them for the user.
     """
 
     target: Target
@@ -141,6 +142,7 @@ class Question:
     front_end: str | None = None
     only_runs: bool = False
     unsaved: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -222,6 +224,7 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
         numbered=asked.numbered,
         front_end=_front_end(options.front_end),
         unsaved=dict([*options.unsaved, *([(options.paths[0], options.stdin)] if options.stdin is not None else [])]),
+        folders=tuple(filter(disk.is_folder, options.paths)),
     )
     return asking, asked.problems
 

@@ -83,7 +83,10 @@ def _followed(path: str, asked: ToRead, ran: Ran) -> ShellRead:
     from mfsdp_lint.readers.shell.read import read_shell
 
     programs = programs_of(asked, ran)
-    return read_shell(path, commands(path, programs), asked.target, asked.sources, programs)
+    refused: list[Unfollowed] = []
+    started = commands(path, programs, refused=refused)
+    read = read_shell(path, started, asked.target, asked.sources, programs)
+    return replace(read, unfollowed=[*read.unfollowed, *refused])
 
 
 def _may_start(path: str, asked: ToRead) -> bool:

@@ -374,9 +374,22 @@ def _unshared(
     """Find the settings that can be changed without harm to other variants, with the places where they can."""
     found = []
     for path, origin, places in blamed:
-        harmless = [place for place in places if writes.only_broken(hit.rule.code, path, place.span, excused)]
+        harmless = [
+            place
+            for place in places
+            if writes.only_broken(hit.rule.code, path, place.span, excused) and not _hands_on(hit, path, place.span)
+        ]
         found += [(path, origin, harmless)] if harmless else []
     return found
+
+
+def _hands_on(hit: RuleMatch, path: str, span: Span) -> bool:
+    """Tell whether another setting has another value from a text, which then says neither: it hands both on."""
+    return any(
+        span in hit.variant.settings.taken_from(other)[1] and hit.variant.value(other) != hit.variant.value(path)
+        for other in hit.witnesses
+        if other != path
+    )
 
 
 def _at(path: str, origin: Origin, place: Source) -> Primary:
@@ -392,8 +405,11 @@ def _blamed(hit: RuleMatch, settings: Sequence[Condition], is_linted: IsLinted) 
     found = []
     for path in (path for setting in settings for path in setting.deciding(hit.seen)):
         origin = hit.variant.origin(path)
-        if origin is not None and origin.how == "default" and (run := hit.seen.origin(path)) and run.how == "startup":
-            origin = run.earlier or origin  # start-up follows another setting, which may be written
+        if origin is None or origin.how == "default":
+            run = hit.seen.origin(path)
+            while run is not None and run.how == "startup":
+                run = run.earlier  # start-up follows another setting, which may be written
+            origin = run or origin
         places = origin.places(is_linted) if path in hit.witnesses and origin else []
         if origin and places:
             found.append((path, origin, places))

@@ -17,7 +17,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, OneOf, Unknown, Value, join, possible, same
 from mfsdp_lint.megatron.conditions.language import Condition
-from mfsdp_lint.megatron.startup import OBJECT, Phase, StartupStep, UpstreamLine, rare, startup
+from mfsdp_lint.megatron.startup import OBJECT, Phase, Source, StartupStep, UpstreamLine, rare, startup
 from mfsdp_lint.megatron.versions import Target
 
 WORLD_SIZE = "run.world_size"
@@ -32,7 +32,8 @@ _SECTIONS = ("mixed_precision", "comm_overlap")
 class StartupChange:
     """A setting that start-up changes: what it was before the step named, what it is after it, and upstream's line.
 
-    `when` is the condition for which start-up does so, if there is one.
+    `when` is the condition for which start-up does so, if there is one; `source` the setting that the value is made
+    of, where that is one alone.
     """
 
     path: str
@@ -42,6 +43,7 @@ class StartupChange:
     phase: Phase
     place: UpstreamLine | None
     when: Condition | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +199,11 @@ class _StartupRun:
         self.values = settings.values
         if world_size is not None:
             self.values[WORLD_SIZE] = Known(world_size)
+        self.sources: dict[str, str] = {}
+        """The settings that start-up's own facts are made of."""
         for section in _SECTIONS:
             self.values[f"startup.{section}"] = _kind(written.value(section))
+            self.sources[f"startup.{section}"] = section
         self.changes: list[StartupChange] = []
         self.seen: dict[Phase, _Seen] = {}
         self.phase: Phase = "update"
@@ -215,13 +220,9 @@ class _StartupRun:
         maybe = maybe or step.uncertain
         if step.phase != self.phase:
             self.begin(step.phase)
-        if len(step.writes) == 1:
-            ((path, source),) = step.writes
-            self.write(step, path, source(self.value), maybe)
-        elif step.writes:
-            # What is written at once is read at once: a row is looked up by the name that it replaces.
-            for path, after in [(path, source(self.value)) for path, source in step.writes]:
-                self.write(step, path, after, maybe)
+        # What is written at once is read at once: a row is looked up by the name that it replaces.
+        for path, (after, source) in [(path, self.read(source)) for path, source in step.writes]:
+            self.write(step, path, after, maybe, source)
         for path, other in step.copies:
             self.copy(step, path, other, maybe)
         if step.spread is not None:
@@ -237,22 +238,37 @@ class _StartupRun:
         if phase != "after":
             self.phase = phase
 
-    def write(self, step: StartupStep, path: str, after: Value, maybe: bool) -> None:
+    def read(self, source: Source) -> tuple[Value, str]:
+        """Return the value that a step writes, and the setting that it is made of, if that is one alone."""
+        asked: dict[str, None] = {}
+
+        def value(path: str) -> Value:
+            asked[path] = None
+            return self.value(path)
+
+        found = source(value)
+        return found, next(iter(asked)) if len(asked) == 1 else ""
+
+    def write(self, step: StartupStep, path: str, after: Value, maybe: bool, source: str = "") -> None:
         before = self.value(path)
+        source = self.sources.get(source, "" if source.startswith(_FACTS) else source)
+        if path.startswith(_FACTS):
+            self.sources[path] = source
         if maybe:
             after = join((before, after))
         if before is after or _equal(before, after):
             return
         self.values[path] = after
         if not path.startswith(_FACTS):
-            self.changes.append(StartupChange(path, before, after, step.name, step.phase, step.place, step.when))
+            change = StartupChange(path, before, after, step.name, step.phase, step.place, step.when, source)
+            self.changes.append(change)
 
     def copy(self, step: StartupStep, path: str, source: str, maybe: bool) -> None:
         """Write what another setting is, unless that is None."""
         given = self.value(source)
         if given != NONE:
             may_be_none = type(given) is Unknown or (type(given) is OneOf and None in given.values)
-            self.write(step, path, given, maybe or may_be_none)
+            self.write(step, path, given, maybe or may_be_none, source)
 
     def spread(self, step: StartupStep, source: str, section: str, maybe: bool) -> None:
         """Give a section what another has and it has not. What nothing is known of has nothing."""
@@ -292,13 +308,14 @@ def _kind(section: Value) -> Value:
 
 def _origin(written: Origin | None, changes: Iterable[StartupChange], below: Settings) -> Origin | None:
     """Return the origin of a changed value. Where nobody wrote the setting, the one that start-up follows is behind it
-    (`--recompute-activations`).
+    (`--recompute-activations`, `comm_overlap`).
     """
     origin = written
     for change in changes:
-        asked = () if change.when is None or (origin is not None and origin.how != "default") else change.when.paths()
-        followed = [below.origin(path) for path in asked] if len(asked) == 1 else []
-        origin = next((each for each in followed if each is not None and each.how == "assigned"), origin)
+        if origin is None or origin.how in ("default", "startup"):
+            asked = (change.source,) if change.source else () if change.when is None else change.when.paths()
+            followed = below.origin(next(iter(asked))) if len(asked) == 1 else None
+            origin = followed if followed is not None and followed.how not in ("default", "startup") else origin
         if (place := change.place) is not None:
             span = Span(place.path, place.line, 1, place.line, 1)
             origin = Origin(

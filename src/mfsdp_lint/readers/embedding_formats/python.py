@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.recipe import Origin, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.megatron.vocabulary import table
@@ -24,6 +24,7 @@ from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
+from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
@@ -33,6 +34,7 @@ from mfsdp_lint.readers.python.state.paths import (
     Command,
     OutOfSteps,
     Raised,
+    Refused,
     Said,
     with_room,
 )
@@ -50,9 +52,11 @@ _DATA = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".ini", ".cfg", ".en
 _SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
 
-def commands(path: str, programs: Programs, given: Given | None = None) -> Sequence[Held | HeldCommand]:
+def commands(
+    path: str, programs: Programs, given: Given | None = None, refused: list[Unfollowed] | None = None
+) -> Sequence[Held | HeldCommand]:
     """Return the commands that a script starts, on every path; none where the file is no script. It is started with
-    the words and variables that are `given`, or without any.
+    the words and variables that are `given`, or without any. `refused` receives what surely fails before it starts.
     """
     asked = programs.asked
     finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
@@ -61,7 +65,7 @@ def commands(path: str, programs: Programs, given: Given | None = None) -> Seque
     interp = _Watching(finder, asked.knowledge(), outside=asked.environment)
     interp.patience, interp.given = LONG_PATIENCE, given
     with without_collection():
-        return _commands(interp, path, programs)
+        return _commands(interp, path, programs, [] if refused is None else refused)
 
 
 class _Watching(Interpreter):
@@ -76,18 +80,20 @@ class _Watching(Interpreter):
 
 
 @with_room
-def _commands(interp: Interpreter, path: str, programs: Programs) -> list[Held | HeldCommand]:
+def _commands(
+    interp: Interpreter, path: str, programs: Programs, refused: list[Unfollowed]
+) -> list[Held | HeldCommand]:
     module = interp.finder.load(path)
     if module is None:
         return []
     # What a file only makes, others may start: Airflow imports it.
     entry = entries.script(interp, module) or entries.Entry(module.name.rpartition(".")[2], module, "script", 1)
-    found = _started_by(interp, entry, path, programs)
+    found = _started_by(interp, entry, path, programs, refused)
     if not found:
         text = interp.finder.sources.text_or_none(path) or ""
         for each in entries.functions(interp, module):
             if each.function is not None and _is_called_out_of_sight(each.function.node, text):
-                found += _started_by(interp, replace(each, wrapper=None), path, programs)
+                found += _started_by(interp, replace(each, wrapper=None), path, programs, refused)
     return found
 
 
@@ -101,7 +107,9 @@ def _is_called_out_of_sight(function: ast.AST, text: str) -> bool:
     return bool(is_handed_on and MENTIONS_LAUNCHER.search(ast.get_source_segment(text, function) or ""))
 
 
-def _started_by(interp: Interpreter, entry: entries.Entry, path: str, programs: Programs) -> list[Held | HeldCommand]:
+def _started_by(
+    interp: Interpreter, entry: entries.Entry, path: str, programs: Programs, refused: list[Unfollowed]
+) -> list[Held | HeldCommand]:
     """Return the commands that a script, or a function of it, starts on every path."""
     found: list[Held | HeldCommand] = []
     pending: list[tuple[bool, ...]] = [()]
@@ -112,11 +120,15 @@ def _started_by(interp: Interpreter, entry: entries.Entry, path: str, programs: 
         interp.begin(prefix)
         # Programs that were started before it ended are started.
         with suppress(Raised, RecursionError, OutOfSteps, CannotJoin):
-            if entry.function is None:
-                running.run_script(interp, entry, {})
-            else:
-                arguments, unknown = running.arguments_of(interp, entry)
-                running.call_function(interp, entry, {**dict(_by_default(interp, entry)), **arguments}, unknown)
+            try:
+                if entry.function is None:
+                    running.run_script(interp, entry, {})
+                else:
+                    arguments, unknown = running.arguments_of(interp, entry)
+                    running.call_function(interp, entry, {**dict(_by_default(interp, entry)), **arguments}, unknown)
+            except Refused as error:
+                refused += _refusal(interp, entry, path, error)
+                raise
         pending += running.other_sides(interp, prefix)
         files: dict[str, Text] = {}
         for command in interp.path.launches.commands:
@@ -138,6 +150,16 @@ def _by_default(interp: Interpreter, entry: entries.Entry) -> Iterator[tuple[str
         default = interp.settle(entries.default(entry, name))
         if isinstance(default, CONSTANTS):
             yield name, Option(interp.tick(), name, default)
+
+
+def _refusal(interp: Interpreter, entry: entries.Entry, path: str, error: Refused) -> Iterator[Unfollowed]:
+    """Yield the failure of a script that surely gives a program, or its own environment, what is no text."""
+    if error.module is None or error.module.path != path or error.keyword or error.lacking or interp.path.taken:
+        return
+    spans = Spans(interp)
+    span = spans.of(error.module, error.node)
+    text, name = f"{error.name}: {error.text}", entry.qualified_name
+    yield Unfollowed(entry.name, name, path, span.line, "launch", "raises", text, span, error=error.name, certain=True)
 
 
 class _PlacedCommand:

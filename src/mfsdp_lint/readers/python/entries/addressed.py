@@ -219,6 +219,7 @@ class Programs:
         module = interp.finder.load(path)
         if module is not None and os.path.abspath(path) in interp.leading:
             with interp.started(given):
+                interp.begin(())
                 import_now(interp, module)
         started = NOTHING if module is None else self._run(interp, module, given)
         if self.asked.relevance.reaches(path):

@@ -307,13 +307,18 @@ def configures(interp: Interpreter, module: Module, node: ast.AST) -> bool:
     Functions inside it are not looked at. A called name is known by its import: a recipe or a launcher of upstream, a
     class of configurations.
     """
-    if not interp.finder.relevance.reaches(module.path, _names_upstream):
+    if not reaches_upstream(interp, module):
         return False
     imports = _imports(interp, module)
     return any(
         _is_telling(interp, module, imports, inner.func) if isinstance(inner, ast.Call) else _changes(inner)
         for inner in _own(node)
     )
+
+
+def reaches_upstream(interp: Interpreter, module: Module) -> bool:
+    """Tell whether a file names upstream, or imports one that does."""
+    return interp.finder.relevance.reaches(module.path, _names_upstream)
 
 
 def _names_upstream(text: str) -> bool:

@@ -1,8 +1,9 @@
 """Interpreters for programs: programs are evaluated together where modules hold the same objects.
 
 Modules are evaluated once for all programs that have them. Importing a file can change the objects of other modules,
-as where it replaces a function of a library or enters itself into a registry. The programs that have such a file are
-evaluated by an interpreter of their own, which runs it where they import it. All others know nothing of it.
+as where it replaces a function of a library or enters itself into a registry; or a variable of the process that other
+modules ask for. The programs that have such a file are evaluated by an interpreter of their own, which runs it where
+they import it. All others know nothing of it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from mfsdp_lint.readers.python.values.code import Module
 
 @dataclass(frozen=True, slots=True)
 class ImportEffects:
-    """Effects of importing the `suspects`: the files that `affected` other modules, each with the changed names, and
-    the files that each imports by `computed` names.
+    """Effects of importing the `suspects`: the files that `affected` other modules, each with the changed names, those
+    `setting` variables of the process, each with these, and the files that each imports by `computed` names.
     """
 
     suspects: tuple[str, ...]
     affected: Mapping[str, set[str]]
+    setting: Mapping[str, set[str]]
     computed: Mapping[str, list[str]]
 
 
@@ -54,35 +56,40 @@ class Interpreters:
         self._own: dict[str, Interpreter] = {}
         self._checked = own
         self.effects = known if known is not None and is_sure else self._effects(own, faults, known)
-        affected = self.effects.affected
-        if not affected:
+        affected, setting = self.effects.affected, self.effects.setting
+        if not affected and not setting:
             return
         # What was tried out there left its traces.
         self.shared = make()
         self.shared.followed = frozenset()
         programs = self.shared.programs
         programs.computed.update(self.effects.computed)
-        words = frozenset[str]().union(*affected.values())
-        changing = {path: os.path.abspath(path) in affected for each in own for path in programs.reach(each)}
-        says = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, words)))})\b") if words else None
-        telling = {path for path, changes in changing.items() if changes or (says and says.search(self._text(path)))}
+        files = {each: os.path.abspath(each) for path in own for each in programs.reach(path)}
+        names = {file: affected.get(file, set()) | setting.get(file, set()) for file in (*affected, *setting)}
+        words = "|".join(sorted(map(re.escape, frozenset[str]().union(*names.values()))))
+        says = re.compile(rf"\b(?:{words})\b")
+        said = {each: frozenset(says.findall(self._text(each))) if words else frozenset() for each in files}
         for path in own:
-            found = {os.path.abspath(each) for each in programs.reach(path) if changing[each]}
+            reach, ran = programs.reach(path), programs.files(path)
+            sets = {each for each in reach if files[each] in setting}
+            asked = {each for each in sets if any(said[by] & setting[files[each]] for by in reach if by != each)}
+            found = {files[each] for each in reach if files[each] in affected or each in asked}
+            changed = frozenset[str]().union(*(names[each] for each in found))
+            telling = {each for each in reach if files[each] in found or said[each] & changed}
+            interp = self.shared
             if found:
-                files = programs.files(path)
-                followed = found & set(map(os.path.abspath, files))
+                followed = found & {files[each] for each in ran}
                 # Programs that run these in the same order find the same.
                 order = tuple(each for each in programs.order(path) if each in telling), frozenset(found - followed)
-                interp = self._apart.get(order)
-                if interp is None:
+                if order not in self._apart:
                     interp = self._apart[order] = make()
                     interp.followed = frozenset(followed)
                     interp.within_functions = frozenset(found - followed)
-                    interp.contested = frozenset[str]().union(*(affected[each] for each in found))
-                interp.leading |= {
-                    os.path.abspath(each) for each in files if not telling.isdisjoint(programs.files(each))
-                }
-                self._own[path] = interp
+                    interp.contested = changed
+                interp = self._own[path] = self._apart[order]
+            starts = telling | sets
+            interp.leading |= {files[each] for each in ran if not starts.isdisjoint(programs.files(each))}
+            interp.within_functions |= {files[each] for each in sets.difference(ran)}
 
     def of(self, path: str) -> Interpreter:
         """Return the interpreter that evaluates the program of a file."""
@@ -104,16 +111,19 @@ class Interpreters:
         return users
 
     def begin(self, module: Module) -> None:
-        """Import a file, and the packages that it lies in before it, where that may change what other modules hold."""
+        """Import a file, and the packages that it lies in before it, where that may change what other modules hold, or
+        variables of the process.
+        """
         interp = self.of(module.path)
-        if interp is not self.shared:
+        if interp.leading:
+            interp.begin(())
             for path in (*interp.programs.packages(module.path), module.path):
                 found = interp.finder.load(path)
                 if found is not None and os.path.abspath(path) in interp.leading:
                     import_now(interp, found)
 
     def _effects(self, paths: Iterable[str], faults: Faults, known: ImportEffects | None) -> ImportEffects:
-        """Find the files whose import changes the objects of other modules, by importing all that may do so."""
+        """Find the files whose import changes the objects of other modules, or variables, by importing all that may."""
         interp = self.shared
         suspects = tuple(interp.programs.suspects(paths))
         if known is not None and known.suspects == suspects:
@@ -123,11 +133,13 @@ class Interpreters:
             with faults.contained(path):
                 module = interp.finder.load(path)
                 if module is not None:
+                    interp.begin(())
                     import_now(interp, module)
                     interp.pay()
             pending += [each for each in interp.programs.computed.get(path, ()) if each not in pending]
         affected = {path: names for path, names in interp.affected.items() if not self._is_upstream(path)}
-        return ImportEffects(suspects, affected, interp.programs.computed)
+        setting = {path: names for path, names in interp.setting.items() if not self._is_upstream(path)}
+        return ImportEffects(suspects, affected, setting, interp.programs.computed)
 
     def _is_upstream(self, path: str) -> bool:
         module = self.shared.finder.by_path.get(path)

@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.entries.entries import (
     leads_to_run,
     needs_arguments,
     open_parameters,
+    reaches_upstream,
 )
 from mfsdp_lint.readers.python.entries.running import Ending, Evaluation
 from mfsdp_lint.readers.python.entries.testing import is_test, is_test_name
@@ -40,7 +41,7 @@ def lost(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> Unfollowe
     entry, endings = evaluation.entry, evaluation.endings
     if entry.function is not None and _loses_no_run(interp, entry, entry.function):
         return None
-    by_text = entry.function is not None and _says_so(interp, entry, entry.function)
+    by_text = entry.function is not None and (_says_so(interp, entry, entry.function) or _fails(interp, evaluation))
     if not by_text and interp.path.limit < STEP_LIMIT:
         return None
     why = _why(entry, endings, evaluation.out_of_sight)
@@ -87,6 +88,25 @@ def _says_so(interp: Interpreter, entry: Entry, function: Function) -> bool:
     if entry.cls is None and "." in entry.name:
         return entry.partial is None and configures(interp, function.module, function.node)
     return leads_to_configuration(interp, function)
+
+
+def _fails(interp: Interpreter, evaluation: Evaluation) -> bool:
+    """Tell whether a function of a file about training fails by itself, though it raises nothing on purpose: whether
+    it configures something cannot be seen then.
+    """
+    entry, endings = evaluation.entry, evaluation.endings
+    return (
+        entry.cls is None
+        and not needs_arguments(entry)
+        and reaches_upstream(interp, entry.module)
+        and bool(endings)
+        and all(isinstance(each, Raised) and _is_no_purpose(each) for each in endings)
+    )
+
+
+def _is_no_purpose(error: Raised) -> bool:
+    """Tell whether an expression of the program failed."""
+    return not isinstance(error.node, ast.Raise) and error.module is not None and not error.module.written
 
 
 def _why(entry: Entry, endings: Sequence[Ending], out_of_sight: bool) -> Why:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ from mfsdp_lint.readers.python.entries.testing import case_of, fixture, is_test,
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, configures_run, is_container
-from mfsdp_lint.readers.python.eval.imports import ensure_ran, file_of, resolve_global
+from mfsdp_lint.readers.python.eval.imports import ensure_ran, file_of, resolve_global, take_variables
 from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.eval.unfollowed import is_taken_for_one
 from mfsdp_lint.readers.python.export.nemo import tree_of_run
@@ -428,11 +429,12 @@ def other_sides(interp: Interpreter, prefix: tuple[bool, ...]) -> list[tuple[boo
 
 def _import(interp: Interpreter, module: Module) -> None:
     """Set the variables that importing a function's module sets: the process that runs the function has imported it."""
+    for path in interp.programs.packages(module.path):
+        package = interp.finder.load(path) if os.path.abspath(path) in interp.leading else None
+        if package is not None:
+            take_variables(interp, package)
     ensure_ran(interp, module)
-    if module.environment is not None:
-        environment = interp.path.environment
-        environment.fields.update(module.environment.fields)
-        environment.writes.update(module.environment.writes)
+    take_variables(interp, module)
 
 
 def _recipes(

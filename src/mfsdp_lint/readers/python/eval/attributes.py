@@ -7,9 +7,9 @@ from typing import Any
 
 from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.eval import standard_objects
+from mfsdp_lint.readers.python.eval.class_views import direct_bases, order, own_attributes
 from mfsdp_lint.readers.python.eval.classes import (
     GENERATED_INIT,
-    bases,
     enum_members,
     fields_of,
     generated_init,
@@ -356,7 +356,8 @@ def _class_attribute(interp: Interpreter, cls: ClassObject, name: str, node: Any
     if name == "__module__":
         return cls.module.name
     if name == "__mro__":
-        return tuple(mro(interp, cls))
+        found = order(interp, cls)
+        return interp.unknown(f"{cls.name}.__mro__", not_none=True) if found is None else found
     if name == "__dataclass_fields__" and has_fields(interp, cls):
         key = (name, cls)
         if key not in interp.memo:
@@ -367,11 +368,17 @@ def _class_attribute(interp: Interpreter, cls: ClassObject, name: str, node: Any
     if name == "__init__" and (filled := generated_init(interp, cls)) is not None:
         return Partial(External(GENERATED_INIT), [filled], {})
     if name == "__bases__":
-        return tuple(bases(interp, cls))
+        return direct_bases(interp, cls)
+    if name == "__dict__":
+        return (
+            interp.unknown(f"vars({cls.name})", not_none=True) if (own := own_attributes(interp, cls)) is None else own
+        )
     meta = metaclass(interp, cls)
     attribute = lookup(interp, meta, name)[0] if isinstance(meta, ClassObject) else MISSING
     if attribute is not MISSING:
         return _bind(interp, attribute, cls, meta, node, frame)
+    if name == "mro":
+        return Partial(Native("type.mro", LIBRARY["type.mro"]), [cls], {})
     if name in OF_OBJECTS:
         return External(f"object.{name}")
     if cls.given_by is not None or opaque(interp, cls) or name.startswith("__"):
@@ -447,7 +454,7 @@ def has_attribute(interp: Interpreter, value: Object, name: str, node: Any, fram
     if isinstance(value, Unknown) and interp.settle(value) is value:
         return True if name in value.writes else None
     if isinstance(value, External):
-        return None
+        return hasattr(object, name) if value.name == "object" else None
     if isinstance(value, Instance):
         if name in value.fields:
             found = value.fields[name]
@@ -483,15 +490,23 @@ def _module_attribute(interp: Interpreter, value: Module, name: str, node: Any, 
     return module_attribute(interp, value, name)
 
 
+def _external_attribute(interp: Interpreter, value: External, name: str, node: Any, frame: Frame) -> Object:
+    if name == "__name__":
+        return value.name.rpartition(".")[2]
+    if name == "__dict__" and (own := own_attributes(interp, value)) is not None:
+        return own
+    if value.name == "object" and not hasattr(object, name):
+        raise Raised("AttributeError", f"type object 'object' has no attribute '{name}'")
+    return outside(interp, value.name, name)
+
+
 READERS: ByType[Callable[[Interpreter, Any, str, Any, Frame], Object]] = ByType()
 """Functions that read an attribute of each kind of value."""
 READERS.update(
     {
         Unknown: _unknown_attribute,
         Module: _module_attribute,
-        External: lambda interp, value, name, node, frame: (
-            value.name.rpartition(".")[2] if name == "__name__" else outside(interp, value.name, name)
-        ),
+        External: _external_attribute,
         ClassObject: _class_attribute,
         Choice: lambda interp, value, name, node, frame: over_options(
             interp, value, lambda option: get_attribute(interp, option, name, node, frame)

@@ -31,6 +31,7 @@ from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, plai
 from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, NOT, QUESTION
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
+    Bound,
     Choice,
     DictObject,
     EnumMember,
@@ -38,6 +39,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Option,
+    Partial,
     Unknown,
     derived,
     identical,
@@ -379,9 +381,11 @@ def _has_effect(interp: Interpreter, mark: int, started: int) -> bool:
 
 
 def _is_object(value: Object) -> bool:
-    """Tell whether the identity of a value matters: a write to `config or default()` is a write to one of the two."""
+    """Tell whether the identity of a value matters: a write to `config or default()` is a write to one of the two, and
+    a call of `hook or config.update` may change what the method belongs to.
+    """
     options = value.options if isinstance(value, Choice) else (value,)
-    return any(isinstance(option, (Instance, DictObject, ListObject)) for option in options)
+    return any(isinstance(option, (Instance, DictObject, ListObject, Bound, Partial)) for option in options)
 
 
 def _connected_either_way(

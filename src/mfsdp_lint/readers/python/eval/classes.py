@@ -483,9 +483,28 @@ def _of_bits(interp: Interpreter, cls: ClassObject, value: int) -> EnumMember:
     known = next((member for member in members.values() if bits_of(interp, member) == value), None)
     key = ("flags", cls, value)
     if known is None and key not in interp.memo:
-        names = [name for name, member in members.items() if (bits_of(interp, member) or 0) & value]
+        names = [member.name for member in single_flags(interp, cls) or () if (bits_of(interp, member) or 0) & value]
         interp.memo[key] = EnumMember(cls, "|".join(names), value)
     return known or interp.memo[key]
+
+
+def listed_members(interp: Interpreter, cls: ClassObject) -> list[EnumMember] | None:
+    """List the members that a walk over an enumeration gives: none twice, and of flags those of one bit alone.
+
+    So does Python from 3.11 on. None where the numbers of flags are not known.
+    """
+    if has_base(interp, cls, *FLAGS):
+        return single_flags(interp, cls)
+    return list(dict.fromkeys(enum_members(interp, cls).values()))
+
+
+def single_flags(interp: Interpreter, cls: ClassObject) -> list[EnumMember] | None:
+    """List the flags of one bit, in the order of their definition; None where a number is not known."""
+    members = dict.fromkeys(enum_members(interp, cls).values())
+    numbers = {member: bits_of(interp, member) for member in members}
+    if None in numbers.values():
+        return None
+    return [member for member, number in numbers.items() if number and not number & (number - 1)]
 
 
 def bits_of(interp: Interpreter, member: EnumMember) -> int | None:

@@ -322,6 +322,7 @@ def _watches(node: ast.ClassDef) -> bool:
 def announce(interp: Interpreter, cls: ClassObject, frame: Frame) -> Object:
     """Run what the definition of a class runs; the class."""
     assert cls.node is not None
+    namespace(interp, cls)
     keywords = {each.arg: evaluate(interp, each.value, frame) for each in cls.node.keywords if each.arg}
     keywords.pop("metaclass", None)
     meta = metaclass(interp, cls)

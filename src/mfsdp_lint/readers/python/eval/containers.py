@@ -18,7 +18,14 @@ from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, over_options
 from mfsdp_lint.readers.python.state.variables import argv, copied_environment, is_environment, no_text, variable, words
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, plain
-from mfsdp_lint.readers.python.values.markers import EITHER, FACTORY, MAY_HAVE_CHANGED, QUESTION, UNKNOWN_KEYS
+from mfsdp_lint.readers.python.values.markers import (
+    EITHER,
+    FACTORY,
+    MAY_HAVE_CHANGED,
+    METHOD_OF,
+    QUESTION,
+    UNKNOWN_KEYS,
+)
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -169,7 +176,9 @@ def any_of(interp: Interpreter, items: Iterable[Object]) -> Object:
     if holds_objects(options):
         interp.doubts += 1
         return join(interp, options)
-    return interp.unknown()
+    found = interp.unknown()
+    found.fields[METHOD_OF] = tuple(options)
+    return found
 
 
 def selected(interp: Interpreter, holder: Object | range, key: Object, items: Iterable[Object]) -> Object:
@@ -217,7 +226,7 @@ def some_of(interp: Interpreter, holder: Object) -> Object:
 
 def holds_objects(items: Iterable[Object]) -> bool:
     """Tell whether it matters which of these is taken: a write to that one is a write to no other."""
-    return any(isinstance(option, (Instance, DictObject, Unknown)) for option in _options(items))
+    return any(isinstance(option, (Instance, DictObject, ListObject, Unknown)) for option in _options(items))
 
 
 def hashable(key: Object) -> bool:

@@ -69,7 +69,9 @@ def run_define_class(interp: Interpreter, node: ast.ClassDef, frame: Frame) -> S
         if node.keywords or node.bases:
             announce(interp, made, frame)
         return None
-    watched = is_watched(node, frame.fields)
+    watched = is_watched(node, frame.fields) or (
+        frame.module.is_project and interp.programs.runs_hooks(frame.module.path)
+    )
     _bind_definition(interp, node, frame, made)
     if watched:
         later = Deferred(lambda: _outside(interp, lambda: announce(interp, made, frame), frame.module))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.core.recipe import COMPREHENSION
 from mfsdp_lint.readers.python.eval.assignments import assign, assign_name, bind
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import choose, connected, known_truth
@@ -63,9 +64,6 @@ from mfsdp_lint.readers.python.values.objects import (
     is_wide,
     obstacle_of,
 )
-
-COMPREHENSION = "<comprehension>"
-"""The name of the frame that a comprehension has for its own names."""
 
 
 def comprehension(interp: Interpreter, node: Any, frame: Frame) -> Object:

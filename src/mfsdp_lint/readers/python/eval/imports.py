@@ -37,8 +37,8 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def ensure_ran(interp: Interpreter, module: Module) -> None:
-    """Run a module's top level once, as an import does."""
+def ensure_ran(interp: Interpreter, module: Module, environment: DictObject | None = None) -> None:
+    """Run a module's top level once, as an import does; it finds the variables of the `environment` of its importer."""
     if module.ran:
         return
     module.ran = True
@@ -52,8 +52,42 @@ def ensure_ran(interp: Interpreter, module: Module) -> None:
         if module.is_package and interp.finder.sources.exists(module.path):
             folder = symbol(interp, os.path.dirname(module.path))
             module.fields.setdefault("__path__", ListObject([folder], interp.tick()))
-        interp.path.environment = module.environment = interp.started_environment()
+        before = interp.started_environment() if environment is None else environment
+        interp.path.environment = after = DictObject(dict(before.fields), interp.tick())
+        after.writes.update(before.writes)
         run_isolated(interp, module.tree.body, frame)
+        _note_variables(interp, module, before)
+
+
+def _note_variables(interp: Interpreter, module: Module, before: DictObject) -> None:
+    """Note the variables of the process that a module's top level has changed, itself or by its own imports."""
+    after = interp.path.environment
+    module.variables = DictObject(_changed(before.fields, after.fields), interp.tick())
+    module.variables.writes.update(_changed(before.writes, after.writes))
+    imported = [each for each in module.variables.writes if isinstance(each, Module)]
+    theirs = {name for each in imported for name in each.variables.fields}
+    own = {name for name in module.variables.fields if isinstance(name, str)} - theirs
+    if own:
+        interp.setting.setdefault(os.path.abspath(module.path), set()).update(own)
+
+
+def _changed(before: dict[Any, Any], after: dict[Any, Any]) -> dict[Any, Any]:
+    return {key: value for key, value in after.items() if value is not before.get(key, MISSING)}
+
+
+def take_variables(interp: Interpreter, module: Module) -> None:
+    """Give a path the variables of the process that importing a module sets, once.
+
+    An environment notes the modules that it has variables of among its writes.
+    """
+    environment = interp.path.environment
+    if module.variables is None or module in environment.writes:
+        return
+    interp.record(environment, module, True)
+    for name, value in module.variables.fields.items():
+        interp.put(environment, name, value)
+    for name, write in module.variables.writes.items():
+        interp.record(environment, name, write)
 
 
 def file_of(interp: Interpreter, module: Module) -> str:
@@ -233,10 +267,11 @@ def _files_of(interp: Interpreter, node: ast.Import | ast.ImportFrom, module: Mo
 
 
 def import_now(interp: Interpreter, module: Module) -> None:
-    """Run a module's top level once, and its decorators: other modules may find what these did."""
+    """Run a module's top level once, and its decorators: other modules, and whoever imports it, find what these did."""
     if not module.ran:
-        ensure_ran(interp, module)
+        ensure_ran(interp, module, interp.path.environment)
         _run_decorators(interp, module, None)
+    take_variables(interp, module)
 
 
 def _settle_now(interp: Interpreter, module: Module, name: str, later: Deferred) -> None:

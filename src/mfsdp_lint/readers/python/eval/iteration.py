@@ -6,7 +6,15 @@ from typing import Any, TypeGuard
 
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.eval import standard_objects
-from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum, lookup, mro, opaque
+from mfsdp_lint.readers.python.eval.classes import (
+    bits_of,
+    is_enum,
+    listed_members,
+    lookup,
+    mro,
+    opaque,
+    single_flags,
+)
 from mfsdp_lint.readers.python.state.calling import GeneratorCall, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -166,7 +174,10 @@ def elements(interp: Interpreter, value: Object, frame: Frame) -> list[Object] |
         collected: list[Object] | None = found.items
         return collected
     if isinstance(value, ClassObject) and is_enum(interp, value):
-        return list(enum_members(interp, value).values())
+        listed = listed_members(interp, value)
+        return None if listed is None else [*listed]
+    if isinstance(value, EnumMember) and (bits := bits_of(interp, value)) is not None:
+        return [each for each in single_flags(interp, value.cls) or () if (bits_of(interp, each) or 0) & bits]
     if isinstance(value, Instance):
         return _elements_of_object(interp, value, frame)
     if isinstance(value, (int, float, complex, type(None))):

@@ -40,7 +40,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.variables import ENVIRONMENT, copied_environment, is_set, no_text, variable
 from mfsdp_lint.readers.python.values.code import Call, Frame, Module
-from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER
+from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER, PUT
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,
@@ -334,20 +334,20 @@ def _setdefault(interp: Interpreter, call: Call) -> Object:
     return value
 
 
-def _sets(environment: Callable[[Interpreter], Object]) -> Model:
-    """Return the model of a function that sets one variable of an environment."""
-
-    def model(interp: Interpreter, call: Call) -> Object:
-        if len(call.arguments) == 2:
-            name, value = call.arguments
-            set_entry(interp, environment(interp), name, value, call.node, call.frame, call.expression(1))
-        return None
-
-    return model
+@models("os.environ.__setitem__")
+def _setitem(interp: Interpreter, call: Call) -> Object:
+    name, value = call.arguments
+    set_entry(interp, ENVIRONMENT, name, value, call.node, call.frame, call.expression(1))
+    return None
 
 
-models("os.environ.__setitem__")(_sets(lambda interp: ENVIRONMENT))
-models("os.putenv")(_sets(lambda interp: interp.path.environment))  # it takes bytes and paths, too
+@models("os.putenv", "os.unsetenv")
+def _putenv(interp: Interpreter, call: Call) -> Object:
+    """Set a variable, or take it away, for the programs that are started from here on: `os.environ` does not see it."""
+    name = interp.settle(call.argument(0))
+    value = call.arguments[1] if len(call.arguments) > 1 else None
+    set_entry(interp, interp.path.environment, (PUT, name), value, call.node, call.frame, call.expression(1))
+    return None
 
 
 @models("os.environ.update")
@@ -366,8 +366,8 @@ def _update(interp: Interpreter, call: Call) -> Object:
     return None
 
 
-@models("os.environ.pop", "os.unsetenv", "os.environ.__delitem__")
-def _unsetenv(interp: Interpreter, call: Call) -> Object:
+@models("os.environ.pop", "os.environ.__delitem__")
+def _pop(interp: Interpreter, call: Call) -> Object:
     name = interp.settle(call.argument(0))
     found = variable(interp, name, call.frame, call.argument(1, default=MISSING))
     set_entry(interp, interp.path.environment, name, None, call.node, call.frame)

@@ -9,6 +9,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write, write_around
 from mfsdp_lint.readers.python.eval.attributes import attributes_of, attributes_of_unknown, get_attribute, has_attribute
+from mfsdp_lint.readers.python.eval.class_views import order, own_attributes
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.iteration import called, special
 from mfsdp_lint.readers.python.eval.methods import method
@@ -22,7 +23,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, StarOut
-from mfsdp_lint.readers.python.values.markers import COPY_OF
+from mfsdp_lint.readers.python.values.markers import COPY_OF, METHOD_OF
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -50,7 +51,10 @@ def _getattr(interp: Interpreter, call: Call) -> Object:
         given = ([call.arguments[0], option, *call.arguments[2:]] for option in name.options)
         return join(interp, [_getattr(interp, call.passing(each)) for each in given])
     if not isinstance(name, str):
-        return join(interp, [*_parts(interp, call.arguments[0]), *call.arguments[2:], interp.unknown()])
+        method = interp.unknown()
+        method.fields[METHOD_OF] = call.arguments[0]
+        method.obstacle = obstacle_of(name)
+        return join(interp, [*_parts(interp, call.arguments[0]), *call.arguments[2:], method])
     if len(call.arguments) < 3:
         return get_attribute(interp, call.arguments[0], name, call.node, call.frame)
     owner = interp.settle(call.arguments[0])
@@ -151,7 +155,21 @@ def _vars(interp: Interpreter, call: Call) -> Object:
         return invoke(interp, written(interp, "builtins.names_of"), call.passing([owner]))
     if not call.arguments:
         return _locals(interp, call.passing([]))
-    return interp.unknown("vars()", not_none=True)
+    own = own_attributes(interp, owner)
+    return interp.unknown("vars()", not_none=True) if own is None else own
+
+
+@models("inspect.getmro")
+def _order(interp: Interpreter, call: Call) -> Object:
+    cls = interp.settle(call.argument(0, "cls"))
+    found = order(interp, cls) if isinstance(cls, ClassObject) else None
+    return interp.unknown("classes", not_none=True) if found is None else found
+
+
+@models("type.mro")
+def _order_in_a_list(interp: Interpreter, call: Call) -> Object:
+    found = _order(interp, call)
+    return ListObject(list(found), interp.tick()) if isinstance(found, tuple) else found
 
 
 @models("builtins.globals")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.state.deciding import argument, imported
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Command, Said
 from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
-from mfsdp_lint.readers.python.state.variables import is_environment
+from mfsdp_lint.readers.python.state.variables import inherited_environment, is_environment, no_word
 from mfsdp_lint.readers.python.values.code import Call, Frame, calls_to
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
@@ -30,6 +30,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Native,
     Object,
+    Option,
     PartlyKnown,
 )
 
@@ -49,6 +50,7 @@ def _subprocess(name: str) -> Model:
             words = _words(interp, given, text, call.frame)
             stated = _stated_at(interp, text, call)
             body = Said(interp.settle(call.keywords.get("input")), _named(call, "input"))
+            _refuse_other_kinds(interp, words if isinstance(given, (ListObject, tuple)) else [], environment)
             if shell and words:
                 _start(interp, stated, [], words[0], environment, folder)
             elif not shell:
@@ -85,6 +87,7 @@ def _exec(name: str) -> Model:
         if len(call.arguments) > 1 and isinstance(environment, DictObject | None):
             program = Said(interp.settle(call.arguments[0]), _argument(call, 0, "file"))
             words = _words(interp, call.arguments[1], _argument(call, 1, "args"), call.frame)
+            _refuse_other_kinds(interp, words, environment)
             # The first word is the name that the program goes by.
             _start(interp, call, [program, *words[1:]] if words else [], None, environment)
         return unfollowed(interp, name, call)
@@ -283,7 +286,7 @@ def _own_environment(interp: Interpreter, own: Object, given: Mapping[str, Objec
 
 def _added_to(interp: Interpreter, own: DictObject) -> DictObject:
     """Return the variables of a program with others that are added; what else it inherits is not known."""
-    outer = interp.path.environment
+    outer = inherited_environment(interp)
     made = DictObject({**outer.fields, **own.fields}, interp.tick())
     made.writes = {**outer.writes, **own.writes, MAY_HAVE_CHANGED: True}
     return made
@@ -327,10 +330,10 @@ def _start(
     """
     if not words and line is None:
         return
-    seen = variables if isinstance(variables, DictObject) else interp.path.environment
+    seen = variables if isinstance(variables, DictObject) else inherited_environment(interp)
     copied = DictObject({name: interp.settle(value) for name, value in seen.fields.items()}, interp.tick())
     copied.writes = dict(seen.writes)
-    if seen is interp.path.environment:
+    if not isinstance(variables, DictObject):
         copied.writes[MAY_HAVE_CHANGED] = True
     calls = ((call.frame.module, call.node, call.frame.function), *calls_to(call.frame))
     when = tuple(words for _, words in interp.path.taken)
@@ -364,6 +367,15 @@ def written_file(interp: Interpreter, path: Object, call: Call) -> Object:
     }
     made.fields.update({name: Native(f"io.{name}", method) for name, method in methods.items()})
     return made
+
+
+def _refuse_other_kinds(interp: Interpreter, words: Sequence[Said], environment: DictObject | None) -> None:
+    """Raise what Python raises where a program is started with a word or a variable that is no text."""
+    variables = () if environment is None else environment.fields.values()
+    for value in (*(each.value for each in words), *variables):
+        # (Whoever starts this one may give an option another value than its default.)
+        if not isinstance(value, Option) and (error := no_word(interp, value)) is not None:
+            raise error
 
 
 def _stated_at(interp: Interpreter, text: Text | None, call: Call) -> Call:

@@ -32,6 +32,7 @@ from mfsdp_lint.readers.python.values.objects import (
     EnumMember,
     External,
     Function,
+    Instance,
     ListObject,
     Object,
     Partial,
@@ -202,6 +203,9 @@ def part(interp: Interpreter, text: Text | None, key: Object) -> tuple[Place, ..
     found = written(whole, key)
     if found and found[0][1] is not node:
         return found
+    held = _held_by_library(interp, whole, key)
+    if held:
+        return held
     piece = interp.piece(whole, key) if isinstance(whole, (tuple, ListObject)) else None
     if piece is not None:
         return handed_on(piece)
@@ -228,6 +232,15 @@ def part(interp: Interpreter, text: Text | None, key: Object) -> tuple[Place, ..
         return _of_call(interp, node, frame, key) or found
     places = trace(interp, text)
     return part(interp, Text(places[-1][1], top(places[-1][0])), key) if places else ()
+
+
+def _held_by_library(interp: Interpreter, owner: Object, key: Object) -> tuple[Place, ...]:
+    """Return the text of an entry of a library's own mapping (`ChainMap`): of the first table in it that has it."""
+    if not isinstance(owner, Instance) or not isinstance(owner.cls, ClassObject) or not owner.cls.module.written:
+        return ()
+    parts = [part.items or () if isinstance(part, ListObject) else (part,) for part in owner.fields.values()]
+    tables = (each for some in parts for each in map(interp.settle, some) if isinstance(each, DictObject))
+    return next((written(each, key) for each in tables if key in each.fields), ())
 
 
 def _of_dict(interp: Interpreter, node: ast.Dict, frame: Frame, key: Object) -> tuple[Place, ...]:

@@ -88,11 +88,12 @@ class Interpreter:
     modules and classes that programs assign from outside, with their former values.
 
     `entry` is the module whose entry point is run, `executing` the one whose top level (or a class of it) is.
-    `affected` has, for each file whose import changes other modules, the names by which programs reach the changes.
-    Such changes are undone, but for the `followed` files (None: all are followed), which belong to every program that
-    is evaluated here: whatever imports a file that is `leading` to one of them runs it then, as Python does, and a
+    `affected` has, for each file whose import changes other modules, the names by which programs reach the changes;
+    `setting` the variables of the process that each file's import sets. Changes of modules are undone, but for the
+    `followed` files (None: all are followed), which belong to every program that is evaluated here: whatever imports a
+    file that is `leading` to one of them, or to one that sets variables, runs it then, as Python does, and a
     `contested` name is looked up where it is imported. Files that only functions import (`within_functions`) change
-    other modules for the path that does so.
+    other modules, and variables, for the path that does so.
     """
 
     def __init__(
@@ -144,6 +145,7 @@ class Interpreter:
         self.entry: Module | None = None
         self.executing: Module | None = None
         self.affected: dict[str, set[str]] = {}
+        self.setting: dict[str, set[str]] = {}
         self.followed: frozenset[str] | None = None
         self.leading: frozenset[str] = frozenset()
         self.contested: frozenset[str] = frozenset()

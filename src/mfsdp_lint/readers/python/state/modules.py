@@ -409,6 +409,17 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _WRITES = re.compile(r"^[ \t]*(?:del\b|[A-Za-z_][\w.]*(?:\[[^\n]*\]|\.\w+)[^\n=]*=(?!=))", re.MULTILINE)
 _INDIRECT = frozenset(("sys", "setattr", "delattr", "patch", "mock", "exec", "import_module", "globals"))
 """Words with which the top level of a file may change other modules without the name of one of them."""
+_CLASS = re.compile(r"^[ \t]*class\b", re.MULTILINE)
+_HOOKS = re.compile(
+    r"\b__(?:init_subclass|set_name|prepare)__\b|\bclass\b[^\n(]*\([ \t]*(?:\w+\.)*(?:type|EnumType|\w*Meta)\b"
+)
+"""Text of a class that runs code where another class is defined with it: its hook, or the head of a metaclass."""
+_SETS_VARIABLE = re.compile(
+    r"\b(?:putenv|unsetenv|load_dotenv)\b|\bdel\b[^\n]*\benviron\b|\benviron[ \t]*(?:$|,|\)|\|="
+    r"|as\b|\[[^\n]*\][ \t]*[^\s=!<>]{0,2}=(?!=)|\.(?!get\b|copy\b|items\b|keys\b|values\b))",
+    re.MULTILINE,
+)
+"""Text that may set a variable of the process, or hands `os.environ` on."""
 
 _found_in: dict[str, tuple[str, tuple[Import, ...]]] = {}
 """The last imports of every file, with the text they are of: a run reads mostly unchanged files several times."""
@@ -427,10 +438,13 @@ class _Import:
 @dataclass(frozen=True, slots=True)
 class _Outline:
     """The files that the top level of a file imports. It `may_affect` other modules where it calls or writes something
-    that is not its own."""
+    that is not its own, or has `classes` made of what is not, which may have `hooks` for that.
+    """
 
     reached: tuple[str, ...]
     may_affect: bool
+    classes: bool = False
+    hooks: bool = False
 
 
 class Programs:
@@ -513,7 +527,13 @@ class Programs:
     def suspects(self, paths: Iterable[str]) -> list[str]:
         """List the files of these programs whose import may change the contents of other modules, in their order."""
         every = dict.fromkeys(each for path in paths for each in self.reach(path))
-        return [each for each in every if self._outline(each).may_affect]
+        return [each for each in every if self._outline(each).may_affect or self.runs_hooks(each)]
+
+    def runs_hooks(self, path: str) -> bool:
+        """Tell whether the definition of a class in a file may run code of another file."""
+        return self._outline(path).classes and any(
+            self._outline(each).hooks for each in self.files(path) if each != path
+        )
 
     def imported(self, importer: str, level: int, name: str, names: Iterable[str]) -> list[str]:
         """List the files that an import statement of a file runs, the outer packages first."""
@@ -566,9 +586,11 @@ class Programs:
     def _read(self, path: str, text: str) -> _Outline:
         reached: dict[str, None] = {}
         others = set(_INDIRECT)
-        may_affect = False
-        decorated = False
+        may_affect = decorated = classes = False
         for statement in _STATEMENTS.split(text):
+            classes = classes or (
+                _CLASS.search(statement) is not None and not others.isdisjoint(_WORD.findall(statement))
+            )
             if _DEFINES.match(statement):
                 # A decorator is a call of its own.
                 decorator = _WORD.search(statement) if statement.startswith("@") else None
@@ -580,11 +602,14 @@ class Programs:
                 reached.update(dict.fromkeys(files))
                 if files or self.is_upstream(each.module):
                     others.update(each.bound)
-            if _GUARD.match(statement) or statement.startswith(("import", "from")):
+            if _GUARD.match(statement):
+                continue
+            may_affect = may_affect or _SETS_VARIABLE.search(statement) is not None
+            if statement.startswith(("import", "from")):
                 continue
             acts = "(" in statement or _WRITES.search(statement) is not None
             may_affect = may_affect or (acts and not others.isdisjoint(_WORD.findall(statement)))
-        return _Outline(tuple(reached), may_affect or decorated)
+        return _Outline(tuple(reached), may_affect or decorated, classes, _HOOKS.search(text) is not None)
 
 
 def _imports_anywhere(path: str, text: str) -> tuple[Import, ...]:

@@ -188,7 +188,8 @@ def written(owner: Object, key: Object) -> tuple[Place, ...]:
     if isinstance(option, Option) and option.said is not None:
         return (option.said,)
     cls = owner.cls if isinstance(owner, Instance) and key not in owner.writes else owner
-    return _in_class(cls, key) if isinstance(cls, ClassObject) and isinstance(key, str) else ()
+    found = _in_class(cls, key) if isinstance(cls, ClassObject) and isinstance(key, str) else ()
+    return (*_made(owner), *found) if found and isinstance(owner, Instance) else found
 
 
 def handed_on(write: Write) -> tuple[Place, ...]:
@@ -196,6 +197,14 @@ def handed_on(write: Write) -> tuple[Place, ...]:
     if write.module is None or write.module.written or not isinstance(write.node, (ast.AST, Origin)):
         return write.sources
     return ((write.module, write.focus or write.node, write.function), *write.sources)
+
+
+def _made(owner: Instance) -> tuple[Place, ...]:
+    """Return the call that made an object, and left some of its fields at their defaults."""
+    made = owner.made
+    if not isinstance(made, Write) or made.module is None or not isinstance(made.node, ast.Call):
+        return ()
+    return () if made.module.written or made.module.upstream is not None else ((made.module, made.node, made.function),)
 
 
 def _in_class(cls: ClassObject, name: str) -> tuple[Place, ...]:

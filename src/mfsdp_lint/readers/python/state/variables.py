@@ -33,6 +33,7 @@ from mfsdp_lint.readers.python.values.objects import (
     PathObject,
     SetObject,
     Unknown,
+    Write,
     derived,
     obstacle_of,
 )
@@ -69,9 +70,29 @@ def copied_environment(interp: Interpreter) -> DictObject:
     """Return `dict(os.environ)`: the known variables, and others that are not known."""
     interp.dependencies.asks_start = True
     environment = interp.path.environment
-    made = DictObject({name: value for name, value in environment.fields.items() if value is not None}, interp.tick())
+    seen = {name: value for name, value in environment.fields.items() if value is not None and isinstance(name, str)}
+    made = DictObject(seen, interp.tick())
     made.writes.update({name: environment.writes.get(name) for name in made.fields})
     made.writes[MAY_HAVE_CHANGED] = True
+    return made
+
+
+def inherited_environment(interp: Interpreter) -> DictObject:
+    """Return the variables that a program is started with where nobody names them: those put there behind the back of
+    `os.environ` as well, unless this has set them since.
+    """
+    environment = interp.path.environment
+    fields, writes = dict(environment.fields), dict(environment.writes)
+    for key in [each for each in fields if isinstance(each, tuple)]:
+        value, write = fields.pop(key), writes.pop(key, None)
+        name = key[1]
+        since = writes.get(name)
+        if not isinstance(since, Write) or (isinstance(write, Write) and write.order > since.order):
+            # (Where the program has taken it away, nobody notes when.)
+            fields[name] = interp.unknown(f"${name}") if name in fields and not isinstance(since, Write) else value
+            writes[name] = write
+    made = DictObject(fields, interp.tick())
+    made.writes = writes
     return made
 
 
@@ -82,8 +103,24 @@ def no_text(interp: Interpreter, value: Object) -> Refused | None:
     """
     value = interp.settle(value)
     if isinstance(value, _NO_TEXTS) and not isinstance(value, (str, EnumMember)):
-        return Refused(f"str expected, not {_TYPE_NAMES.get(type(value), type(value).__name__)}")
+        return Refused(f"str expected, not {_name_of_type(value)}")
     return None
+
+
+def no_word(interp: Interpreter, value: Object) -> Refused | None:
+    """Return the error that a word or a variable raises that a program is started with; None for a text and a path, and
+    where the kind is not known.
+
+    Source: `os.fsencode` (Lib/os.py), which subprocess asks.
+    """
+    value = interp.settle(value)
+    if isinstance(value, _NO_TEXTS) and not isinstance(value, (str, bytes, PathObject, EnumMember)):
+        return Refused(f"expected str, bytes or os.PathLike object, not {_name_of_type(value)}")
+    return None
+
+
+def _name_of_type(value: Object) -> str:
+    return _TYPE_NAMES.get(type(value), type(value).__name__)
 
 
 _TYPE_NAMES: dict[type, str] = {ListObject: "list", DictObject: "dict", SetObject: "set", PathObject: "PosixPath"}

@@ -21,10 +21,10 @@ class Module:
     `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
     top level (`ran`); `stars` are the modules it imports everything from; `decorated` are the definitions whose
     decorators did not run yet, with the names in them; `defined` are the functions that decorators were given, by
-    their definitions; `environment` are the variables of the process that its top level sets. `asked_for` means that
-    the file is one of those to lint. `upstream` names the release whose source it belongs to. `bindings` holds the
-    bindings of its names (see Frame). `written` means that it models a library (see eval/written.py). `yields` are the
-    lines with a `yield` (None: any may have one), without which no function is a generator.
+    their definitions; `variables` are those of the process that its top level sets (see eval/imports.py). `asked_for`
+    means that the file is one of those to lint. `upstream` names the release whose source it belongs to. `bindings`
+    holds the bindings of its names (see Frame). `written` means that it models a library (see eval/written.py).
+    `yields` are the lines with a `yield` (None: any may have one), without which no function is a generator.
     """
 
     path: str
@@ -41,7 +41,7 @@ class Module:
     written: bool = False
     decorated: list[tuple[str, Any, frozenset[str]]] = field(default_factory=list)
     defined: dict[Any, Any] = field(default_factory=dict)
-    environment: Any = None
+    variables: Any = None
     is_package: bool = False
 
     def __post_init__(self) -> None:

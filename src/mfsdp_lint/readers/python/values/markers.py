@@ -52,7 +52,11 @@ FORMER: Final = Marker("former")
 CONFIGURATION: Final = Marker("configuration")
 """A result of code out of sight that was given a configuration: where it is launched, it is one."""
 METHOD_OF: Final = Marker("method of")
-"""An attribute that the class of an object has out of sight: that object, which a call of it may change."""
+"""An attribute or entry that is out of sight, or whose name is not known: its owner, which a call of it may change."""
+
+# Among the variables of a process, with the name of one:
+PUT: Final = Marker("put")
+"""A variable that is set for the programs that are started, and not for the program itself."""
 
 # Under `fields` of an unknown value, what it holds:
 REST: Final = Marker("rest")

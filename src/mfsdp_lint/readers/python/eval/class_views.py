@@ -1,0 +1,67 @@
+"""Views of a class that Python gives a program: `__mro__`, `__bases__` and `__dict__`."""
+
+from __future__ import annotations
+
+import abc
+import typing
+
+from mfsdp_lint.readers.python.eval.classes import (
+    bases,
+    is_dataclass,
+    is_enum,
+    metaclass,
+    mro,
+    namespace,
+)
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.values.code import ClassObject, base_name
+from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, External, Object, Partial
+
+_BY_PYTHON = {"object": object, "abc.ABC": abc.ABC, "typing.Generic": typing.Generic}
+"""Bases that Python brings along, and that derive from nothing else."""
+_OBJECT = External("object")
+
+
+def order(interp: Interpreter, cls: ClassObject) -> tuple[Object, ...] | None:
+    """Return the classes that `cls` derives from, itself first; None where a base is out of sight."""
+    found = [each for each in mro(interp, cls) if isinstance(each, ClassObject) or base_name(each) != "object"]
+    seen = all(
+        (isinstance(each, ClassObject) and (each.data is None or not each.data.opaque)) or base_name(each) in _BY_PYTHON
+        for each in found
+    )
+    return (*found, _OBJECT) if seen else None
+
+
+def direct_bases(interp: Interpreter, cls: ClassObject) -> tuple[Object, ...]:
+    """Return `__bases__` of a class."""
+    return tuple(bases(interp, cls)) or (_OBJECT,)
+
+
+def own_attributes(interp: Interpreter, cls: Object) -> DictObject | None:
+    """Return `vars(cls)`, the attributes that the class itself has; None where its body does not show them all.
+
+    Python's own are there by their names.
+    """
+    if isinstance(cls, External) and base_name(cls) in _BY_PYTHON:
+        return _unknown(interp, vars(_BY_PYTHON[base_name(cls)]))
+    if not isinstance(cls, ClassObject) or cls.node is None or cls.given_by is not None or is_enum(interp, cls):
+        return None
+    if order(interp, cls) is None or metaclass(interp, cls) is not None:
+        return None
+    if cls.node.decorator_list and not is_dataclass(interp, cls):
+        return None
+    if any(word.arg == "slots" for each in cls.node.decorator_list for word in getattr(each, "keywords", ())):
+        return None
+    made = _unknown(interp, ("__module__",))
+    for name, value in namespace(interp, cls).items():
+        if isinstance(value, Partial) and getattr(value.function, "name", "") == "dataclasses.field":
+            value = value.keywords.get("default", MISSING)
+        if value is not MISSING:
+            made.fields[name] = value
+    made.fields.update(_unknown(interp, ("__dict__", "__weakref__", "__doc__")).fields)
+    made.writes.update(cls.writes)
+    return made
+
+
+def _unknown(interp: Interpreter, names: typing.Iterable[str]) -> DictObject:
+    return DictObject({name: interp.unknown(name) for name in names}, interp.tick())
