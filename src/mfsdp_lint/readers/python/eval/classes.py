@@ -7,6 +7,7 @@ enum, typing.NamedTuple and typing.TypedDict.
 from __future__ import annotations
 
 import ast
+import builtins
 import operator
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -575,7 +576,7 @@ def is_instance(interp: Interpreter, value: Object, cls: Object) -> bool | None:
 def _is_builtin_instance(interp: Interpreter, value: Object, name: str) -> bool | None:
     types = PYTHON_TYPES.get(name)
     if name == "type":
-        return isinstance(value, (ClassObject, Native)) if not isinstance(value, External) else None
+        return _is_class(value)
     if types is None or isinstance(value, External):
         return None
     if isinstance(value, (Instance, EnumMember)) and name != "object":
@@ -585,6 +586,13 @@ def _is_builtin_instance(interp: Interpreter, value: Object, name: str) -> bool 
     if name in ("list", "set"):
         return isinstance(value, SetObject) if name == "set" else type(value) is ListObject
     return isinstance(value, types)
+
+
+def _is_class(value: Object) -> bool | None:
+    if isinstance(value, Native):
+        module, _, name = value.name.rpartition(".")
+        return isinstance(getattr(builtins, name, None), type) if module == "builtins" else None
+    return None if isinstance(value, External) else isinstance(value, ClassObject)
 
 
 def _is_external_instance(interp: Interpreter, value: Object, cls: External) -> bool | None:

@@ -309,7 +309,11 @@ def _typed(call: Call) -> tuple[Any, ...]:
 
 def call_cached(interp: Interpreter, function: Function, call: Call) -> Object:
     """Evaluate a call through `functools.cache`: equal arguments give the very same object as before."""
-    if not all(map(is_constant, call.values)):
+    settled = call.passing(
+        [interp.settle(value) for value in call.arguments],
+        {name: interp.settle(value) for name, value in call.keywords.items()},
+    )
+    if not all(map(is_constant, settled.values)):
         # It runs, or it was called with the same arguments before.
         mark, born = len(interp.path.journal), interp.clock
         result = call_user_function(interp, function, call)
@@ -317,7 +321,7 @@ def call_cached(interp: Interpreter, function: Function, call: Call) -> Object:
         interp.rollback(mark)
         joined: Object = join_sides(interp, sides, born, force=True)[1]
         return joined
-    key = ("cached", id(function), *_typed(call))
+    key = ("cached", id(function), *_typed(settled))
     found = interp.path.facts.fields.get(key, MISSING)
     if found is MISSING:
         found = call_user_function(interp, function, call)
