@@ -137,8 +137,8 @@ class Repair:
                 yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs, unread, stops)
 
 
-UNITS_OF_A_USER = 4_000
-"""Work that reading a user of an edited file takes at least: those of Megatron-Bridge's recipes take three times it."""
+UNITS_OF_A_USER = 6_000
+"""Work that reading a user of an edited file takes at least: those of Megatron-Bridge's recipes take twice that."""
 
 _MOST_KEPT = 8
 """Attempts of which the judgement is kept."""
