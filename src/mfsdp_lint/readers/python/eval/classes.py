@@ -19,6 +19,7 @@ from mfsdp_lint.readers.python.eval.records import ATTRS, MODEL, OUT_OF_SIGHT, a
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke, isolated, run_isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.trees import nodes_in
 from mfsdp_lint.readers.python.values.code import PLAIN_BASES, Call, ClassObject, FieldSpec, Frame, base_name, qualified
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -365,7 +366,7 @@ def _words(annotation: ast.expr) -> list[str]:
     if isinstance(annotation, ast.Name):
         return [annotation.id]
     words = []
-    for node in ast.walk(annotation):
+    for node in nodes_in(annotation):
         words += [word for word in map(vars(node).get, ("id", "attr", "value")) if isinstance(word, str)]
     return words
 

@@ -60,9 +60,9 @@ class Unread(ast.FunctionDef):
     cut: _Cut
 
     if not TYPE_CHECKING:
-        body = property(lambda self: _read(self).body)
-        end_lineno = property(lambda self: _read(self).end_lineno)
-        end_col_offset = property(lambda self: _read(self).end_col_offset)
+        body = property(lambda self: read_body(self).body)
+        end_lineno = property(lambda self: read_body(self).end_lineno)
+        end_col_offset = property(lambda self: read_body(self).end_col_offset)
 
 
 class UnreadableBody(ast.stmt):
@@ -146,7 +146,8 @@ def _functions(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
             yield from _functions(getattr(node, "orelse", []))
 
 
-def _read(node: Unread) -> Any:
+def read_body(node: Unread) -> Any:
+    """Parse the body of a function; return the function."""
     cut = node.cut
     del node.cut
     node.__class__ = ast.FunctionDef  # type: ignore[assignment]  # what it was at first
