@@ -411,7 +411,7 @@ def _may_set_switch(scope: ast.AST) -> bool:
 
 
 def _within(scope: ast.AST) -> list[ast.AST]:
-    """Return the nodes of a function, or of a module's top level, without what is in the functions and classes in it."""
+    """Return the nodes of a function, or of a module's top level, but what is inside of functions and classes there."""
     return nodes_in(*ast.iter_child_nodes(scope), without=_SCOPES)
 
 
