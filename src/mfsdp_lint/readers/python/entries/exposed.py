@@ -372,6 +372,7 @@ def _may_switch(interp: Interpreter, asking: Iterable[ast.AST], modules: Iterabl
     return any(not given.isdisjoint(words) for module in modules for words in _words_beside_switches(interp, module))
 
 
+@remembered()
 def _words_beside_switches(interp: Interpreter, module: Module) -> tuple[frozenset[str], ...]:
     """Return the words of each function of a module, and of its top level, that may set a switch."""
     text = interp.finder.sources.text_or_none(module.path) or ""

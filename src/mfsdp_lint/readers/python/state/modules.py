@@ -521,7 +521,7 @@ class Programs:
         if not level:
             if self.is_upstream(name):
                 return []
-            return self._named(name, importer, names)
+            return self._named(name, os.path.dirname(importer), names)
         base = relative_target(importer, level, name)
         places = [base, *(os.path.join(base, each) for each in names)]
         return [path for path in map(self._file, places) if path is not None and path != importer]
@@ -530,18 +530,18 @@ class Programs:
         folder, name = os.path.split(place)
         return self.finder.in_root(folder, [name]) if name.isidentifier() else None
 
-    def _named(self, name: str, importer: str, names: Iterable[str]) -> list[str]:
-        """List the existing files of a module, by its dotted name, and of the modules below it."""
-        path = self.finder.find(name, importer)
+    def _named(self, name: str, folder: str, names: Iterable[str]) -> list[str]:
+        """List the existing files of a module, by its dotted name, and of the modules below it; a folder's files ask."""
+        path = self.finder.find_from(folder, name)
         ran: list[str] = []
         if path is not None:
             depth = name.count(".")
             ran = [*(self.packages(path)[-depth:] if depth else ()), path]
         elif "." in name:
-            ran = self._named(name.rpartition(".")[0], importer, ())
+            ran = self._named(name.rpartition(".")[0], folder, ())
         if path is None or os.path.basename(path) == "__init__.py":
             # A file has no modules below it.
-            below = (self.finder.find(f"{name}.{each}", importer) for each in names)
+            below = (self.finder.find_from(folder, f"{name}.{each}") for each in names)
             ran += [each for each in below if each is not None]
         return ran
 
