@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.unfollowed import is_launcher, is_upstream, launch, unfollowed
 from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall, evaluate, invoke, run_block
 from mfsdp_lint.readers.python.state.copies import own, template
+from mfsdp_lint.readers.python.state.effects import only_looks
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import FOLLOWED, Interpreter
 from mfsdp_lint.readers.python.state.paths import (
@@ -272,6 +273,8 @@ def one_configuration(interp: Interpreter, value: Object, text: str) -> Object:
 
 def _havoc_surroundings(interp: Interpreter, function: Function) -> None:
     """Forget the contents of a function's module and enclosing functions, which an unfollowed call may have changed."""
+    if only_looks(function):
+        return
     seen: set[int] = set()
     here: Frame | None = function.closure
     surroundings = [function.module.fields]

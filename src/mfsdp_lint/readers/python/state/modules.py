@@ -531,7 +531,7 @@ class Programs:
         return self.finder.in_root(folder, [name]) if name.isidentifier() else None
 
     def _named(self, name: str, folder: str, names: Iterable[str]) -> list[str]:
-        """List the existing files of a module, by its dotted name, and of the modules below it; a folder's files ask."""
+        """List the existing files of a module, by its dotted name, and of the modules below it, for a folder."""
         path = self.finder.find_from(folder, name)
         ran: list[str] = []
         if path is not None:
