@@ -89,6 +89,12 @@ def budget(units: int | None) -> Iterator[None]:
         _left = before
 
 
+def afford(units: int) -> None:
+    """Give up at once where work surely takes more than the budget still allows. Raises OverBudget."""
+    if _left is not None and units > _left:
+        raise OverBudget
+
+
 def spend(units: int) -> None:
     """Count work against the budget. Raises OverBudget."""
     global _left

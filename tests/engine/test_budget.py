@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mfsdp_lint.cli import main
-from mfsdp_lint.engine import run
+from mfsdp_lint.engine import repair, run
+from mfsdp_lint.fixes.judged import Judged
 from mfsdp_lint.process import OverBudget, budget, spend
 
 RECIPE = """\
@@ -59,6 +62,34 @@ def test_who_asks_for_fixes_gets_them_all(capsys: pytest.CaptureFixture[str]) ->
     assert '+    cfg.checkpoint.ckpt_format = "fsdp_dtensor"' in capsys.readouterr().out
     main(["--fix", "recipe.py"])
     assert 'ckpt_format = "fsdp_dtensor"' in Path("recipe.py").read_text()
+
+
+def test_a_proof_with_more_users_than_can_be_read_is_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "recipe.py").write_text(RECIPE)
+    for number in range(3):
+        (tmp_path / f"user{number}.py").write_text("from recipe import recipe\ncfg = recipe()\n")
+    monkeypatch.chdir(tmp_path)
+    read = Counter[int]()
+    evaluate = repair._Project.evaluate
+
+    def counted(project: repair._Project, texts: Mapping[str, str]) -> Judged:
+        read[len(texts)] += 1
+        return evaluate(project, texts)
+
+    monkeypatch.setattr(repair._Project, "evaluate", counted)
+    monkeypatch.setattr(run, "affordable", lambda _: 2 * repair.UNITS_OF_A_USER)
+    (finding,) = (
+        each for each in document(capsys, "--no-dependents", "--no-cache")["findings"] if each["code"] == "MFSDP101"
+    )
+    assert (finding["fix"], finding["possible_fix"], read.total()) == (None, "safe", 0)
+    monkeypatch.setattr(run, "affordable", lambda _: 30 * repair.UNITS_OF_A_USER)
+    (finding,) = (
+        each for each in document(capsys, "--no-dependents", "--no-cache")["findings"] if each["code"] == "MFSDP101"
+    )
+    assert (finding["fix"]["safety"], finding["possible_fix"], read.total() > 0) == ("safe", None, True)
 
 
 def test_work_is_counted_within_the_innermost_budget_alone() -> None:

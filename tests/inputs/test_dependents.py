@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.inputs.dependents import importers, users
+from mfsdp_lint.inputs.dependents import Importers, users
 from mfsdp_lint.readers.registry import READERS
 
 TYPES = [reader.type for reader in READERS]
@@ -47,7 +47,7 @@ def test_a_package_that_hands_names_on_is_used_by_those_who_mean_them() -> None:
     write("uses_two.py", "import lib\n\nlib.renamed()\n")
     assert found("lib/one.py") == ["lib/__init__.py", "uses_one.py"]
     assert found("lib/two.py") == ["lib/__init__.py", "uses_two.py"]
-    assert importers(["lib/one.py"]) == [
+    assert Importers().of(["lib/one.py"]) == [
         "lib/__init__.py",
         "uses_none.py",
         "uses_one.py",

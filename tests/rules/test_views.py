@@ -15,7 +15,7 @@ from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.conditions.nodes import Junction, Node
 from mfsdp_lint.megatron.startup import StartupStep, startup
-from mfsdp_lint.megatron.startup.resolve import after
+from mfsdp_lint.megatron.startup.resolve import _StartupRun
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.rules.index import SettingsViews
 from mfsdp_lint.rules.load import load_rules
@@ -131,6 +131,11 @@ def test_no_step_between_the_view_and_the_check_changes_the_answer(version: str,
             if seen is not None and not checked & {seen, None}:
                 values = {path: settings.value(path) for path in sorted(paths)}
                 assert refused_before(positions[0], settings, version), (case.error, seen, values)
+
+
+def after(steps: Sequence[StartupStep], variant: Variant) -> Variant:
+    run = _StartupRun(variant, None, steps)
+    return run.state(run.now())
 
 
 def written_by(step: StartupStep) -> set[str]:

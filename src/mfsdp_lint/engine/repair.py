@@ -15,10 +15,10 @@ from mfsdp_lint.engine.remaining import is_asked_for
 from mfsdp_lint.fixes.apply import Fixed, fix_project, rounds
 from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged, Need
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.dependents import Mentions, TooMany, importers
+from mfsdp_lint.inputs.dependents import Importers, Mentions, TooMany
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.sources import NOT_CHECKED
-from mfsdp_lint.process import OverBudget, budget
+from mfsdp_lint.process import OverBudget, afford, budget
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation, violations_of
 from mfsdp_lint.rules.findings import FindingGroup
@@ -44,6 +44,7 @@ class Repair:
     judge: Linter
     codes: Collection[str]
     mentions: Mentions = field(default_factory=Mentions, compare=False)
+    importers: Importers = field(default_factory=Importers, compare=False)
 
     def only(self, paths: Collection[str]) -> Repair:
         """Keep the fixes of findings in these files."""
@@ -79,6 +80,7 @@ class Repair:
                 continue
             asked.update(request.key for request in before.requests)
             project = _Project(self, unsafe)
+            before = replace(before, afford=project.afford)
             known = {key: fix.edits for key, fix in fixes.items()}
             texts, is_linted = self.judgement.sources.text, self.judge.is_linted
             keys = {request.key for request in before.requests}
@@ -134,6 +136,9 @@ class Repair:
                 stops = finding.severity == "error" and finding.stage == "startup"
                 yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs, unread, stops)
 
+
+UNITS_OF_A_USER = 6_000
+"""Work that reading a user of an edited file takes at least: those of Megatron-Bridge's recipes take twice that."""
 
 _MOST_KEPT = 8
 """Attempts of which the judgement is kept."""
@@ -196,24 +201,38 @@ class _Project:
 
     def widen(self, before: Judged, texts: Mapping[str, str], edited: Collection[str]) -> Judged:
         """Re-evaluate the project with these texts, and with every user of the `edited` files from here on."""
-        question = self._repair.judge.question
-        known = () if self._users is None else self._users.question.files
-        read = {disk.real(file.path) for file in (*question.files, *known)}
-        modules = [path for path in sorted(edited) if kind_of(path) == "python"]
         try:
-            users = [*modules, *importers(modules)]
+            new = self._unread_users(edited)
         except TooMany:
             # Nobody knows who else uses them, so that nothing is proved.
             return replace(before, unprovable=True)
-        new = [File(path, "python") for path in users if disk.real(path) not in read]
         if not new:
             return before
+        afford(UNITS_OF_A_USER * len(new))
+        question = self._repair.judge.question
+        known = () if self._users is None else self._users.question.files
         theirs = replace(
             question, files=(*known, *new), addresses=(), named=(), dependents=(), beside=question.every_file
         )
         self._users = replace(self._repair.judge, question=theirs)
         asked = before if before.asked is None else before.asked
         return self._with_users(asked, texts)
+
+    def afford(self, paths: Collection[str]) -> None:
+        """Give up a proof that edits any of these files, where their users are more than the budget allows to read.
+
+        Raises OverBudget.
+        """
+        with suppress(TooMany):
+            afford(UNITS_OF_A_USER * min((len(self._unread_users([path])) for path in paths), default=0))
+
+    def _unread_users(self, edited: Collection[str]) -> list[File]:
+        """Return the files that use edited ones, and these, as far as they are not read yet. Raises TooMany."""
+        known = () if self._users is None else self._users.question.files
+        read = {disk.real(file.path) for file in (*self._repair.judge.question.files, *known)}
+        modules = [path for path in sorted(edited) if kind_of(path) == "python"]
+        users = [*modules, *self._repair.importers.of(modules)]
+        return [File(path, "python") for path in users if disk.real(path) not in read]
 
 
 def _nearest(known: dict[_Attempt, Judgement], texts: _Attempt) -> Judgement | None:

@@ -86,6 +86,7 @@ def _plans(
     # Mistakes that have no fix of their own: silenced ones, and those in files that are not linted.
     others = [each for each in before.broken if each.silenced or not is_linted(each.recipe.path)]
     plans = plan(requests, before.recipes, texts, is_linted, others)
+    before.afford({edit.span.path for each in plans for edits in each.candidates for edit in edits})
     if before.search is not None:
         plans = without_other_users(plans, before, texts, before.search)
     for number, each in enumerate(plans):

@@ -216,7 +216,8 @@ class Judged:
     judges further recipes, and `search` finds mentions of names in other files. `users` are files that were not named
     for linting but use files that are edited; `asked` is the judgement without them, where they are included, and
     `with_users` makes the one with them, which takes longer. `unprovable` says that there may be more such files than
-    can be read, so that no fix can be proved.
+    can be read, so that no fix can be proved. `afford` gives up a proof that edits any of some files where reading the
+    users surely takes more work than is left.
     """
 
     recipes: Sequence[Recipe]
@@ -230,6 +231,7 @@ class Judged:
     asked: Judged | None = None
     with_users: Callable[[], Judged] | None = None
     unprovable: bool = False
+    afford: Callable[[Collection[str]], None] = lambda paths: None
 
 
 Evaluate = Callable[[Mapping[str, str]], Judged]

@@ -44,21 +44,29 @@ class TooMany(Exception):
     """The project is too large to be searched."""
 
 
-def importers(paths: Collection[str]) -> list[str]:
-    """Return the Python files of the same projects that may import one of these, directly or through others, sorted.
+class Importers:
+    """Who imports the files of some projects, each of which is read once."""
 
-    Hidden folders, those that nobody writes by hand, and links are not entered. Raises TooMany.
-    """
-    wanted = {disk.real(path) for path in paths}
-    roots = {root for path in wanted if (root := repository_above(os.path.dirname(path)))}
-    modules = _Modules({path: _text(path) for path in _written(roots, [_PYTHON])})
-    found: set[str] = set()
-    pending = list(wanted)
-    while pending:
-        more = {path for path, _ in modules.importing(pending.pop())} - found - wanted
-        found |= more
-        pending += more
-    return sorted(map(shown, found))
+    def __init__(self) -> None:
+        self._modules: dict[frozenset[str], _Modules] = {}
+
+    def of(self, paths: Collection[str]) -> list[str]:
+        """Return the Python files of the same projects that may import one of these, directly or through others.
+
+        They are sorted. Hidden folders, those that nobody writes by hand, and links are not entered. Raises TooMany.
+        """
+        wanted = {disk.real(path) for path in paths}
+        roots = frozenset(root for path in wanted if (root := repository_above(os.path.dirname(path))))
+        if roots not in self._modules:
+            self._modules[roots] = _Modules({path: _text(path) for path in _written(roots, [_PYTHON])})
+        modules = self._modules[roots]
+        found: set[str] = set()
+        pending = list(wanted)
+        while pending:
+            more = {path for path, _ in modules.importing(pending.pop())} - found - wanted
+            found |= more
+            pending += more
+        return sorted(map(shown, found))
 
 
 def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> list[str]:

@@ -120,7 +120,10 @@ class ModuleSearch:
 
     def find(self, name: str, importer: str) -> str | None:
         """Find the file of a dotted module name (a package's `__init__.py`)."""
-        folder = os.path.dirname(importer)
+        return self.find_from(os.path.dirname(importer), name)
+
+    def find_from(self, folder: str, name: str) -> str | None:
+        """Find the file of a module for the files of a folder."""
         key = (folder, name)
         if key not in self._found:
             parts = name.split(".")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.lines import split_lines
@@ -44,6 +44,7 @@ _STARTING = (
 """A word that each of these has, which is found faster."""
 
 
+@lru_cache(maxsize=64)
 def may_start_programs(text: str) -> bool:
     """Tell whether the text of a Python file may start another program."""
     return any(word in text for word in _STARTING) and bool(_STARTS.search(text))

@@ -22,7 +22,7 @@ from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.conditions.nodes import Junction, Node
 from mfsdp_lint.megatron.gpus import GPU_MEMORY, gpu_in
 from mfsdp_lint.megatron.startup import StartupStep, startup
-from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, Resolution, after, resolve
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, Resolution, resolve
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.rules.model import STEP_VIEW, Case, Rule, Sees
@@ -91,8 +91,7 @@ class SettingsViews:
             case "run":
                 return self.run
         if sees not in self._at_steps:
-            steps = steps_until(sees, self.site)
-            self._at_steps[sees] = after(steps, self.written, self._world_size())
+            self._at_steps[sees] = self.resolution.after(len(steps_until(sees, self.site)))
         return self._at_steps[sees]
 
     @property

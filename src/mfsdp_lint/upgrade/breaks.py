@@ -22,7 +22,7 @@ from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import CWD, NONE, NOT_NONE, Known, Plain, same, spell
 from mfsdp_lint.fixes.edits import LINE_END
 from mfsdp_lint.fixes.judged import equal
-from mfsdp_lint.inputs.dependents import TooMany, importers
+from mfsdp_lint.inputs.dependents import Importers, TooMany
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.upgrade.library import Library, LibraryCall, Name
 from mfsdp_lint.upgrade.names import CallUse, FileNames, MemberUse, NameUse, keywords
@@ -193,7 +193,7 @@ class _FileBreaks:
         if os.path.basename(self._file.path) == "__init__.py" or by_text is not None:
             return True
         try:
-            users = [path for path in importers([self._file.path]) if path != self._file.path]
+            users = [path for path in Importers().of([self._file.path]) if path != self._file.path]
         except TooMany:
             return True
         return any(re.search(rf"\b{re.escape(local)}\b", Sources().text_or_none(path) or "") for path in users)

@@ -8,7 +8,7 @@ unknown whether a step is taken, its setting is one of both values, so that no r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Literal, get_args
 
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
@@ -51,7 +51,7 @@ class Resolution:
     """A variant as it is written, as start-up validation finds it, as it will run, and as the model is wrapped.
 
     `changes` are all changes of start-up in their order (a setting may be changed more than once), `wrapping` those
-    made later, when the model is wrapped.
+    made later, when the model is wrapped. `after` gives the settings after so many of start-up's steps.
     """
 
     written: Variant
@@ -60,6 +60,7 @@ class Resolution:
     wrapped: Variant
     changes: tuple[StartupChange, ...]
     wrapping: tuple[StartupChange, ...]
+    after: Callable[[int], Variant]
 
     def changed(self) -> dict[str, StartupChange]:
         """Return the last change of every setting that start-up leaves with another value than the written one.
@@ -80,12 +81,6 @@ def resolve(
 ) -> Resolution:
     """Take a variant through start-up. `world_size` is the number of ranks, None if it is not known."""
     return _StartupRun(variant, world_size, startup(target, front_end)).resolution()
-
-
-def after(steps: Iterable[StartupStep], variant: Variant, world_size: int | None = None) -> Variant:
-    """Return the settings of a variant after some of start-up's steps."""
-    run = _StartupRun(variant, world_size, steps)
-    return run.state(_Seen(run.values, len(run.changes)))
 
 
 def changes_of(variant: Variant, target: Target, phases: Set[Phase]) -> tuple[StartupChange, ...]:
@@ -181,10 +176,10 @@ class _Underway(Layer):
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """State after a phase: the values, and the number of changes until then."""
+class _Moment:
+    """A moment of a start-up: how many values were written until then, and how many of these writes are changes."""
 
-    values: Mapping[str, Value]
+    writes: int
     changes: int
 
 
@@ -204,11 +199,17 @@ class _StartupRun:
         for section in _SECTIONS:
             self.values[f"startup.{section}"] = _kind(written.value(section))
             self.sources[f"startup.{section}"] = section
+        self.writes = list(self.values.items())
         self.changes: list[StartupChange] = []
-        self.seen: dict[Phase, _Seen] = {}
+        self.ends: dict[Phase, _Moment] = {}
         self.phase: Phase = "update"
+        self.moments = [self.now()]
         for step in steps:
             self.take(step)
+            self.moments.append(self.now())
+
+    def now(self) -> _Moment:
+        return _Moment(len(self.writes), len(self.changes))
 
     def take(self, step: StartupStep, maybe: bool = False) -> None:
         """Take a step; with `maybe` it is unknown whether start-up takes it."""
@@ -234,7 +235,7 @@ class _StartupRun:
         """Keep the results of the phases before."""
         end = _PHASES.index(phase) if phase in _PHASES else len(_PHASES)
         for each in _PHASES[_PHASES.index(self.phase) : end]:
-            self.seen[each] = _Seen(dict(self.values), len(self.changes))
+            self.ends[each] = self.now()
         if phase != "after":
             self.phase = phase
 
@@ -259,6 +260,7 @@ class _StartupRun:
         if before is after or _equal(before, after):
             return
         self.values[path] = after
+        self.writes.append((path, after))
         if not path.startswith(_FACTS):
             change = StartupChange(path, before, after, step.name, step.phase, step.place, step.when, source)
             self.changes.append(change)
@@ -283,7 +285,7 @@ class _StartupRun:
 
     def resolution(self) -> Resolution:
         self.begin("after")
-        update, validation, wrap = (self.seen[phase] for phase in ("update", "validation", "wrap"))
+        update, validation, wrap = (self.ends[phase] for phase in ("update", "validation", "wrap"))
         run = self.state(validation)
         return Resolution(
             written=self.written,
@@ -292,12 +294,13 @@ class _StartupRun:
             wrapped=run if wrap.changes == validation.changes else self.state(wrap),
             changes=tuple(self.changes[: validation.changes]),
             wrapping=tuple(self.changes[validation.changes :]),
+            after=lambda steps: self.state(self.moments[steps]),
         )
 
-    def state(self, seen: _Seen) -> Variant:
-        return Variant(
-            Resolved(self.written.settings, seen.values, tuple(self.changes[: seen.changes])), self.written.when
-        )
+    def state(self, moment: _Moment) -> Variant:
+        """Return the settings as they are at a moment."""
+        values, changes = dict(self.writes[: moment.writes]), tuple(self.changes[: moment.changes])
+        return Variant(Resolved(self.written.settings, values, changes), self.written.when)
 
 
 def _kind(section: Value) -> Value:

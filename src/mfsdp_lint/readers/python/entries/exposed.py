@@ -28,6 +28,7 @@ from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.calling import evaluate
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.trees import functions_in, names_in, nodes_in
 from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Object, Partial
 
@@ -80,7 +81,7 @@ def _tracked(node: ast.AST, name: str | None) -> set[str]:
 
 @lru_cache(maxsize=256)
 def _nodes(function: ast.AST) -> tuple[ast.AST, ...]:
-    return tuple(ast.walk(function))
+    return tuple(nodes_in(function))
 
 
 @lru_cache(maxsize=256)
@@ -101,18 +102,12 @@ def _bindings(function: ast.AST) -> tuple[tuple[frozenset[str], ast.expr], ...]:
 
 
 def _names(target: ast.AST) -> frozenset[str]:
-    stored = (node for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    stored = (node for node in nodes_in(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     return frozenset(node.id for node in stored)
 
 
 def _uses(node: ast.AST, tracked: set[str]) -> bool:
-    return not _mentioned(node).isdisjoint(tracked)
-
-
-@lru_cache(maxsize=4096)
-def _mentioned(node: ast.AST) -> frozenset[str]:
-    """Return the names in an expression: every parameter of its function is looked for there."""
-    return frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+    return not names_in(node).isdisjoint(tracked)
 
 
 def _condition(node: ast.AST) -> ast.expr | None:
@@ -159,9 +154,10 @@ def _is_switch(node: ast.AST) -> bool:
 def _switches(interp: Interpreter, function: Function, node: ast.AST) -> bool:
     """Tell whether a piece of a function names a switch, or calls a function that does."""
     interp.inspected.add(function)
-    if any(_is_switch(inner) for inner in ast.walk(node)):
+    nodes = nodes_in(node)
+    if any(map(_is_switch, nodes)):
         return True
-    called = (_called(interp, function.module, inner) for inner in ast.walk(node) if isinstance(inner, ast.Call))
+    called = (_called(interp, function.module, inner) for inner in nodes if isinstance(inner, ast.Call))
     return any(isinstance(one, Function) and _switches(interp, one, one.node) for one in called)
 
 
@@ -278,7 +274,7 @@ def is_boolean(annotation: ast.AST | None) -> bool:
 
 @remembered()
 def _comparisons(interp: Interpreter, function: Function) -> list[ast.AST]:
-    return [node for node in ast.walk(function.node) if isinstance(node, (ast.Compare, ast.Match))]
+    return [node for node in _nodes(function.node) if isinstance(node, (ast.Compare, ast.Match))]
 
 
 def _compared(node: ast.AST, name: str) -> Iterator[str]:
@@ -376,6 +372,7 @@ def _may_switch(interp: Interpreter, asking: Iterable[ast.AST], modules: Iterabl
     return any(not given.isdisjoint(words) for module in modules for words in _words_beside_switches(interp, module))
 
 
+@remembered()
 def _words_beside_switches(interp: Interpreter, module: Module) -> tuple[frozenset[str], ...]:
     """Return the words of each function of a module, and of its top level, that may set a switch."""
     text = interp.finder.sources.text_or_none(module.path) or ""
@@ -390,8 +387,7 @@ def names_switch(text: str) -> bool:
 @lru_cache(maxsize=1024)
 def words_of_scopes(tree: ast.Module | ast.stmt) -> tuple[frozenset[str], ...]:
     """Return the words of each function of a piece of code, and of its top level, that may set a switch."""
-    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return tuple(_words(each) for each in dict.fromkeys((*functions, tree)) if _may_set_switch(each))
+    return tuple(_words(each) for each in dict.fromkeys((*functions_in(tree), tree)) if _may_set_switch(each))
 
 
 @lru_cache(maxsize=4096)
@@ -415,14 +411,9 @@ def _may_set_switch(scope: ast.AST) -> bool:
     return False
 
 
-def _within(scope: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a function, or of a module's top level, without the functions and classes in it."""
-    pending = list(ast.iter_child_nodes(scope))
-    while pending:
-        node = pending.pop(0)
-        yield node
-        if not isinstance(node, _SCOPES):
-            pending += ast.iter_child_nodes(node)
+def _within(scope: ast.AST) -> list[ast.AST]:
+    """Return the nodes of a function, or of a module's top level, but what is inside of functions and classes there."""
+    return nodes_in(*ast.iter_child_nodes(scope), without=_SCOPES)
 
 
 @lru_cache(maxsize=4096)

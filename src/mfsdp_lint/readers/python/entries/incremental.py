@@ -24,6 +24,7 @@ from mfsdp_lint.readers.python.entries.interpreters import ImportEffects
 from mfsdp_lint.readers.python.entries.running import Found
 from mfsdp_lint.readers.python.eval.unfollowed import OF_UPSTREAM
 from mfsdp_lint.readers.python.state.modules import parse
+from mfsdp_lint.readers.python.state.trees import functions_in
 from mfsdp_lint.readers.python.values.objects import Function
 
 
@@ -35,9 +36,8 @@ def key_of(function: Function) -> Key:
 def keys_within(function: Function) -> Iterator[Key]:
     """Yield the keys of a function and of the functions inside of it."""
     yield key_of(function)
-    for node in ast.walk(function.node):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield function.module.path, node.lineno, node.name
+    for node in functions_in(function.node):
+        yield function.module.path, node.lineno, node.name
 
 
 @dataclass(frozen=True, slots=True)

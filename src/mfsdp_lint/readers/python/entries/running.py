@@ -566,7 +566,7 @@ def to_object(interp: Interpreter, value: Plain) -> Object:
 def run_script(interp: Interpreter, entry: Entry, names: dict[str, Object]) -> Object:
     """Run a module as a script; return the last configuration among its global `names`."""
     source = entry.module
-    main = Module(source.path, source.name, source.tree)
+    main = Module(source.path, source.name, source.tree, source.yields)
     main.ran = True
     main.asked_for = source.asked_for
     main.born = interp.tick()

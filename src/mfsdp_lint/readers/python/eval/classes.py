@@ -7,6 +7,7 @@ enum, typing.NamedTuple and typing.TypedDict.
 from __future__ import annotations
 
 import ast
+import builtins
 import operator
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -18,6 +19,7 @@ from mfsdp_lint.readers.python.eval.records import ATTRS, MODEL, OUT_OF_SIGHT, a
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke, isolated, run_isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.trees import nodes_in
 from mfsdp_lint.readers.python.values.code import PLAIN_BASES, Call, ClassObject, FieldSpec, Frame, base_name, qualified
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -364,7 +366,7 @@ def _words(annotation: ast.expr) -> list[str]:
     if isinstance(annotation, ast.Name):
         return [annotation.id]
     words = []
-    for node in ast.walk(annotation):
+    for node in nodes_in(annotation):
         words += [word for word in map(vars(node).get, ("id", "attr", "value")) if isinstance(word, str)]
     return words
 
@@ -594,7 +596,7 @@ def is_instance(interp: Interpreter, value: Object, cls: Object) -> bool | None:
 def _is_builtin_instance(interp: Interpreter, value: Object, name: str) -> bool | None:
     types = PYTHON_TYPES.get(name)
     if name == "type":
-        return isinstance(value, (ClassObject, Native)) if not isinstance(value, External) else None
+        return _is_class(value)
     if types is None or isinstance(value, External):
         return None
     if isinstance(value, (Instance, EnumMember)) and name != "object":
@@ -604,6 +606,13 @@ def _is_builtin_instance(interp: Interpreter, value: Object, name: str) -> bool 
     if name in ("list", "set"):
         return isinstance(value, SetObject) if name == "set" else type(value) is ListObject
     return isinstance(value, types)
+
+
+def _is_class(value: Object) -> bool | None:
+    if isinstance(value, Native):
+        module, _, name = value.name.rpartition(".")
+        return isinstance(getattr(builtins, name, None), type) if module == "builtins" else None
+    return None if isinstance(value, External) else isinstance(value, ClassObject)
 
 
 def _is_external_instance(interp: Interpreter, value: Object, cls: External) -> bool | None:

@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.state.effects import Effect, changes_nothing, eff
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.trees import names_in
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Deferred, Frame, Module
 from mfsdp_lint.readers.python.values.objects import (
@@ -100,7 +101,7 @@ def _bind_definition(interp: Interpreter, node: Any, frame: Frame, made: Object)
 
 
 def _names_in(nodes: list[ast.expr]) -> frozenset[str]:
-    return frozenset(inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name))
+    return frozenset[str]().union(*map(names_in, nodes))
 
 
 def _outside(interp: Interpreter, make: Callable[[], Object], module: Module) -> Object:

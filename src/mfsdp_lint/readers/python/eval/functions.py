@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.unfollowed import is_launcher, is_upstream, launch, unfollowed
 from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall, evaluate, invoke, run_block
 from mfsdp_lint.readers.python.state.copies import own, template
+from mfsdp_lint.readers.python.state.effects import only_looks
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import FOLLOWED, Interpreter
 from mfsdp_lint.readers.python.state.paths import (
@@ -272,6 +273,8 @@ def one_configuration(interp: Interpreter, value: Object, text: str) -> Object:
 
 def _havoc_surroundings(interp: Interpreter, function: Function) -> None:
     """Forget the contents of a function's module and enclosing functions, which an unfollowed call may have changed."""
+    if only_looks(function):
+        return
     seen: set[int] = set()
     here: Frame | None = function.closure
     surroundings = [function.module.fields]
@@ -309,7 +312,11 @@ def _typed(call: Call) -> tuple[Any, ...]:
 
 def call_cached(interp: Interpreter, function: Function, call: Call) -> Object:
     """Evaluate a call through `functools.cache`: equal arguments give the very same object as before."""
-    if not all(map(is_constant, call.values)):
+    settled = call.passing(
+        [interp.settle(value) for value in call.arguments],
+        {name: interp.settle(value) for name, value in call.keywords.items()},
+    )
+    if not all(map(is_constant, settled.values)):
         # It runs, or it was called with the same arguments before.
         mark, born = len(interp.path.journal), interp.clock
         result = call_user_function(interp, function, call)
@@ -317,7 +324,7 @@ def call_cached(interp: Interpreter, function: Function, call: Call) -> Object:
         interp.rollback(mark)
         joined: Object = join_sides(interp, sides, born, force=True)[1]
         return joined
-    key = ("cached", id(function), *_typed(call))
+    key = ("cached", id(function), *_typed(settled))
     found = interp.path.facts.fields.get(key, MISSING)
     if found is MISSING:
         found = call_user_function(interp, function, call)

@@ -31,6 +31,7 @@ from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.copies import template
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Dependencies, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.trees import nodes_in
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, classes_of
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, MODEL_ID
@@ -375,7 +376,7 @@ def _registrations(tree: ast.Module) -> list[tuple[str, ast.Call]]:
     with it.
     """
     found: list[tuple[str, ast.Call]] = []
-    for node in ast.walk(tree):
+    for node in nodes_in(tree, saying=REGISTRY):
         match node:
             case ast.ClassDef(name=name, decorator_list=registering):
                 found += [(name, each) for each in registering if _registers(each) and isinstance(each, ast.Call)]

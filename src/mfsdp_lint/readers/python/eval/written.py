@@ -59,10 +59,15 @@ def written(interp: Interpreter, name: str) -> Object:
 
 @remembered()
 def _module(interp: Interpreter, name: str) -> Module:
-    module = Module(f"<{name}>", name, ast.parse(_modules()[name]))
+    module = Module(f"<{name}>", name, _tree(name))
     module.written = True
     module.stars.append(StarOut(name))
     return module
+
+
+@cache
+def _tree(name: str) -> ast.Module:
+    return ast.parse(_modules()[name])
 
 
 @cache

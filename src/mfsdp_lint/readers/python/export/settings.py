@@ -103,7 +103,12 @@ def _is_meant(
 
 def _is_read(interp: Interpreter, program: Callable[[], Sequence[str]], name: str) -> bool:
     """Tell whether a file of a program reads an attribute of this name, as far as its text tells."""
-    return any(_is_read_in(interp, path, name) for path in program())
+    return _is_read_by(interp, tuple(program()), name)
+
+
+@remembered()
+def _is_read_by(interp: Interpreter, files: tuple[str, ...], name: str) -> bool:
+    return any(_is_read_in(interp, path, name) for path in files)
 
 
 @remembered()

@@ -151,6 +151,11 @@ def _isinstance(interp: Interpreter, call: Call) -> Object:
     return interp.unknown("", not_none=True) if known is None else known
 
 
+@models("inspect.isclass")
+def _isclass(interp: Interpreter, call: Call) -> Object:
+    return _isinstance(interp, call.passing([call.argument(0, "object"), BUILTINS["type"]]))
+
+
 @models("builtins.issubclass")
 def _issubclass(interp: Interpreter, call: Call) -> Object:
     others = call.arguments[1] if isinstance(call.arguments[1], tuple) else (call.arguments[1],)

@@ -23,6 +23,7 @@ from mfsdp_lint.readers.python.state.texts import (
     trace,
     written,
 )
+from mfsdp_lint.readers.python.state.trees import names_in
 from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.markers import ENTRIES, HELD
 from mfsdp_lint.readers.python.values.objects import (
@@ -99,7 +100,7 @@ def _converts(frame: Frame, name: str, value: Object) -> bool:
     """Tell whether a parameter got the value that it has by a call on what it had: `kind = Kind(kind)`."""
     bound = binding(frame, name)
     node = None if bound is None else bound[0]
-    return isinstance(node, ast.Call) and any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
+    return isinstance(node, ast.Call) and name in names_in(node)
 
 
 def _partial(interp: Interpreter, call: ast.Call, caller: Frame) -> tuple[ast.Call, Frame] | None:
@@ -376,7 +377,7 @@ def _name(interp: Interpreter, node: ast.Name, frame: Frame) -> tuple[Place, ...
 
 def _earlier(owner: Frame | Module, name: str, by: ast.expr) -> tuple[Any, Frame] | None:
     """Return the binding of a name before the expression `by`, which uses the name itself; None if it does not."""
-    if not any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(by)):
+    if name not in names_in(by):
         return None
     found = owner.bindings.get(name, {})
     before = list(found)[: list(found).index(by)] if by in found else []

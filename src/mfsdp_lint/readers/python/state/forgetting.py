@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.python.state.calling import ByType, Coroutine
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
+from mfsdp_lint.readers.python.state.trees import nodes_in
 from mfsdp_lint.readers.python.values.code import Frame
 from mfsdp_lint.readers.python.values.markers import (
     EITHER,
@@ -32,6 +34,8 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     Unknown,
 )
+
+_DEFINITION = re.compile(r"def (\w+)\(")
 
 _SHARING = (REST, MAY_HAVE_CHANGED, EITHER)
 """Markers that name the objects with which an unknown one shares its parts."""
@@ -210,13 +214,18 @@ def forget_methods(interp: Interpreter, name: str) -> bool:
     program = interp.program()
     key = ("methods", name, program)
     if key not in interp.memo:
-        sources, defines = interp.finder.sources, f"def {name}("
-        own = [interp.finder.load(path) for path in program if defines in (sources.text_or_none(path) or "")]
+        own = [interp.finder.load(path) for path in program if name in _defined(interp, path)]
         interp.memo[key] = [(each, method) for each in own if each for method in _methods(each.tree).get(name, ())]
     for module, method in interp.memo[key]:
         held = [module.fields[each] for each in _names_in(method) if each in module.fields]
         _forget_reach(interp, method, held, set())
     return bool(interp.memo[key])
+
+
+@remembered()
+def _defined(interp: Interpreter, path: str) -> frozenset[str]:
+    """Return the names of all functions in a file, by its text."""
+    return frozenset(_DEFINITION.findall(interp.finder.sources.text_or_none(path) or ""))
 
 
 @cache
@@ -251,7 +260,7 @@ def _within_reach(function: Function) -> Iterator[Object]:
 
 @cache
 def _names_in(definition: ast.AST) -> frozenset[str]:
-    nodes = list(ast.walk(definition))
+    nodes = nodes_in(definition)
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name)) | {
         node.attr for node in nodes if isinstance(node, ast.Attribute) and node.attr == "environ"
     }

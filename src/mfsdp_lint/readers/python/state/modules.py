@@ -60,9 +60,9 @@ class Unread(ast.FunctionDef):
     cut: _Cut
 
     if not TYPE_CHECKING:
-        body = property(lambda self: _read(self).body)
-        end_lineno = property(lambda self: _read(self).end_lineno)
-        end_col_offset = property(lambda self: _read(self).end_col_offset)
+        body = property(lambda self: read_body(self).body)
+        end_lineno = property(lambda self: read_body(self).end_lineno)
+        end_col_offset = property(lambda self: read_body(self).end_col_offset)
 
 
 class UnreadableBody(ast.stmt):
@@ -146,7 +146,8 @@ def _functions(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
             yield from _functions(getattr(node, "orelse", []))
 
 
-def _read(node: Unread) -> Any:
+def read_body(node: Unread) -> Any:
+    """Parse the body of a function; return the function."""
     cut = node.cut
     del node.cut
     node.__class__ = ast.FunctionDef  # type: ignore[assignment]  # what it was at first
@@ -540,7 +541,7 @@ class Programs:
         if not level:
             if self.is_upstream(name):
                 return []
-            return self._named(name, importer, names)
+            return self._named(name, os.path.dirname(importer), names)
         base = relative_target(importer, level, name)
         places = [base, *(os.path.join(base, each) for each in names)]
         return [path for path in map(self._file, places) if path is not None and path != importer]
@@ -549,18 +550,18 @@ class Programs:
         folder, name = os.path.split(place)
         return self.finder.in_root(folder, [name]) if name.isidentifier() else None
 
-    def _named(self, name: str, importer: str, names: Iterable[str]) -> list[str]:
-        """List the existing files of a module, by its dotted name, and of the modules below it."""
-        path = self.finder.find(name, importer)
+    def _named(self, name: str, folder: str, names: Iterable[str]) -> list[str]:
+        """List the existing files of a module, by its dotted name, and of the modules below it, for a folder."""
+        path = self.finder.find_from(folder, name)
         ran: list[str] = []
         if path is not None:
             depth = name.count(".")
             ran = [*(self.packages(path)[-depth:] if depth else ()), path]
         elif "." in name:
-            ran = self._named(name.rpartition(".")[0], importer, ())
+            ran = self._named(name.rpartition(".")[0], folder, ())
         if path is None or os.path.basename(path) == "__init__.py":
             # A file has no modules below it.
-            below = (self.finder.find(f"{name}.{each}", importer) for each in names)
+            below = (self.finder.find_from(folder, f"{name}.{each}") for each in names)
             ran += [each for each in below if each is not None]
         return ran
 
