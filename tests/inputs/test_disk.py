@@ -139,7 +139,7 @@ UNSEEN: tuple[tuple[Looking, Looking], ...] = (
 def test_a_change_shows(look: Looking, change: Looking, there: Path) -> None:
     with disk.recorded() as record:
         look(there)
-    looks = list(record.looks.values())
+    looks = record.watched()
     assert looks
     assert disk.shows_the_same(looks)
     change(there)
@@ -151,7 +151,7 @@ def test_a_change_that_nobody_looked_at_does_not(look: Looking, change: Looking,
     with disk.recorded() as record:
         look(there)
     change(there)
-    assert disk.shows_the_same(list(record.looks.values()))
+    assert disk.shows_the_same(record.watched())
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_failure_is_a_look_as_well(look: Callable[[str], object], there: Path)
     path = str(there / "later")
     with disk.recorded() as record, pytest.raises(OSError, match="later"):
         look(path)
-    looks = list(record.looks.values())
+    looks = record.watched()
     assert disk.shows_the_same(looks)
     os.mkdir(path)
     assert not disk.shows_the_same(looks)

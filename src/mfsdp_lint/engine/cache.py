@@ -112,7 +112,7 @@ MOST_MEMORIES = 12
 class Kept:
     """The outcome of a run, and every look at the disk that led to it."""
 
-    looks: tuple[disk.Look, ...]
+    looks: tuple[disk.Watched, ...]
     findings: tuple[Finding, ...]
     summary: Summary
     recipes: tuple[RecipeState, ...]
@@ -138,7 +138,7 @@ def run(options: Options) -> Outcome:
             unfollowed=kept.unfollowed,
             problems=kept.problems,
             remarks=kept.remarks,
-            legible={look.path for look in kept.looks if look.how == "read"},
+            legible={each.path for each in kept.looks},
         )
     from mfsdp_lint.engine.run import run as run_anew  # what a cached run does not need is not imported
 
@@ -353,7 +353,7 @@ def load(place: str) -> Kept | None:
 
 def _save(place: str, outcome: Outcome, record: disk.Record) -> None:
     kept = Kept(
-        tuple(record.looks.values()),
+        record.watched(),
         outcome.findings,
         outcome.summary,
         outcome.recipes,

@@ -84,9 +84,8 @@ class Recall:
     save: Callable[[bytes], None]
     other_rules: bool = False
     _judged: list[tuple[Linter, Judgement]] = field(default_factory=list)
-    _looks: dict[tuple[str, str, str], disk.Look] = field(default_factory=dict)
+    _record: disk.Record = field(default_factory=disk.Record)
     _earlier: _Earlier | None = None
-    _complete: bool = True
 
     def judge(self, judge: Linter, sources: Sources) -> Judgement:
         """Judge these sources, which are the same for all of the run, with what is remembered.
@@ -97,8 +96,9 @@ class Recall:
             if not self._judged:
                 self._earlier = _earlier(self.load(), sources)
             judgement = judge(sources, None if self._earlier is None else self._earlier.judgement(judge, sources))
-        self._looks |= record.looks
-        self._complete &= record.complete
+        self._record.looks |= record.looks
+        self._record.stamps = record.stamps
+        self._record.complete &= record.complete
         self._judged.append((judge, judgement))
         return judgement
 
@@ -110,13 +110,13 @@ class Recall:
         asked, first = self._judged[0]
         remarks = {remark for each in first.readings.values() for remark in each.remarks}
         # The others are asked for findings alone.
-        if not (self._complete and remarks <= set(asked.question.remarks)):
+        if not (self._record.complete and remarks <= set(asked.question.remarks)):
             return
         for judge, judgement in self._judged:
             if _is_for_later(judgement) and all(each.question != judge.question for each in parts):
                 parts.append(self._part(judge, judgement))
         texts = {}
-        for path in (look.path for look in self._looks.values() if _reads_text(look)):
+        for path in (look.path for _, look in self._record.looks.values() if _reads_text(look)):
             text = None if self._earlier is None else self._earlier.texts.get(path)
             if text is None and (said := first.sources.as_it_is_or_none(path)) is not None:
                 text = zlib.compress(said.encode(errors="surrogatepass"), 1)
@@ -124,7 +124,7 @@ class Recall:
                 texts[path] = text
         with suppress(OSError, ValueError, TypeError):
             names = frozenset(first.sources.read_names)
-            looks = msgspec.msgpack.encode(tuple(self._looks.values()))
+            looks = msgspec.msgpack.encode(self._record.watched())
             self.save(kept.dumps(_Stored(tuple(parts), looks, texts, names)))
 
     def _part(self, judge: Linter, judgement: Judgement) -> _Part:
@@ -194,14 +194,13 @@ def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
 
     try:
         stored: _Stored = kept.loads(content)
-        looks = msgspec.msgpack.decode(stored.looks, type=tuple[disk.Look, ...])
+        watched = msgspec.msgpack.decode(stored.looks, type=tuple[disk.Watched, ...])
     except Exception:  # which bytes of another shape may raise
         return None
-    same, changed, missed = [], {}, set()
-    for look in looks:
-        if disk.is_the_same(look):
-            same.append(look)
-        elif _reads_text(look) and look.path in stored.texts:
+    compared = list(map(disk.compared, watched))
+    changed, missed = {}, set()
+    for look in (look for _, others in compared for look in others):
+        if _reads_text(look) and look.path in stored.texts:
             changed[look.path] = _text(stored.texts[look.path])
         elif look.how in ("mode", "holds"):
             missed.add(sources.key(os.path.join(look.path, look.detail) if look.how == "holds" else look.path))
@@ -215,7 +214,7 @@ def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
     if any(_changes_relevance(path, text, sources, stored.names) for path, text in changed.items() if path not in gone):
         return None
     sources.read_names |= stored.names
-    disk.take_over(same)
+    disk.take_over(same for same, _ in compared)
     return _Earlier(stored.parts, sources.with_texts(changed), frozenset(map(sources.key, changed)), keys, texts)
 
 

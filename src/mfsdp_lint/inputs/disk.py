@@ -1,7 +1,9 @@
 """Every look at the disk, so that a later run can tell whether it would see the same.
 
 Everything that decides the outcome of a run is looked at through here: the contents of files and folders, and the
-existence of paths. While a run is `recorded`, each look is kept with what it showed.
+existence of paths. While a run is `recorded`, each look is kept with what it showed, and with the stamp of the file or
+folder that vouches for it: as long as a folder has its stamp, no name in it appears, disappears or becomes a link. So a
+later run asks the stamp of each path once, and looks again only where one differs.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ RACY = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The record that a file system has of a file's last change: size, times in nanoseconds, and its number."""
+    """The record that a file system has of the last change of a file or folder: size, times in nanoseconds, number."""
 
     size: int
     modified: int
@@ -41,7 +43,7 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look at a path: what was asked (see `_AGAIN`), what it showed, and what tells quickly that a file is the same.
+    """A look at a path: what was asked (see `_AGAIN`), and what it showed.
 
     `detail` is what was asked besides: the bytes that were read at most, a name or a pattern in a folder.
     """
@@ -50,19 +52,36 @@ class Look:
     path: str
     showed: str
     detail: str = ""
-    stamp: Stamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Looks that show the same for as long as a file or folder has this stamp; without a stamp nothing vouches."""
+
+    path: str
+    stamp: Stamp | None
+    looks: tuple[Look, ...]
 
 
 @dataclass(slots=True)
 class Record:
-    """The looks of a run, by what was looked at. It is not `complete` where something else decided as well.
+    """The looks of a run, by what was looked at, each with the path that vouches for it, and the stamps of these paths.
 
-    The looks of a part of the run belong to the `outer` record, too.
+    It is not `complete` where something else decided as well. The looks of a part of the run belong to the `outer`
+    record, too.
     """
 
-    looks: dict[tuple[str, str, str], Look] = field(default_factory=dict)
+    looks: dict[tuple[str, str, str], tuple[str, Look]] = field(default_factory=dict)
     complete: bool = True
     outer: Record | None = None
+    stamps: dict[str, Stamp | None] = field(default_factory=dict)
+
+    def watched(self) -> tuple[Watched, ...]:
+        """Return the looks, together where one path vouches for them."""
+        together: dict[str, list[Look]] = {}
+        for path, look in self.looks.values():
+            together.setdefault(path, []).append(look)
+        return tuple(Watched(path, self.stamps.get(path), tuple(looks)) for path, looks in together.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +102,9 @@ _overlooked: set[str] = set()
 def recorded(*, as_part: bool = False) -> Iterator[Record]:
     """Keep every look that is taken meanwhile; `as_part`, also in the record around it."""
     global _record
-    outer, _record = _record, Record(outer=_record if as_part else None)
+    outer, _record = _record, Record()
+    if as_part and outer is not None:
+        _record.outer, _record.stamps = outer, outer.stamps
     try:
         yield _record
     finally:
@@ -98,10 +119,13 @@ def is_not_all() -> None:
         record = record.outer
 
 
-def take_over(looks: Iterable[Look]) -> None:
+def take_over(watched: Iterable[Watched]) -> None:
     """Keep looks that an earlier run took, and that show the same today."""
-    for look in looks:
-        _note(look)
+    for each in watched:
+        if _record is not None:
+            _record.stamps.setdefault(each.path, each.stamp)
+        for look in each.looks:
+            _note(each.path, look)
 
 
 def overlook(folder: str) -> None:
@@ -109,14 +133,21 @@ def overlook(folder: str) -> None:
     _overlooked.add(os.path.abspath(folder))
 
 
-def shows_the_same(looks: Sequence[Look]) -> bool:
+def shows_the_same(watched: Iterable[Watched]) -> bool:
     """Tell whether every look would show the same today as it showed then."""
-    return all(map(is_the_same, looks))
+    return all(not compared(each)[1] for each in watched)
 
 
-def is_the_same(look: Look) -> bool:
-    """Tell whether a look would show the same today as it showed then."""
-    return _is_unchanged(look) or _shown(look) == look.showed
+def compared(watched: Watched) -> tuple[Watched, list[Look]]:
+    """Return the looks that show the same today as they showed then, with today's stamp, and those that do not."""
+    now = _stamp(watched.path)
+    if now is not None and now == watched.stamp:
+        return watched, []
+    same: list[Look] = []
+    other: list[Look] = []
+    for look in watched.looks:
+        (same if _shown(look) == look.showed else other).append(look)
+    return Watched(watched.path, now, tuple(same)), other
 
 
 def read(path: str, most: int | None = None) -> bytes:
@@ -125,16 +156,15 @@ def read(path: str, most: int | None = None) -> bytes:
     try:
         with files.opened(path) as file:
             status = os.fstat(file.fileno())
-            stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
             data = files.beginning(file, files.MOST + 1 if most is None else most)
         if most is None and len(data) > files.MOST:
             raise OSError(errno.EFBIG, f"larger than {files.MOST >> 20} MB", path)
     except (OSError, ValueError) as error:
-        _keep("read", path, _failure(error), detail)
+        _keep("read", path, _failure(error), detail, by=_NOTHING)
         raise
     if _record is not None:
-        settled = max(stamp.modified, stamp.changed) + RACY < time.time_ns()
-        _keep("read", path, _digest(data), detail, stamp if settled else None)
+        _record.stamps.setdefault(path, _settled(status))
+        _keep("read", path, _digest(data), detail)
     return data
 
 
@@ -145,6 +175,7 @@ class Listing:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        _watch(folder)
         try:
             self._names = frozenset(os.listdir(folder or os.curdir))
         except (OSError, ValueError):
@@ -166,15 +197,17 @@ def entries(folder: str) -> list[FolderEntry]:
     """Return the entries of a folder, by name. Raises OSError."""
     if _overlooked and os.path.abspath(folder) in _overlooked:
         return []
+    _watch(folder)
     try:
         with os.scandir(folder or os.curdir) as scan:
             found = sorted(map(_entry, scan), key=lambda entry: entry.name)
     except OSError as error:
-        _keep("entries", folder, _failure(error))
+        _keep("entries", folder, _failure(error), by=_NOTHING)
         raise
     if _record is not None:
         told = "\0".join(f"{each.name}\0{each.is_link:d}{each.kind}" for each in found)
-        _keep("entries", folder, _digest(told.encode(errors="surrogateescape")))
+        vouching = _NOTHING if any(each.is_link for each in found) else folder
+        _keep("entries", folder, _digest(told.encode(errors="surrogateescape")), by=vouching)
     return found
 
 
@@ -223,12 +256,15 @@ def mode(path: str) -> int:
 
     Raises OSError, and ValueError for an impossible path.
     """
+    by = _NOTHING if _record is None else _watch_above(path)
     try:
         found = stat.S_IFMT(os.stat(path).st_mode)
+        by = _NOTHING if by and os.path.islink(path) else by
     except (OSError, ValueError) as error:
-        _keep("mode", path, _failure(error))
+        is_absent = isinstance(error, FileNotFoundError) and not os.path.lexists(path)
+        _keep("mode", path, _failure(error), by=by if is_absent else _NOTHING)
         raise
-    _keep("mode", path, str(found))
+    _keep("mode", path, str(found), by=by)
     return found
 
 
@@ -238,14 +274,15 @@ def size(path: str) -> int:
         found = os.stat(path).st_size
     except (OSError, ValueError):
         found = 0
-    _keep("size", path, str(found))
+    _keep("size", path, str(found), by=_NOTHING)
     return found
 
 
 def is_link(path: str) -> bool:
     """Tell whether a path is a link itself."""
+    by = _NOTHING if _record is None else _watch_above(path)
     found = os.path.islink(path)
-    _keep("is_link", path, str(found))
+    _keep("is_link", path, str(found), by=by)
     return found
 
 
@@ -255,33 +292,52 @@ def real(path: str) -> str:
         found = os.path.realpath(path)
     except ValueError:
         found = path
-    _keep("real", path, found)
+    _keep("real", path, found, by=_NOTHING)
     return found
 
 
-def _keep(how: How, path: str, showed: str, detail: str = "", stamp: Stamp | None = None) -> None:
+_NOTHING = "\0"
+"""The path that stands for none, where no stamp vouches for a look."""
+
+
+def _watch(path: str) -> None:
+    """Take the stamp of a path that vouches for the looks to come, before the first of them."""
+    if _record is not None and path not in _record.stamps:
+        _record.stamps[path] = _stamp(path)
+
+
+def _watch_above(path: str) -> str:
+    """Take the stamp of the folder that vouches for the kind of file at a path; return it."""
+    folder, name = os.path.split(path)
+    if name in ("", os.curdir, os.pardir):
+        return _NOTHING
+    _watch(folder)
+    return folder
+
+
+def _stamp(path: str) -> Stamp | None:
+    """Return the stamp of a file or folder; None where it cannot be had, or may be the same after another change."""
+    try:
+        return _settled(os.stat(path or os.curdir))
+    except (OSError, ValueError):
+        return None
+
+
+def _settled(status: os.stat_result) -> Stamp | None:
+    stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    return stamp if max(stamp.modified, stamp.changed) + RACY < time.time_ns() else None
+
+
+def _keep(how: How, path: str, showed: str, detail: str = "", by: str | None = None) -> None:
     if _record is not None and (how, path, detail) not in _record.looks:
-        _note(Look(how, path, showed, detail, stamp))
+        _note(path if by is None else by, Look(how, path, showed, detail))
 
 
-def _note(look: Look) -> None:
+def _note(by: str, look: Look) -> None:
     record = _record
     while record is not None:
-        record.looks.setdefault((look.how, look.path, look.detail), look)
+        record.looks.setdefault((look.how, look.path, look.detail), (by, look))
         record = record.outer
-
-
-def _is_unchanged(look: Look) -> bool:
-    """Tell whether the file system itself shows that a look is unchanged, without another look."""
-    if look.how == "holds":
-        return str(os.path.lexists(os.path.join(look.path, look.detail))) == look.showed
-    if look.stamp is None:
-        return False
-    try:
-        status = os.stat(look.path)
-    except (OSError, ValueError):
-        return False
-    return look.stamp == Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 _AGAIN: dict[How, Callable[[str, str], object]] = {
@@ -300,7 +356,7 @@ def _shown(look: Look) -> str:
     """Return the answer that a look shows today."""
     with recorded() as record, suppress(OSError, ValueError):  # which is what it shows
         _AGAIN[look.how](look.path, look.detail)
-    return next((each.showed for each in record.looks.values()), "")
+    return next((look.showed for _, look in record.looks.values()), "")
 
 
 def _entry(found: os.DirEntry[str]) -> FolderEntry:

@@ -3,7 +3,8 @@
 Running an entry point reads its own file and all that this file reaches by imports. Where none of these has changed,
 the result is the same: proofs of fixes change few files of many. An entry point also keeps its result where only
 settings in functions have changed that it did not call, as fixes write them: attributes and entries that are assigned,
-and named arguments. Then no name is bound otherwise, no new call is made, and all other code stays on its line.
+and named arguments; or numbers that local names are bound to. Then no name is bound otherwise, no new call is made, and
+all other code stays on its line.
 """
 
 from __future__ import annotations
@@ -325,18 +326,29 @@ def _placed(node: ast.AST) -> str:
 
 def _without_settings(function: _Function) -> str:
     """Dump a function without the settings in it that call nothing: attributes and entries that are assigned, and named
-    arguments."""
+    arguments; and without the numbers that local names are bound to."""
     return ast.dump(_WithoutSettings().visit(copy.deepcopy(function)))
 
 
 class _WithoutSettings(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
         named = all(isinstance(target, (ast.Attribute, ast.Subscript)) for target in node.targets)
-        return None if named and _is_plain(node.value) else self.generic_visit(node)
+        if named and _is_plain(node.value):
+            return None
+        if all(isinstance(target, ast.Name) for target in node.targets) and _is_number(node.value):
+            return ast.Assign(node.targets, ast.Constant(0))
+        return self.generic_visit(node)
 
     def visit_keyword(self, node: ast.keyword) -> ast.AST | None:
         # The key of os.getenv decides which variables a program depends on, as subscripts and comparisons do.
         return None if node.arg not in (None, "key") and _is_plain(node.value) else self.generic_visit(node)
+
+
+def _is_number(node: ast.AST) -> bool:
+    """Tell whether an expression is a number, a truth value or None as it stands: it names nothing."""
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant) and not isinstance(node.value, str | bytes)
 
 
 _NOT_PLAIN = (
