@@ -128,6 +128,11 @@ def take_over(watched: Iterable[Watched]) -> None:
             _note(each.path, look)
 
 
+def was_read(path: str, most: int, stamp: Stamp, digest: str) -> None:
+    """Keep the look of an earlier run that read up to `most` bytes of a file, which has the same stamp today."""
+    take_over((Watched(path, stamp, (Look("read", path, digest, str(most)),)),))
+
+
 def overlook(folder: str) -> None:
     """Make a folder of the tool's own look empty."""
     _overlooked.add(os.path.abspath(folder))
@@ -140,7 +145,7 @@ def shows_the_same(watched: Iterable[Watched]) -> bool:
 
 def compared(watched: Watched) -> tuple[Watched, list[Look]]:
     """Return the looks that show the same today as they showed then, with today's stamp, and those that do not."""
-    now = _stamp(watched.path)
+    now = stamp(watched.path)
     if now is not None and now == watched.stamp:
         return watched, []
     same: list[Look] = []
@@ -164,7 +169,7 @@ def read(path: str, most: int | None = None) -> bytes:
         raise
     if _record is not None:
         _record.stamps.setdefault(path, _settled(status))
-        _keep("read", path, _digest(data), detail)
+        _keep("read", path, digest(data), detail)
     return data
 
 
@@ -207,7 +212,7 @@ def entries(folder: str) -> list[FolderEntry]:
     if _record is not None:
         told = "\0".join(f"{each.name}\0{each.is_link:d}{each.kind}" for each in found)
         vouching = _NOTHING if any(each.is_link for each in found) else folder
-        _keep("entries", folder, _digest(told.encode(errors="surrogateescape")), by=vouching)
+        _keep("entries", folder, digest(told.encode(errors="surrogateescape")), by=vouching)
     return found
 
 
@@ -303,7 +308,7 @@ _NOTHING = "\0"
 def _watch(path: str) -> None:
     """Take the stamp of a path that vouches for the looks to come, before the first of them."""
     if _record is not None and path not in _record.stamps:
-        _record.stamps[path] = _stamp(path)
+        _record.stamps[path] = stamp(path)
 
 
 def _watch_above(path: str) -> str:
@@ -315,7 +320,7 @@ def _watch_above(path: str) -> str:
     return folder
 
 
-def _stamp(path: str) -> Stamp | None:
+def stamp(path: str) -> Stamp | None:
     """Return the stamp of a file or folder; None where it cannot be had, or may be the same after another change."""
     try:
         return _settled(os.stat(path or os.curdir))
@@ -380,5 +385,5 @@ def _failure(error: OSError | ValueError) -> str:
     return errno.errorcode.get(number, str(number)) if number is not None else "impossible"
 
 
-def _digest(data: bytes) -> str:
+def digest(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
