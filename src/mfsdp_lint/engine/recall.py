@@ -97,7 +97,7 @@ class Recall:
                 self._earlier = _earlier(self.load(), sources)
             judgement = judge(sources, None if self._earlier is None else self._earlier.judgement(judge, sources))
         self._record.looks |= record.looks
-        self._record.stamps = record.stamps
+        self._record.seen = record.seen
         self._record.complete &= record.complete
         self._judged.append((judge, judgement))
         return judgement

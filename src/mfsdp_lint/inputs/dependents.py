@@ -42,7 +42,7 @@ def importers(paths: Collection[str]) -> list[str]:
     """
     wanted = {disk.real(path) for path in paths}
     roots = {root for path in wanted if (root := repository_above(os.path.dirname(path)))}
-    modules = _Modules({path: facts(path) for path in _written(roots, [_PYTHON])})
+    modules = _Modules({path: facts(path) for path, _ in _written(roots, [_PYTHON])})
     found: set[str] = set()
     pending = list(wanted)
     while pending:
@@ -65,7 +65,7 @@ def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> lis
     kinds: dict[str, FileType] = {}
     kinds |= {path: type_ for path in wanted if (type_ := _type_of(path, types))}
     asked = dict(kinds)
-    kinds |= {path: type_ for path in _written(roots, types, in_projects=True) if (type_ := _type_of(path, types))}
+    kinds |= dict(_written(roots, types, in_projects=True))
     known = {path: facts(path) for path in kinds}
 
     def naming(files: Collection[str], *, imports: bool, same_kind: bool = False) -> list[str]:
@@ -126,8 +126,10 @@ def _names(text: str, type_: FileType, file: str) -> bool:
     return by_stem and re.search(rf"(?<![\w.-]){re.escape(stem)}(?![\w.-])", text) is not None
 
 
-def _written(roots: Iterable[str], types: Sequence[FileType], *, in_projects: bool = False) -> Iterator[str]:
-    """Yield the files of these types that people write below these folders.
+def _written(
+    roots: Iterable[str], types: Sequence[FileType], *, in_projects: bool = False
+) -> Iterator[tuple[str, FileType]]:
+    """Yield the files of these types that people write below these folders, each with its type.
 
     With `in_projects` no folder is entered outside of a project. Raises TooMany.
     """
@@ -138,13 +140,14 @@ def _written(roots: Iterable[str], types: Sequence[FileType], *, in_projects: bo
                 break
             for name in names:
                 path = os.path.join(folder, name)
-                if not name.startswith(".") and _type_of(name, types) and (bytes_ := size_of(path)) is not None:
+                type_ = None if name.startswith(".") else _type_of(name, types)
+                if type_ is not None and (bytes_ := size_of(path)) is not None:
                     number += 1
                     size += bytes_
                     if number > MOST_FILES or size > MOST_BYTES_OF_ALL:
                         disk.is_not_all()
                         raise TooMany
-                    yield path
+                    yield path, type_
 
 
 def size_of(path: str) -> int | None:

@@ -2,8 +2,9 @@
 
 Everything that decides the outcome of a run is looked at through here: the contents of files and folders, and the
 existence of paths. While a run is `recorded`, each look is kept with what it showed, and with the stamp of the file or
-folder that vouches for it: as long as a folder has its stamp, no name in it appears, disappears or becomes a link. So a
-later run asks the stamp of each path once, and looks again only where one differs.
+folder that vouches for it: as long as a folder has its stamp, no name in it appears, disappears or becomes a link, and
+what is not there has nothing below it. So a later run asks the stamp of each path once, and looks again only where one
+differs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from hashlib import blake2b
@@ -64,24 +65,35 @@ class Watched:
 
 
 @dataclass(slots=True)
+class _Seen:
+    """The stamps of paths as they were before the first look, what vouches for the looks into each folder, the entries
+    of folders with what they show, and the paths of folders without links."""
+
+    stamps: dict[str, Stamp | None] = field(default_factory=dict)
+    vouching: dict[str, str] = field(default_factory=dict)
+    entries: dict[str, tuple[list[FolderEntry], str, str]] = field(default_factory=dict)
+    real: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Record:
-    """The looks of a run, by what was looked at, each with the path that vouches for it, and the stamps of these paths.
+    """The looks of a run, by what was looked at, each with the path that vouches for it.
 
     It is not `complete` where something else decided as well. The looks of a part of the run belong to the `outer`
-    record, too.
+    record, too; both have `seen` the same.
     """
 
     looks: dict[tuple[str, str, str], tuple[str, Look]] = field(default_factory=dict)
     complete: bool = True
     outer: Record | None = None
-    stamps: dict[str, Stamp | None] = field(default_factory=dict)
+    seen: _Seen = field(default_factory=_Seen)
 
     def watched(self) -> tuple[Watched, ...]:
         """Return the looks, together where one path vouches for them."""
         together: dict[str, list[Look]] = {}
         for path, look in self.looks.values():
             together.setdefault(path, []).append(look)
-        return tuple(Watched(path, self.stamps.get(path), tuple(looks)) for path, looks in together.items())
+        return tuple(Watched(path, self.seen.stamps.get(path), tuple(looks)) for path, looks in together.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +116,7 @@ def recorded(*, as_part: bool = False) -> Iterator[Record]:
     global _record
     outer, _record = _record, Record()
     if as_part and outer is not None:
-        _record.outer, _record.stamps = outer, outer.stamps
+        _record.outer, _record.seen = outer, outer.seen
     try:
         yield _record
     finally:
@@ -123,7 +135,7 @@ def take_over(watched: Iterable[Watched]) -> None:
     """Keep looks that an earlier run took, and that show the same today."""
     for each in watched:
         if _record is not None:
-            _record.stamps.setdefault(each.path, each.stamp)
+            _record.seen.stamps.setdefault(each.path, each.stamp)
         for look in each.looks:
             _note(each.path, look)
 
@@ -165,22 +177,22 @@ def read(path: str, most: int | None = None) -> bytes:
         if most is None and len(data) > files.MOST:
             raise OSError(errno.EFBIG, f"larger than {files.MOST >> 20} MB", path)
     except (OSError, ValueError) as error:
-        _keep("read", path, _failure(error), detail, by=_NOTHING)
+        _keep("read", path, _failure(error), detail, by=_vouches_for_absence(path, error))
         raise
     if _record is not None:
-        _record.stamps.setdefault(path, _settled(status))
-        _keep("read", path, digest(data), detail)
+        _record.seen.stamps.setdefault(path, _settled(status))
+        _keep("read", path, digest(data), detail, by=path)
     return data
 
 
 class Listing:
     """The names in a folder; none where it cannot be listed. Only what is asked of them counts as looked at."""
 
-    __slots__ = ("_folder", "_names")
+    __slots__ = ("_by", "_folder", "_names")
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        _watch(folder)
+        self._by = _vouching(folder)
         try:
             self._names = frozenset(os.listdir(folder or os.curdir))
         except (OSError, ValueError):
@@ -188,13 +200,13 @@ class Listing:
 
     def __contains__(self, name: str) -> bool:
         found = name in self._names
-        _keep("holds", self._folder, str(found), name)
+        _keep("holds", self._folder, str(found), name, by=self._by)
         return found
 
     def matching(self, pattern: str) -> list[str]:
         """Return the names that match a shell pattern, sorted."""
         found = sorted(name for name in self._names if fnmatchcase(name, pattern))
-        _keep("matching", self._folder, "\0".join(found), pattern)
+        _keep("matching", self._folder, "\0".join(found), pattern, by=self._by)
         return found
 
 
@@ -202,17 +214,22 @@ def entries(folder: str) -> list[FolderEntry]:
     """Return the entries of a folder, by name. Raises OSError."""
     if _overlooked and os.path.abspath(folder) in _overlooked:
         return []
-    _watch(folder)
-    try:
-        with os.scandir(folder or os.curdir) as scan:
-            found = sorted(map(_entry, scan), key=lambda entry: entry.name)
-    except OSError as error:
-        _keep("entries", folder, _failure(error), by=_NOTHING)
-        raise
-    if _record is not None:
+    seen = None if _record is None else _record.seen.entries.get(folder)
+    if seen is None:
+        by = _vouching(folder)
+        try:
+            with os.scandir(folder or os.curdir) as scan:
+                found = sorted(map(_entry, scan), key=lambda entry: entry.name)
+        except OSError as error:
+            _keep("entries", folder, _failure(error))
+            raise
+        if _record is None:
+            return found
         told = "\0".join(f"{each.name}\0{each.is_link:d}{each.kind}" for each in found)
-        vouching = _NOTHING if any(each.is_link for each in found) else folder
-        _keep("entries", folder, digest(told.encode(errors="surrogateescape")), by=vouching)
+        by = _NOTHING if any(each.is_link for each in found) else by
+        seen = _record.seen.entries[folder] = (found, digest(told.encode(errors="surrogateescape")), by)
+    found, showed, by = seen
+    _keep("entries", folder, showed, by=by)
     return found
 
 
@@ -261,15 +278,13 @@ def mode(path: str) -> int:
 
     Raises OSError, and ValueError for an impossible path.
     """
-    by = _NOTHING if _record is None else _watch_above(path)
+    by = _vouching(*os.path.split(path))
     try:
         found = stat.S_IFMT(os.stat(path).st_mode)
-        by = _NOTHING if by and os.path.islink(path) else by
     except (OSError, ValueError) as error:
-        is_absent = isinstance(error, FileNotFoundError) and not os.path.lexists(path)
-        _keep("mode", path, _failure(error), by=by if is_absent else _NOTHING)
+        _keep("mode", path, _failure(error), by=_vouches_for_absence(path, error))
         raise
-    _keep("mode", path, str(found), by=by)
+    _keep("mode", path, str(found), by=_NOTHING if _record is None or os.path.islink(path) else by)
     return found
 
 
@@ -279,13 +294,13 @@ def size(path: str) -> int:
         found = os.stat(path).st_size
     except (OSError, ValueError):
         found = 0
-    _keep("size", path, str(found), by=_NOTHING)
+    _keep("size", path, str(found))
     return found
 
 
 def is_link(path: str) -> bool:
     """Tell whether a path is a link itself."""
-    by = _NOTHING if _record is None else _watch_above(path)
+    by = _vouching(*os.path.split(path))
     found = os.path.islink(path)
     _keep("is_link", path, str(found), by=by)
     return found
@@ -293,31 +308,50 @@ def is_link(path: str) -> bool:
 
 def real(path: str) -> str:
     """Return a path without links; an impossible one as it is."""
+    folder, name = os.path.split(path)
+    if _record is not None and os.name == "posix" and name not in _NO_NAMES and "\0" not in path and not is_link(path):
+        # Many files share a folder, and following each part of its path takes a while.
+        above = _record.seen.real.get(folder)
+        if above is None:
+            above = _record.seen.real[folder] = real(folder)
+        return os.path.join(above, name)
     try:
         found = os.path.realpath(path)
     except ValueError:
         found = path
-    _keep("real", path, found, by=_NOTHING)
+    _keep("real", path, found)
     return found
 
 
 _NOTHING = "\0"
 """The path that stands for none, where no stamp vouches for a look."""
 
-
-def _watch(path: str) -> None:
-    """Take the stamp of a path that vouches for the looks to come, before the first of them."""
-    if _record is not None and path not in _record.stamps:
-        _record.stamps[path] = stamp(path)
+_NO_NAMES = ("", os.curdir, os.pardir)
 
 
-def _watch_above(path: str) -> str:
-    """Take the stamp of the folder that vouches for the kind of file at a path; return it."""
-    folder, name = os.path.split(path)
-    if name in ("", os.curdir, os.pardir):
+def _vouching(folder: str, name: str = "_") -> str:
+    """Return the path whose stamp vouches for looks at a name in a folder, and take it before the first of them.
+
+    It is the nearest folder above that is there: in that the next name is missing.
+    """
+    if _record is None or name in _NO_NAMES:
         return _NOTHING
-    _watch(folder)
-    return folder
+    found = _record.seen.vouching.get(folder)
+    if found is None:
+        above, last = os.path.split(folder)
+        if last in _NO_NAMES or os.path.lexists(folder):
+            found = folder
+            _record.seen.stamps.setdefault(folder, stamp(folder))
+        else:
+            found = _vouching(above)
+        _record.seen.vouching[folder] = found
+    return found
+
+
+def _vouches_for_absence(path: str, error: OSError | ValueError) -> str:
+    """Return the path whose stamp vouches for a failure to find a path."""
+    is_absent = isinstance(error, FileNotFoundError) and not os.path.lexists(path)
+    return _vouching(*os.path.split(path)) if is_absent else _NOTHING
 
 
 def stamp(path: str) -> Stamp | None:
@@ -329,13 +363,15 @@ def stamp(path: str) -> Stamp | None:
 
 
 def _settled(status: os.stat_result) -> Stamp | None:
+    if stat.S_ISDIR(status.st_mode) and os.name != "posix":
+        return None
     stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
     return stamp if max(stamp.modified, stamp.changed) + RACY < time.time_ns() else None
 
 
-def _keep(how: How, path: str, showed: str, detail: str = "", by: str | None = None) -> None:
+def _keep(how: How, path: str, showed: str, detail: str = "", by: str = _NOTHING) -> None:
     if _record is not None and (how, path, detail) not in _record.looks:
-        _note(path if by is None else by, Look(how, path, showed, detail))
+        _note(by, Look(how, path, showed, detail))
 
 
 def _note(by: str, look: Look) -> None:
@@ -361,7 +397,8 @@ def _shown(look: Look) -> str:
     """Return the answer that a look shows today."""
     with recorded() as record, suppress(OSError, ValueError):  # which is what it shows
         _AGAIN[look.how](look.path, look.detail)
-    return next((look.showed for _, look in record.looks.values()), "")
+    found = record.looks.get((look.how, look.path, look.detail))
+    return "" if found is None else found[1].showed
 
 
 def _entry(found: os.DirEntry[str]) -> FolderEntry:

@@ -13,7 +13,6 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 
 from mfsdp_lint.core.records import dataclass
@@ -50,14 +49,13 @@ class Facts:
     ends: str = ""
     hands_on: bool = False
 
-    def has(self, word: str) -> bool:
-        """Tell whether a file may have a word: certainly not, where this says no."""
-        return all(f" {part} " in self.words for part in _words(word.encode()).split())
+    def has(self, name: str) -> bool:
+        """Tell whether a file may have a name: certainly not, where it has not all words in it."""
+        return all(f" {word} " in self.words for word in _WORD.findall(name))
 
     def has_any(self, words: Collection[str]) -> bool:
-        """Tell whether a file may have one of some words."""
-        mine = frozenset(self.words.split())
-        return not mine.isdisjoint(words) or any(not word.isascii() and self.has(word) for word in words)
+        """Tell whether a file has one of some words."""
+        return not frozenset(self.words.split()).isdisjoint(words)
 
     def imported(self) -> dict[Dotted, set[str]]:
         """Return the modules that a file may import, each with the names that it takes from it."""
@@ -126,7 +124,7 @@ def _take_over() -> None:
 def _facts(path: str, data: bytes) -> Facts:
     import msgspec
 
-    words = f" {' '.join(sorted(set(_words(data).split())))} "
+    words = f" {' '.join(sorted(_words(data)))} "
     if not path.endswith((".py", NOTEBOOK)):
         return Facts(disk.digest(data), words)
     text = data.decode("utf-8", "replace")
@@ -135,14 +133,16 @@ def _facts(path: str, data: bytes) -> Facts:
     return Facts(disk.digest(data), words, msgspec.msgpack.encode(imports), ends, _hands_on(text))
 
 
-def _words(data: bytes) -> str:
-    """Return the words of a text; letters beyond ASCII part them."""
-    return data.translate(_letters()).decode()
+_WORD = re.compile(r"\w+")
+_LETTERS = re.compile(rb"\w")
+_PARTED = bytes(each if _LETTERS.match(bytes([each])) else ord(" ") for each in range(256))
+"""Each byte as it is in a word of ASCII; else a blank."""
 
 
-@cache
-def _letters() -> bytes:
-    return bytes(each if chr(each).isalnum() and each < 128 or each == ord("_") else ord(" ") for each in range(256))
+def _words(data: bytes) -> set[str]:
+    """Return the words of a text, and the parts in ASCII of those that have other letters."""
+    found = {*data.translate(_PARTED).decode().split()}
+    return found if data.isascii() else found.union(_WORD.findall(data.decode("utf-8", "replace")))
 
 
 _DEFINES = re.compile(r"^(?:def|class|async|if|for|while|with|try)\b", re.MULTILINE)

@@ -173,9 +173,7 @@ class Before:
         Where a file is asked for that was not, or the other way round, its users tell other places of what raises in
         it; and a module of upstream's, or one that appears under another path, is another one to them.
         """
-        changed = {
-            path for path in {*self.tried, *self.users} if self.sources.text_or_none(path) != sources.text_or_none(path)
-        }
+        changed = self._changed(sources)
         pieces = {path: self._touched(path, sources) for path in changed}
         otherwise = self.asked ^ frozenset(asked)
         places = set(map(os.path.abspath, otherwise))
@@ -198,6 +196,15 @@ class Before:
             else:
                 single |= {each.key: each for each in same if each.ran}
         return Unchanged(whole, single, None if None in pieces.values() else self.effects)
+
+    def _changed(self, sources: Sources) -> set[str]:
+        """Return the files with another text than before."""
+        paths = {*self.tried, *self.users}
+        touched = sources.changed_since(self.sources)
+        if touched is not None:
+            sources.note(map(sources.key, paths))
+            paths = {path for path in paths if sources.key(path) in touched}
+        return {path for path in paths if self.sources.text_or_none(path) != sources.text_or_none(path)}
 
     def _is_alike(self, path: str, sources: Sources) -> bool:
         """Tell whether a file is the same module to those that import it, asked for or not."""
