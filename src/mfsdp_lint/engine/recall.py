@@ -18,9 +18,10 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
 from mfsdp_lint.core import kept
+from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import Recipe, Settings
 from mfsdp_lint.core.records import dataclass, field, replace
-from mfsdp_lint.core.settings import KeptSettings, Layer
+from mfsdp_lint.core.settings import Answering, KeptSettings, Layer
 from mfsdp_lint.engine.judge import Judgement, Linter, reading_of
 from mfsdp_lint.engine.read import Question, Read
 from mfsdp_lint.inputs import disk
@@ -30,7 +31,7 @@ from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.launch_memory import LaunchMemory
 from mfsdp_lint.readers.python_files import PythonMemory
 from mfsdp_lint.readers.relevance import changes_relevance, says_all
-from mfsdp_lint.rules.check import RuleMatches
+from mfsdp_lint.rules.check import RuleMatches, blamed_settings
 from mfsdp_lint.rules.index import Undecided, agenda
 
 _OF_TEXTS = str(SIZE_LIMIT + 1)
@@ -95,7 +96,12 @@ class Recall:
         with disk.recorded(as_part=True) as record:
             if not self._judged:
                 self._earlier = _earlier(self.load(), sources)
-            judgement = judge(sources, None if self._earlier is None else self._earlier.judgement(judge, sources))
+            earlier = None if self._earlier is None else self._earlier.judgement(judge, sources)
+            try:
+                judgement = judge(sources, earlier)
+            except NotKept:  # of this question alone
+                judgement = judge(sources, None)
+            _foresee(judge, judgement)
         self._record.looks |= record.looks
         self._record.seen = record.seen
         self._record.complete &= record.complete
@@ -137,6 +143,20 @@ class Recall:
         idle = {site: agenda(judge.rules, site).idle for site in sites}
         results = kept.dumps(_Results(judgement.readings, fired, undecided, idle), outside=Sources)
         return _Part(judge.question, _codes(judge), results)
+
+
+def _foresee(judge: Linter, judgement: Judgement) -> None:
+    """Have new recipes tell what a finding would ask that another text brings about the next time."""
+    blamed: dict[Site, frozenset[str]] = {}
+    for target in judgement.hits:
+        for recipe in judgement.recipes_for(target):
+            site = Site(target, recipe.front_end)
+            for settings in _settings(recipe):
+                if isinstance(settings, Answering):
+                    if site not in blamed:
+                        blamed[site] = blamed_settings(judge.rules, site)
+                    with suppress(Exception):  # a fault is told once somebody asks
+                        settings.tell_places(blamed[site])
 
 
 def _codes(judge: Linter) -> tuple[str, ...]:
