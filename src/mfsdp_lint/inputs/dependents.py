@@ -135,8 +135,9 @@ def _written(
     """
     number = size = 0
     for root in sorted(roots):
+        is_deep = not in_projects or is_project(root)
         for depth, (folder, names) in enumerate(written_folders(root)):
-            if depth and in_projects and not is_project(root):
+            if depth and not is_deep:
                 break
             for name in names:
                 path = os.path.join(folder, name)
@@ -286,8 +287,9 @@ def _text(path: str) -> str:
 
 
 def _scripts(root: str, type_: FileType, too_large: set[str] | None) -> Iterable[str]:
+    is_inside = is_project(root)
     for number, (folder, names) in enumerate(written_folders(root)):
-        if number and not is_project(root):
+        if number and not is_inside:
             return  # as it will another time: every folder up to here is looked at again
         if number > MOST_FOLDERS:
             if too_large is not None:

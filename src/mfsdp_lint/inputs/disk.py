@@ -142,7 +142,9 @@ def take_over(watched: Iterable[Watched]) -> None:
 
 def was_read(path: str, most: int, stamp: Stamp, digest: str) -> None:
     """Keep the look of an earlier run that read up to `most` bytes of a file, which has the same stamp today."""
-    take_over((Watched(path, stamp, (Look("read", path, digest, str(most)),)),))
+    if _record is not None:
+        _record.seen.stamps.setdefault(path, stamp)
+        _keep("read", path, digest, str(most), by=path)
 
 
 def overlook(folder: str) -> None:
