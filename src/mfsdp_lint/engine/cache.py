@@ -2,10 +2,10 @@
 
 The key of a run is its question and the tool itself; its outcome counts for as long as every look at the disk that it
 took shows the same (inputs/disk.py). Beside each outcome lies the memory of its run (engine/recall.py), for a run after
-texts have changed, or one about other files. The files hold data alone. They may be deleted, damaged or written by
-several runs at once: an unusable file is ignored, and the run is done anew. The folder lies in the project, so it may
-have come with a checkout: each file is sealed with a secret of this user on this machine, and one without the seal is
-ignored.
+texts have changed, or one about other files; and beside all of them an index of the texts (inputs/index.py). The files
+hold data alone. They may be deleted, damaged or written by several runs at once: an unusable file is ignored, and the
+run is done anew. The folder lies in the project, so it may have come with a checkout: each file is sealed with a secret
+of this user on this machine, and one without the seal is ignored.
 `check` is the library's front door for files.
 """
 
@@ -30,8 +30,7 @@ from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, fields, replace
 from mfsdp_lint.core.store import FILE
-from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs import index as texts
+from mfsdp_lint.inputs import disk, index
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.projects import OWN_FOLDER, active_environments, own_packages, root_above
@@ -108,8 +107,6 @@ MOST_RUNS = 100
 MOST_MEMORIES = 12
 """The memories (engine/recall.py) that were used last; that of a large tree takes megabytes."""
 
-_MOST = {".json": MOST_RUNS, ".memory": MOST_MEMORIES, ".index": 2}
-
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -148,8 +145,8 @@ def run(options: Options) -> Outcome:
 
     if folder is None:
         return run_anew(options)
-    index = os.path.join(folder, f"{_hash(*_tool())}.index")
-    with texts.kept(partial(_content, index), partial(_put, index)):
+    known = os.path.join(folder, f"{_hash(*_tool())}.index")
+    with index.kept(partial(_content, known), partial(_put, known)):
         return run_anew(options) if place is None else _run_and_keep(options, place, run_anew)
 
 
@@ -390,7 +387,7 @@ def _put(place: str, data: bytes) -> None:
     if content is not None:
         files.put(place, content, 0o600)
         kind = os.path.splitext(place)[1]
-        _forget_the_oldest(os.path.dirname(place), kind, _MOST[kind])
+        _forget_the_oldest(os.path.dirname(place), kind, MOST_RUNS if kind == ".json" else MOST_MEMORIES)
 
 
 def _forget_the_oldest(folder: str, kind: str, most: int) -> None:

@@ -86,10 +86,9 @@ def kept(load: Callable[[], bytes | None], save: Callable[[bytes], None]) -> Ite
     if len(_new) > MOST_NEW:
         import msgspec
 
-        for path in [path for path, (stamp, _) in _known.items() if path not in _new and disk.stamp(path) != stamp]:
-            del _known[path]
+        there = {path: each for path, each in _known.items() if disk.stamp(path) == each[0]}
         with suppress(OSError, ValueError, TypeError):  # names that are no text; a full disk
-            save(msgspec.msgpack.encode(_known))
+            save(msgspec.msgpack.encode(there))
 
 
 def facts(path: str) -> Facts:
@@ -145,11 +144,12 @@ def _words(data: bytes) -> set[str]:
     return found if data.isascii() else found.union(_WORD.findall(data.decode("utf-8", "replace")))
 
 
-_DEFINES = re.compile(r"^(?:def|class|async|if|for|while|with|try)\b", re.MULTILINE)
+_DEFINES = re.compile(r"^(?:class|def|async +def) +\w+ *[(:]", re.MULTILINE)
 
 
 def _hands_on(text: str) -> bool:
     """Tell whether a module consists of imports alone, with a docstring and the list of its names perhaps."""
+    # Most files define something, and need not be parsed.
     if _DEFINES.search(text):
         return False
     try:
