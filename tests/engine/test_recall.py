@@ -182,6 +182,34 @@ def test_only_what_has_changed_is_evaluated(here: Path, told: Told, evaluated: l
     assert set(evaluated) == {"train"}
 
 
+def test_a_finding_that_appears_asks_the_others_only_what_they_were_kept_with(
+    here: Path, told: Told, evaluated: list[str]
+) -> None:
+    one_version = ("--output-format", "concise", "--target-bridge", "0.3.1")
+    for name in ("first.py", "second.py"):
+        _replaced(name, "train.micro_batch_size = 1", "model.seq_length = 4096\n    cfg.dataset.seq_length = 4096")(
+            here
+        )
+    told(*one_version)
+    evaluated.clear()
+    _replaced("second.py", "cfg.dataset.seq_length = 4096", "cfg.dataset.seq_length = 77")(here)
+    now = told(*one_version)
+    assert "MFSDP308" in str(now)
+    assert set(evaluated) == {"second"}
+    assert now == told(*one_version, "--no-cache")
+
+
+def test_a_number_in_a_function_is_nothing_to_those_who_do_not_run_it(
+    here: Path, told: Told, evaluated: list[str]
+) -> None:
+    _replaced("helper.py", "    cfg.train.train_iters = 10", "    many = 10\n    cfg.train.train_iters = many")(here)
+    told("--output-format", "concise")
+    evaluated.clear()
+    _replaced("helper.py", "many = 10", "many = 11")(here)
+    assert told("--output-format", "concise") == told("--output-format", "concise", "--no-cache")
+    assert "first" not in evaluated[: evaluated.index("second") + 1]
+
+
 def test_of_new_deleted_and_renamed_files_only_these_are_evaluated(
     here: Path, told: Told, evaluated: list[str]
 ) -> None:

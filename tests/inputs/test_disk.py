@@ -6,6 +6,7 @@ import ast
 import os
 from collections.abc import Callable
 from pathlib import Path
+from time import sleep
 
 import pytest
 
@@ -80,6 +81,10 @@ def there(tmp_path: Path) -> Path:
     return tmp_path
 
 
+_GRAIN = 0.05
+"""Seconds; within fewer a file system's clock may stand still."""
+
+
 def _write(there: Path) -> None:
     (there / "file.py").write_text("x = 2\n")
 
@@ -139,7 +144,7 @@ UNSEEN: tuple[tuple[Looking, Looking], ...] = (
 def test_a_change_shows(look: Looking, change: Looking, there: Path) -> None:
     with disk.recorded() as record:
         look(there)
-    looks = list(record.looks.values())
+    looks = record.watched()
     assert looks
     assert disk.shows_the_same(looks)
     change(there)
@@ -151,7 +156,7 @@ def test_a_change_that_nobody_looked_at_does_not(look: Looking, change: Looking,
     with disk.recorded() as record:
         look(there)
     change(there)
-    assert disk.shows_the_same(list(record.looks.values()))
+    assert disk.shows_the_same(record.watched())
 
 
 @pytest.mark.parametrize(
@@ -161,10 +166,31 @@ def test_a_failure_is_a_look_as_well(look: Callable[[str], object], there: Path)
     path = str(there / "later")
     with disk.recorded() as record, pytest.raises(OSError, match="later"):
         look(path)
-    looks = list(record.looks.values())
+    looks = record.watched()
     assert disk.shows_the_same(looks)
     os.mkdir(path)
     assert not disk.shows_the_same(looks)
+
+
+def test_what_has_its_stamp_is_not_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk, "RACY", 0)
+    file, folder = tmp_path / "file.py", str(tmp_path)
+    file.write_text("x = 1\n")
+    sleep(_GRAIN)
+    with disk.recorded() as record:
+        assert disk.read(str(file))
+        assert "other.py" not in disk.Listing(folder)
+        assert [disk.kind(str(file)), disk.is_link(str(file)), len(disk.entries(folder))] == ["file", False, 1]
+        assert not disk.exists(str(tmp_path / "no" / "such" / "file.py"))
+    looks = record.watched()
+    with monkeypatch.context() as nobody:
+        nobody.setattr(disk, "_AGAIN", {})
+        assert disk.shows_the_same(looks)
+    sleep(_GRAIN)
+    (tmp_path / "no" / "such").mkdir(parents=True)
+    assert {look.how for each in looks for look in disk.compared(each)[1]} == {"entries"}
+    (tmp_path / "no" / "such" / "file.py").write_text("")
+    assert {look.how for each in looks for look in disk.compared(each)[1]} == {"entries", "mode"}
 
 
 def test_what_no_look_tells_makes_the_record_incomplete(there: Path) -> None:

@@ -133,7 +133,7 @@ class Answers:
     """The answers that settings gave when they were asked; None where nobody asked for them.
 
     `every` are the paths of all settings. `compared` says that they were compared with other settings: whoever did so
-    may ask for anything.
+    may ask for anything. `places` tell what further settings are taken from, which others may ask the next time.
     """
 
     settings: dict[str, Setting | None] = field(default_factory=dict)
@@ -144,6 +144,7 @@ class Answers:
     written: tuple[str, ...] | None = None
     undeclared: tuple[Undeclared, ...] | None = None
     compared: bool = False
+    places: dict[str, tuple[str, tuple[Span, ...]]] = field(default_factory=dict)
 
 
 class Answering(Settings):
@@ -151,6 +152,16 @@ class Answering(Settings):
 
     def __init__(self) -> None:
         self.answers = Answers()
+
+    def tell_places(self, paths: Iterable[str]) -> None:
+        """Remember what settings are taken from, for another run, without having been asked."""
+        asked, self.answers = self.answers, Answers()
+        try:
+            for path in paths:
+                if path not in asked.settings and path not in asked.places:
+                    asked.places[path] = self.taken_from(path)
+        finally:
+            self.answers = asked
 
     def __reduce__(self) -> tuple[object, ...]:
         # What they are read from is not for another run.
@@ -215,7 +226,7 @@ class KeptSettings(Settings):
         return UNKNOWN if setting is None else setting.value
 
     def taken_from(self, path: str) -> tuple[str, tuple[Span, ...]]:
-        found = self._taken_from.get(path)
+        found = self._taken_from.get(path) or self.answers.places.get(path)
         return super().taken_from(path) if found is None else found
 
     def __iter__(self) -> Iterator[str]:

@@ -2,10 +2,10 @@
 
 The key of a run is its question and the tool itself; its outcome counts for as long as every look at the disk that it
 took shows the same (inputs/disk.py). Beside each outcome lies the memory of its run (engine/recall.py), for a run after
-texts have changed, or one about other files. The files hold data alone. They may be deleted, damaged or written by
-several runs at once: an unusable file is ignored, and the run is done anew. The folder lies in the project, so it may
-have come with a checkout: each file is sealed with a secret of this user on this machine, and one without the seal is
-ignored.
+texts have changed, or one about other files; and beside all of them an index of the texts (inputs/index.py). The files
+hold data alone. They may be deleted, damaged or written by several runs at once: an unusable file is ignored, and the
+run is done anew. The folder lies in the project, so it may have come with a checkout: each file is sealed with a secret
+of this user on this machine, and one without the seal is ignored.
 `check` is the library's front door for files.
 """
 
@@ -30,7 +30,7 @@ from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, fields, replace
 from mfsdp_lint.core.store import FILE
-from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs import disk, index
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.projects import OWN_FOLDER, active_environments, own_packages, root_above
@@ -112,7 +112,7 @@ MOST_MEMORIES = 12
 class Kept:
     """The outcome of a run, and every look at the disk that led to it."""
 
-    looks: tuple[disk.Look, ...]
+    looks: tuple[disk.Watched, ...]
     findings: tuple[Finding, ...]
     summary: Summary
     recipes: tuple[RecipeState, ...]
@@ -126,7 +126,8 @@ def run(options: Options) -> Outcome:
 
     A run that changes files, or asks a dry run, is always done.
     """
-    place = _place(options) if options.cache and not _is_always_done(options) else None
+    folder = _folder(options) if options.cache else None
+    place = None if folder is None or _is_always_done(options) else os.path.join(folder, f"{_key(options)}.json")
     if place is not None and (kept := load(place)) is not None and disk.shows_the_same(kept.looks):
         with suppress(OSError):
             os.utime(place)
@@ -138,12 +139,19 @@ def run(options: Options) -> Outcome:
             unfollowed=kept.unfollowed,
             problems=kept.problems,
             remarks=kept.remarks,
-            legible={look.path for look in kept.looks if look.how == "read"},
+            legible={each.path for each in kept.looks},
         )
     from mfsdp_lint.engine.run import run as run_anew  # what a cached run does not need is not imported
 
-    if place is None:
+    if folder is None:
         return run_anew(options)
+    known = os.path.join(folder, f"{_hash(*_tool())}.index")
+    with index.kept(partial(_content, known), partial(_put, known)):
+        return run_anew(options) if place is None else _run_and_keep(options, place, run_anew)
+
+
+def _run_and_keep(options: Options, place: str, run_anew: Callable[[Options, Recall], Outcome]) -> Outcome:
+    """Run the linter with the memory of an earlier run, and keep the outcome and the memory of this one."""
     from mfsdp_lint.engine.recall import Recall
 
     there = f"{place.removesuffix('.json')}.memory"
@@ -194,8 +202,8 @@ def _look_at_rules(folder: str) -> None:
             disk.read(os.path.join(folder, name))
 
 
-def _place(options: Options) -> str | None:
-    """Return the file that keeps the outcome of these options here; None where nothing can be kept. Raises UsageError.
+def _folder(options: Options) -> str | None:
+    """Return the folder of the cache, which is there; None where nothing can be kept. Raises UsageError.
 
     A folder that is a link, or holds anything else, is not the cache: it would be hidden from git and from the run.
     """
@@ -217,7 +225,7 @@ def _place(options: Options) -> str | None:
     if not names:
         with suppress(OSError):
             files.put(os.path.join(folder, ".gitignore"), b"*\n")
-    return os.path.join(folder, f"{_key(options)}.json")
+    return folder
 
 
 def cache_folder(options: Options) -> str:
@@ -237,7 +245,7 @@ def clean(folder: str) -> int:
     return removed
 
 
-_ENTRY = re.compile(r"[0-9a-f]{32}\.(json|memory)(\.\d+)?")
+_ENTRY = re.compile(r"[0-9a-f]{32}\.(json|memory|index)(\.\d+)?")
 """The names of files in the cache, finished and unfinished."""
 
 
@@ -285,12 +293,17 @@ def _key(options: Options) -> str:
     """
     proofs = options.show_fixes if options.fixes_are_seen else False
     asked = replace(options, output_format=(), statistics=False, fail_on=None, show_fixes=proofs, cache_dir=None)
-    parts = (__version__, *_own_files(), sys.version, os.getcwd(), *active_environments(), *own_packages())
-    keys = (
-        blake2b("\0".join((*parts, repr(each))).encode(errors="surrogateescape"), digest_size=_COMMON // 2).hexdigest()
-        for each in (replace(asked, paths=()), asked)
-    )
-    return "".join(keys)
+    parts = (*_tool(), *active_environments(), *own_packages())
+    return "".join(_hash(*parts, repr(each))[:_COMMON] for each in (replace(asked, paths=()), asked))
+
+
+def _tool() -> tuple[str, ...]:
+    """Return texts that differ between two states of the tool, or two places that it is started at."""
+    return __version__, *_own_files(), sys.version, os.getcwd()
+
+
+def _hash(*parts: str) -> str:
+    return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=16).hexdigest()
 
 
 _COMMON = 16
@@ -353,7 +366,7 @@ def load(place: str) -> Kept | None:
 
 def _save(place: str, outcome: Outcome, record: disk.Record) -> None:
     kept = Kept(
-        tuple(record.looks.values()),
+        record.watched(),
         outcome.findings,
         outcome.summary,
         outcome.recipes,

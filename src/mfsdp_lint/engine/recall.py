@@ -18,9 +18,10 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
 from mfsdp_lint.core import kept
+from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import Recipe, Settings
 from mfsdp_lint.core.records import dataclass, field, replace
-from mfsdp_lint.core.settings import KeptSettings, Layer
+from mfsdp_lint.core.settings import Answering, KeptSettings, Layer
 from mfsdp_lint.engine.judge import Judgement, Linter, reading_of
 from mfsdp_lint.engine.read import Question, Read
 from mfsdp_lint.inputs import disk
@@ -30,7 +31,7 @@ from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.launch_memory import LaunchMemory
 from mfsdp_lint.readers.python_files import PythonMemory
 from mfsdp_lint.readers.relevance import changes_relevance, says_all
-from mfsdp_lint.rules.check import RuleMatches
+from mfsdp_lint.rules.check import RuleMatches, blamed_settings
 from mfsdp_lint.rules.index import Undecided, agenda
 
 _OF_TEXTS = str(SIZE_LIMIT + 1)
@@ -84,9 +85,8 @@ class Recall:
     save: Callable[[bytes], None]
     other_rules: bool = False
     _judged: list[tuple[Linter, Judgement]] = field(default_factory=list)
-    _looks: dict[tuple[str, str, str], disk.Look] = field(default_factory=dict)
+    _record: disk.Record = field(default_factory=disk.Record)
     _earlier: _Earlier | None = None
-    _complete: bool = True
 
     def judge(self, judge: Linter, sources: Sources) -> Judgement:
         """Judge these sources, which are the same for all of the run, with what is remembered.
@@ -96,9 +96,15 @@ class Recall:
         with disk.recorded(as_part=True) as record:
             if not self._judged:
                 self._earlier = _earlier(self.load(), sources)
-            judgement = judge(sources, None if self._earlier is None else self._earlier.judgement(judge, sources))
-        self._looks |= record.looks
-        self._complete &= record.complete
+            earlier = None if self._earlier is None else self._earlier.judgement(judge, sources)
+            try:
+                judgement = judge(sources, earlier)
+            except NotKept:  # of this question alone
+                judgement = judge(sources, None)
+            _foresee(judge, judgement)
+        self._record.looks |= record.looks
+        self._record.seen = record.seen
+        self._record.complete &= record.complete
         self._judged.append((judge, judgement))
         return judgement
 
@@ -110,13 +116,13 @@ class Recall:
         asked, first = self._judged[0]
         remarks = {remark for each in first.readings.values() for remark in each.remarks}
         # The others are asked for findings alone.
-        if not (self._complete and remarks <= set(asked.question.remarks)):
+        if not (self._record.complete and remarks <= set(asked.question.remarks)):
             return
         for judge, judgement in self._judged:
             if _is_for_later(judgement) and all(each.question != judge.question for each in parts):
                 parts.append(self._part(judge, judgement))
         texts = {}
-        for path in (look.path for look in self._looks.values() if _reads_text(look)):
+        for path in (look.path for _, look in self._record.looks.values() if _reads_text(look)):
             text = None if self._earlier is None else self._earlier.texts.get(path)
             if text is None and (said := first.sources.as_it_is_or_none(path)) is not None:
                 text = zlib.compress(said.encode(errors="surrogatepass"), 1)
@@ -124,7 +130,7 @@ class Recall:
                 texts[path] = text
         with suppress(OSError, ValueError, TypeError):
             names = frozenset(first.sources.read_names)
-            looks = msgspec.msgpack.encode(tuple(self._looks.values()))
+            looks = msgspec.msgpack.encode(self._record.watched())
             self.save(kept.dumps(_Stored(tuple(parts), looks, texts, names)))
 
     def _part(self, judge: Linter, judgement: Judgement) -> _Part:
@@ -137,6 +143,20 @@ class Recall:
         idle = {site: agenda(judge.rules, site).idle for site in sites}
         results = kept.dumps(_Results(judgement.readings, fired, undecided, idle), outside=Sources)
         return _Part(judge.question, _codes(judge), results)
+
+
+def _foresee(judge: Linter, judgement: Judgement) -> None:
+    """Have new recipes tell what a finding would ask that another text brings about the next time."""
+    blamed: dict[Site, frozenset[str]] = {}
+    for target in judgement.hits:
+        for recipe in judgement.recipes_for(target):
+            site = Site(target, recipe.front_end)
+            for settings in _settings(recipe):
+                if isinstance(settings, Answering):
+                    if site not in blamed:
+                        blamed[site] = blamed_settings(judge.rules, site)
+                    with suppress(Exception):  # a fault is told once somebody asks
+                        settings.tell_places(blamed[site])
 
 
 def _codes(judge: Linter) -> tuple[str, ...]:
@@ -194,14 +214,13 @@ def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
 
     try:
         stored: _Stored = kept.loads(content)
-        looks = msgspec.msgpack.decode(stored.looks, type=tuple[disk.Look, ...])
+        watched = msgspec.msgpack.decode(stored.looks, type=tuple[disk.Watched, ...])
     except Exception:  # which bytes of another shape may raise
         return None
-    same, changed, missed = [], {}, set()
-    for look in looks:
-        if disk.is_the_same(look):
-            same.append(look)
-        elif _reads_text(look) and look.path in stored.texts:
+    compared = list(map(disk.compared, watched))
+    changed, missed = {}, set()
+    for look in (look for _, others in compared for look in others):
+        if _reads_text(look) and look.path in stored.texts:
             changed[look.path] = _text(stored.texts[look.path])
         elif look.how in ("mode", "holds"):
             missed.add(sources.key(os.path.join(look.path, look.detail) if look.how == "holds" else look.path))
@@ -215,7 +234,7 @@ def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
     if any(_changes_relevance(path, text, sources, stored.names) for path, text in changed.items() if path not in gone):
         return None
     sources.read_names |= stored.names
-    disk.take_over(same)
+    disk.take_over(same for same, _ in compared)
     return _Earlier(stored.parts, sources.with_texts(changed), frozenset(map(sources.key, changed)), keys, texts)
 
 

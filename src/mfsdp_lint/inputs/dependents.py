@@ -8,19 +8,16 @@ file that does not parse nobody knows more.
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import PROSE, FileType, written_folders
-from mfsdp_lint.inputs.imports import imports_in
+from mfsdp_lint.inputs.index import MOST_BYTES, WHOLE, Dotted, Facts, facts, module_name
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
-from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
 MOST_FILES = 20_000
 """Files that are looked at; a larger tree is no project but a disk."""
@@ -28,14 +25,8 @@ MOST_FILES = 20_000
 MOST_BYTES_OF_ALL = 256 * 1024 * 1024
 """Of all of them together."""
 
-Dotted = tuple[str, ...]
-"""The name of a module, or the end of it: that of a file is its whole path."""
-
 Names = frozenset[str] | None
 """Names of a module; None where it may be any of them."""
-
-WHOLE = ""
-"""The name by which a module itself is taken."""
 
 _PYTHON = FileType("python", "a Python file", suffixes=(".py",))
 
@@ -58,7 +49,7 @@ class Importers:
         wanted = {disk.real(path) for path in paths}
         roots = frozenset(root for path in wanted if (root := repository_above(os.path.dirname(path))))
         if roots not in self._modules:
-            self._modules[roots] = _Modules({path: _text(path) for path in _written(roots, [_PYTHON])})
+            self._modules[roots] = _Modules({path: facts(path) for path, _ in _written(roots, [_PYTHON])})
         modules = self._modules[roots]
         found: set[str] = set()
         pending = list(wanted)
@@ -82,8 +73,8 @@ def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> lis
     kinds: dict[str, FileType] = {}
     kinds |= {path: type_ for path in wanted if (type_ := _type_of(path, types))}
     asked = dict(kinds)
-    kinds |= {path: type_ for path in _written(roots, types, in_projects=True) if (type_ := _type_of(path, types))}
-    texts = {path: _text(path) for path in kinds}
+    kinds |= dict(_written(roots, types, in_projects=True))
+    known = {path: facts(path) for path in kinds}
 
     def naming(files: Collection[str], *, imports: bool, same_kind: bool = False) -> list[str]:
         return [
@@ -91,15 +82,19 @@ def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> lis
             for path, type_ in kinds.items()
             if type_.imports == imports
             and path not in asked
-            and any(_names(texts[path], type_, file) for file in files if not same_kind or kinds[file] == type_)
+            and any(
+                _names(_text(path), type_, file)
+                for file in files
+                if known[path].has(_stem(file)) and (not same_kind or kinds[file] == type_)
+            )
         ]
 
-    modules = _Modules({path: texts[path] for path, type_ in kinds.items() if type_.imports})
+    modules = _Modules({path: known[path] for path, type_ in kinds.items() if type_.imports})
     read = naming([path for path, type_ in asked.items() if not type_.imports], imports=True)
     distance = dict.fromkeys(read, 1)
     for path, steps in modules.users([*wanted, *read], enough).items():
         distance.setdefault(path, steps)
-    started = [path for path, steps in distance.items() if steps == 1 and "__main__" in texts[path]]
+    started = [path for path, steps in distance.items() if steps == 1 and known[path].has("__main__")]
     layer = naming([*asked, *started], imports=False)
     steps = 1
     while layer and len(distance) <= enough:
@@ -115,6 +110,11 @@ def _type_of(path: str, types: Iterable[FileType]) -> FileType | None:
     return next((each for each in types if each.is_named(path)), None)
 
 
+def _stem(file: str) -> str:
+    """Return the name of a file without its suffix, which is in every text that names it."""
+    return os.path.splitext(os.path.basename(file))[0]
+
+
 def _names(text: str, type_: FileType, file: str) -> bool:
     """Tell whether the text of a file of some type names a file: in its own folder, where it says one; or as a module.
 
@@ -122,7 +122,7 @@ def _names(text: str, type_: FileType, file: str) -> bool:
     """
     folder, name = os.path.split(file)
     stem, suffix = os.path.splitext(name)
-    if stem not in text or stem == "__init__":
+    if stem == "__init__":
         return False
     above = os.path.basename(folder)
     for found in re.finditer(rf"(?<![\w.-])(?:([\w-][\w.-]*)/)?{re.escape(name)}(?!\.?[\w-])", text):
@@ -134,25 +134,29 @@ def _names(text: str, type_: FileType, file: str) -> bool:
     return by_stem and re.search(rf"(?<![\w.-]){re.escape(stem)}(?![\w.-])", text) is not None
 
 
-def _written(roots: Iterable[str], types: Sequence[FileType], *, in_projects: bool = False) -> Iterator[str]:
-    """Yield the files of these types that people write below these folders.
+def _written(
+    roots: Iterable[str], types: Sequence[FileType], *, in_projects: bool = False
+) -> Iterator[tuple[str, FileType]]:
+    """Yield the files of these types that people write below these folders, each with its type.
 
     With `in_projects` no folder is entered outside of a project. Raises TooMany.
     """
     number = size = 0
     for root in sorted(roots):
+        is_deep = not in_projects or is_project(root)
         for depth, (folder, names) in enumerate(written_folders(root)):
-            if depth and in_projects and not is_project(root):
+            if depth and not is_deep:
                 break
             for name in names:
                 path = os.path.join(folder, name)
-                if not name.startswith(".") and _type_of(name, types) and (bytes_ := size_of(path)) is not None:
+                type_ = None if name.startswith(".") else _type_of(name, types)
+                if type_ is not None and (bytes_ := size_of(path)) is not None:
                     number += 1
                     size += bytes_
                     if number > MOST_FILES or size > MOST_BYTES_OF_ALL:
                         disk.is_not_all()
                         raise TooMany
-                    yield path
+                    yield path, type_
 
 
 def size_of(path: str) -> int | None:
@@ -165,21 +169,25 @@ def size_of(path: str) -> int | None:
 
 
 class _Modules:
-    """Python files by path, with their texts, and what they import."""
+    """Python files by path, with the facts about them: above all what they import."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._texts = texts
-        self._users: dict[str, dict[tuple[Dotted, str], set[str]]] = {}
-        for path, text in texts.items():
-            for name, taken in _imported(path, text):
-                self._users.setdefault(name[-1], {}).setdefault((name, path), set()).update(taken)
+    def __init__(self, files: Mapping[str, Facts]) -> None:
+        self._files = files
+        self._naming: dict[str, list[str]] = {}
+        for path, known in files.items():
+            for end in known.ends.split():
+                self._naming.setdefault(end, []).append(path)
+        self._imported: dict[str, dict[Dotted, set[str]]] = {}
 
     def importing(self, path: str) -> Iterator[tuple[str, set[str]]]:
         """Yield the files that may import a file, each with names that it takes from it."""
-        module = _module_name(path)
-        for (name, user), taken in self._users.get(module[-1], {}).items():
-            if module[-len(name) :] == name:
-                yield user, taken
+        module = module_name(path)
+        for user in self._naming.get(module[-1], ()):
+            if user not in self._imported:
+                self._imported[user] = self._files[user].imported()
+            for name, taken in self._imported[user].items():
+                if module[-len(name) :] == name:
+                    yield user, taken
 
     def users(self, paths: Iterable[str], enough: int) -> dict[str, int]:
         """Return the files that use one of these by the names that reach them, with the number of steps between."""
@@ -204,19 +212,18 @@ class _Modules:
 
     def _means(self, user: str, names: Names) -> bool:
         """Tell whether a file means one of the names of a module that it imports."""
-        return names is None or not names.isdisjoint(_WORD.findall(self._texts[user]))
+        return names is None or self._files[user].has_any(names)
 
     def _handed_on(self, user: str, taken: set[str], module: str, names: Names) -> Names:
         """Return the names by which the users of a file reach the names of a module that it imports."""
-        text = self._texts[user]
-        if not _only_hands_on(text):
+        if not self._files[user].hands_on:
             return None
         handed = frozenset(taken - {"*", WHOLE} if names is None else taken & names)
         if "*" in taken:
             handed |= _exported(_text(module)) if names is None else names
         if WHOLE in taken:
-            handed |= {_module_name(module)[-1]}
-        return handed | {new for old, new in _RENAMED.findall(text) if old in handed}
+            handed |= {module_name(module)[-1]}
+        return handed | {new for old, new in _RENAMED.findall(_text(user)) if old in handed}
 
 
 _NAMED = re.compile(r"^(?:(?:async +)?def|class) +(\w+)|^(\w+) *(?::[^=\n]*)?=", re.MULTILINE)
@@ -235,51 +242,8 @@ def _exported(text: str) -> frozenset[str]:
     return named.union(name for name in defined if name and not name.startswith("_"))
 
 
-def _only_hands_on(text: str) -> bool:
-    """Tell whether a module consists of imports alone, with a docstring and the list of its names perhaps."""
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return all(
-        isinstance(each, ast.Import | ast.ImportFrom)
-        or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
-        or (isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign) and "__all__" in ast.unparse(each))
-        for each in body
-    )
-
-
-_WHOLE = (WHOLE,)
-
-
-def _imported(path: str, text: str) -> Iterator[tuple[Dotted, tuple[str, ...]]]:
-    """Yield the modules that a file may import, with the names that it takes from each."""
-    for each in imports_in(text):
-        parts = tuple(filter(None, each.module.split(".")))
-        if each.words:
-            # How the words make up a name is for the program to decide.
-            yield from (((word,), _WHOLE) for word in each.words)
-        elif each.names:
-            package = Path(path).parts[: -each.level] if each.level else ()  # as many folders up as there are dots
-            module = (*package, *parts)
-            if module:
-                yield module, each.names
-            yield from (((*module, name), _WHOLE) for name in each.names if "." not in name)
-        else:
-            yield from ((parts[:end], _WHOLE) for end in range(1, len(parts) + 1))
-
-
-def _module_name(path: str) -> Dotted:
-    """Return the full name of a module, from the root of the disk."""
-    folder, name = os.path.split(path)
-    return Path(folder if name == "__init__.py" else path.removesuffix(".py")).parts
-
-
 MOST_FOLDERS = 5_000
 """Folders that are looked into; a larger tree is no project but a disk."""
-
-MOST_BYTES = SIZE_LIMIT
-"""Of a script; a longer one is not read."""
 
 _DEFINED = re.compile(r"^def (\w+)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
@@ -298,7 +262,7 @@ def launchers(paths: Sequence[str], type_: FileType, too_large: set[str] | None 
     known = {disk.real(path) for path in paths}
     roots = {repository_above(os.path.dirname(path)) for path in known}
     found = (path for root in sorted(roots) for path in _scripts(root, type_, too_large) if path not in known)
-    return sorted({shown(path) for path in found if not names.isdisjoint(_WORD.findall(_text(path)))})
+    return sorted({shown(path) for path in found if facts(path).has_any(names)})
 
 
 def loading(paths: Iterable[str], type_: FileType, too_large: set[str] | None = None) -> list[str]:
@@ -331,8 +295,9 @@ def _text(path: str) -> str:
 
 
 def _scripts(root: str, type_: FileType, too_large: set[str] | None) -> Iterable[str]:
+    is_inside = is_project(root)
     for number, (folder, names) in enumerate(written_folders(root)):
-        if number and not is_project(root):
+        if number and not is_inside:
             return  # as it will another time: every folder up to here is looked at again
         if number > MOST_FOLDERS:
             if too_large is not None:

@@ -411,7 +411,10 @@ class FileType:
 
     def is_named(self, path: str) -> bool:
         """Tell whether a file of this name may be of this type."""
-        return os.path.splitext(path)[1] in self.suffixes or os.path.basename(path) in self.names
+        # Of most names the end tells that they are not.
+        return path.endswith((*self.suffixes, *self.names)) and (
+            os.path.splitext(path)[1] in self.suffixes or os.path.basename(path) in self.names
+        )
 
 
 class FileTypes:

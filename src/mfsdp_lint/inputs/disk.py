@@ -1,7 +1,10 @@
 """Every look at the disk, so that a later run can tell whether it would see the same.
 
 Everything that decides the outcome of a run is looked at through here: the contents of files and folders, and the
-existence of paths. While a run is `recorded`, each look is kept with what it showed.
+existence of paths. While a run is `recorded`, each look is kept with what it showed, and with the stamp of the file or
+folder that vouches for it: as long as a folder has its stamp, no name in it appears, disappears or becomes a link, and
+what is not there has nothing below it. So a later run asks the stamp of each path once, and looks again only where one
+differs.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from hashlib import blake2b
@@ -31,7 +34,7 @@ RACY = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The record that a file system has of a file's last change: size, times in nanoseconds, and its number."""
+    """The record that a file system has of the last change of a file or folder: size, times in nanoseconds, number."""
 
     size: int
     modified: int
@@ -41,7 +44,7 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look at a path: what was asked (see `_AGAIN`), what it showed, and what tells quickly that a file is the same.
+    """A look at a path: what was asked (see `_AGAIN`), and what it showed.
 
     `detail` is what was asked besides: the bytes that were read at most, a name or a pattern in a folder.
     """
@@ -50,19 +53,47 @@ class Look:
     path: str
     showed: str
     detail: str = ""
-    stamp: Stamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Looks that show the same for as long as a file or folder has this stamp; without a stamp nothing vouches."""
+
+    path: str
+    stamp: Stamp | None
+    looks: tuple[Look, ...]
+
+
+@dataclass(slots=True)
+class _Seen:
+    """The stamps of paths as they were before the first look, what vouches for the looks into each folder, the entries
+    of folders with what they show, and the paths of folders without links."""
+
+    stamps: dict[str, Stamp | None] = field(default_factory=dict)
+    vouching: dict[str, str] = field(default_factory=dict)
+    entries: dict[str, tuple[list[FolderEntry], str, str]] = field(default_factory=dict)
+    real: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Record:
-    """The looks of a run, by what was looked at. It is not `complete` where something else decided as well.
+    """The looks of a run, by what was looked at, each with the path that vouches for it.
 
-    The looks of a part of the run belong to the `outer` record, too.
+    It is not `complete` where something else decided as well. The looks of a part of the run belong to the `outer`
+    record, too; both have `seen` the same.
     """
 
-    looks: dict[tuple[str, str, str], Look] = field(default_factory=dict)
+    looks: dict[tuple[str, str, str], tuple[str, Look]] = field(default_factory=dict)
     complete: bool = True
     outer: Record | None = None
+    seen: _Seen = field(default_factory=_Seen)
+
+    def watched(self) -> tuple[Watched, ...]:
+        """Return the looks, together where one path vouches for them."""
+        together: dict[str, list[Look]] = {}
+        for path, look in self.looks.values():
+            together.setdefault(path, []).append(look)
+        return tuple(Watched(path, self.seen.stamps.get(path), tuple(looks)) for path, looks in together.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +114,9 @@ _overlooked: set[str] = set()
 def recorded(*, as_part: bool = False) -> Iterator[Record]:
     """Keep every look that is taken meanwhile; `as_part`, also in the record around it."""
     global _record
-    outer, _record = _record, Record(outer=_record if as_part else None)
+    outer, _record = _record, Record()
+    if as_part and outer is not None:
+        _record.outer, _record.seen = outer, outer.seen
     try:
         yield _record
     finally:
@@ -98,10 +131,20 @@ def is_not_all() -> None:
         record = record.outer
 
 
-def take_over(looks: Iterable[Look]) -> None:
+def take_over(watched: Iterable[Watched]) -> None:
     """Keep looks that an earlier run took, and that show the same today."""
-    for look in looks:
-        _note(look)
+    for each in watched:
+        if _record is not None:
+            _record.seen.stamps.setdefault(each.path, each.stamp)
+        for look in each.looks:
+            _note(each.path, look)
+
+
+def was_read(path: str, most: int, stamp: Stamp, digest: str) -> None:
+    """Keep the look of an earlier run that read up to `most` bytes of a file, which has the same stamp today."""
+    if _record is not None:
+        _record.seen.stamps.setdefault(path, stamp)
+        _keep("read", path, digest, str(most), by=path)
 
 
 def overlook(folder: str) -> None:
@@ -109,14 +152,21 @@ def overlook(folder: str) -> None:
     _overlooked.add(os.path.abspath(folder))
 
 
-def shows_the_same(looks: Sequence[Look]) -> bool:
+def shows_the_same(watched: Iterable[Watched]) -> bool:
     """Tell whether every look would show the same today as it showed then."""
-    return all(map(is_the_same, looks))
+    return all(not compared(each)[1] for each in watched)
 
 
-def is_the_same(look: Look) -> bool:
-    """Tell whether a look would show the same today as it showed then."""
-    return _is_unchanged(look) or _shown(look) == look.showed
+def compared(watched: Watched) -> tuple[Watched, list[Look]]:
+    """Return the looks that show the same today as they showed then, with today's stamp, and those that do not."""
+    now = stamp(watched.path)
+    if now is not None and now == watched.stamp:
+        return watched, []
+    same: list[Look] = []
+    other: list[Look] = []
+    for look in watched.looks:
+        (same if _shown(look) == look.showed else other).append(look)
+    return Watched(watched.path, now, tuple(same)), other
 
 
 def read(path: str, most: int | None = None) -> bytes:
@@ -125,26 +175,26 @@ def read(path: str, most: int | None = None) -> bytes:
     try:
         with files.opened(path) as file:
             status = os.fstat(file.fileno())
-            stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
             data = files.beginning(file, files.MOST + 1 if most is None else most)
         if most is None and len(data) > files.MOST:
             raise OSError(errno.EFBIG, f"larger than {files.MOST >> 20} MB", path)
     except (OSError, ValueError) as error:
-        _keep("read", path, _failure(error), detail)
+        _keep("read", path, _failure(error), detail, by=_vouches_for_absence(path, error))
         raise
     if _record is not None:
-        settled = max(stamp.modified, stamp.changed) + RACY < time.time_ns()
-        _keep("read", path, _digest(data), detail, stamp if settled else None)
+        _record.seen.stamps.setdefault(path, _settled(status))
+        _keep("read", path, digest(data), detail, by=path)
     return data
 
 
 class Listing:
     """The names in a folder; none where it cannot be listed. Only what is asked of them counts as looked at."""
 
-    __slots__ = ("_folder", "_names")
+    __slots__ = ("_by", "_folder", "_names")
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        self._by = _vouching(folder)
         try:
             self._names = frozenset(os.listdir(folder or os.curdir))
         except (OSError, ValueError):
@@ -152,13 +202,13 @@ class Listing:
 
     def __contains__(self, name: str) -> bool:
         found = name in self._names
-        _keep("holds", self._folder, str(found), name)
+        _keep("holds", self._folder, str(found), name, by=self._by)
         return found
 
     def matching(self, pattern: str) -> list[str]:
         """Return the names that match a shell pattern, sorted."""
         found = sorted(name for name in self._names if fnmatchcase(name, pattern))
-        _keep("matching", self._folder, "\0".join(found), pattern)
+        _keep("matching", self._folder, "\0".join(found), pattern, by=self._by)
         return found
 
 
@@ -166,15 +216,22 @@ def entries(folder: str) -> list[FolderEntry]:
     """Return the entries of a folder, by name. Raises OSError."""
     if _overlooked and os.path.abspath(folder) in _overlooked:
         return []
-    try:
-        with os.scandir(folder or os.curdir) as scan:
-            found = sorted(map(_entry, scan), key=lambda entry: entry.name)
-    except OSError as error:
-        _keep("entries", folder, _failure(error))
-        raise
-    if _record is not None:
+    seen = None if _record is None else _record.seen.entries.get(folder)
+    if seen is None:
+        by = _vouching(folder)
+        try:
+            with os.scandir(folder or os.curdir) as scan:
+                found = sorted(map(_entry, scan), key=lambda entry: entry.name)
+        except OSError as error:
+            _keep("entries", folder, _failure(error))
+            raise
+        if _record is None:
+            return found
         told = "\0".join(f"{each.name}\0{each.is_link:d}{each.kind}" for each in found)
-        _keep("entries", folder, _digest(told.encode(errors="surrogateescape")))
+        by = _NOTHING if any(each.is_link for each in found) else by
+        seen = _record.seen.entries[folder] = (found, digest(told.encode(errors="surrogateescape")), by)
+    found, showed, by = seen
+    _keep("entries", folder, showed, by=by)
     return found
 
 
@@ -223,12 +280,13 @@ def mode(path: str) -> int:
 
     Raises OSError, and ValueError for an impossible path.
     """
+    by = _vouching(*os.path.split(path))
     try:
         found = stat.S_IFMT(os.stat(path).st_mode)
     except (OSError, ValueError) as error:
-        _keep("mode", path, _failure(error))
+        _keep("mode", path, _failure(error), by=_vouches_for_absence(path, error))
         raise
-    _keep("mode", path, str(found))
+    _keep("mode", path, str(found), by=_NOTHING if _record is None or os.path.islink(path) else by)
     return found
 
 
@@ -244,13 +302,21 @@ def size(path: str) -> int:
 
 def is_link(path: str) -> bool:
     """Tell whether a path is a link itself."""
+    by = _vouching(*os.path.split(path))
     found = os.path.islink(path)
-    _keep("is_link", path, str(found))
+    _keep("is_link", path, str(found), by=by)
     return found
 
 
 def real(path: str) -> str:
     """Return a path without links; an impossible one as it is."""
+    folder, name = os.path.split(path)
+    if _record is not None and os.name == "posix" and name not in _NO_NAMES and "\0" not in path and not is_link(path):
+        # Many files share a folder, and following each part of its path takes a while.
+        above = _record.seen.real.get(folder)
+        if above is None:
+            above = _record.seen.real[folder] = real(folder)
+        return os.path.join(above, name)
     try:
         found = os.path.realpath(path)
     except ValueError:
@@ -259,29 +325,62 @@ def real(path: str) -> str:
     return found
 
 
-def _keep(how: How, path: str, showed: str, detail: str = "", stamp: Stamp | None = None) -> None:
+_NOTHING = "\0"
+"""The path that stands for none, where no stamp vouches for a look."""
+
+_NO_NAMES = ("", os.curdir, os.pardir)
+
+
+def _vouching(folder: str, name: str = "_") -> str:
+    """Return the path whose stamp vouches for looks at a name in a folder, and take it before the first of them.
+
+    It is the nearest folder above that is there: in that the next name is missing.
+    """
+    if _record is None or name in _NO_NAMES:
+        return _NOTHING
+    found = _record.seen.vouching.get(folder)
+    if found is None:
+        above, last = os.path.split(folder)
+        if last in _NO_NAMES or os.path.lexists(folder):
+            found = folder
+            _record.seen.stamps.setdefault(folder, stamp(folder))
+        else:
+            found = _vouching(above)
+        _record.seen.vouching[folder] = found
+    return found
+
+
+def _vouches_for_absence(path: str, error: OSError | ValueError) -> str:
+    """Return the path whose stamp vouches for a failure to find a path."""
+    is_absent = isinstance(error, FileNotFoundError) and not os.path.lexists(path)
+    return _vouching(*os.path.split(path)) if is_absent else _NOTHING
+
+
+def stamp(path: str) -> Stamp | None:
+    """Return the stamp of a file or folder; None where it cannot be had, or may be the same after another change."""
+    try:
+        return _settled(os.stat(path or os.curdir))
+    except (OSError, ValueError):
+        return None
+
+
+def _settled(status: os.stat_result) -> Stamp | None:
+    if stat.S_ISDIR(status.st_mode) and os.name != "posix":
+        return None
+    stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    return stamp if max(stamp.modified, stamp.changed) + RACY < time.time_ns() else None
+
+
+def _keep(how: How, path: str, showed: str, detail: str = "", by: str = _NOTHING) -> None:
     if _record is not None and (how, path, detail) not in _record.looks:
-        _note(Look(how, path, showed, detail, stamp))
+        _note(by, Look(how, path, showed, detail))
 
 
-def _note(look: Look) -> None:
+def _note(by: str, look: Look) -> None:
     record = _record
     while record is not None:
-        record.looks.setdefault((look.how, look.path, look.detail), look)
+        record.looks.setdefault((look.how, look.path, look.detail), (by, look))
         record = record.outer
-
-
-def _is_unchanged(look: Look) -> bool:
-    """Tell whether the file system itself shows that a look is unchanged, without another look."""
-    if look.how == "holds":
-        return str(os.path.lexists(os.path.join(look.path, look.detail))) == look.showed
-    if look.stamp is None:
-        return False
-    try:
-        status = os.stat(look.path)
-    except (OSError, ValueError):
-        return False
-    return look.stamp == Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 _AGAIN: dict[How, Callable[[str, str], object]] = {
@@ -300,7 +399,8 @@ def _shown(look: Look) -> str:
     """Return the answer that a look shows today."""
     with recorded() as record, suppress(OSError, ValueError):  # which is what it shows
         _AGAIN[look.how](look.path, look.detail)
-    return next((each.showed for each in record.looks.values()), "")
+    found = record.looks.get((look.how, look.path, look.detail))
+    return "" if found is None else found[1].showed
 
 
 def _entry(found: os.DirEntry[str]) -> FolderEntry:
@@ -324,5 +424,5 @@ def _failure(error: OSError | ValueError) -> str:
     return errno.errorcode.get(number, str(number)) if number is not None else "impossible"
 
 
-def _digest(data: bytes) -> str:
+def digest(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()

@@ -6,22 +6,29 @@ of these has changed. Programs share the modules that they import: a file that o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.inputs.sources import NOTEBOOK, Sources
+from mfsdp_lint.inputs.sources import NOTEBOOK, Problem, Sources
 from mfsdp_lint.readers.relevance import is_for_evaluation, speaks_of_recipes, speaks_of_training
 
-
-class _HasRecipes(Protocol):
-    @property
-    def recipes(self) -> Sequence[Recipe]:
-        """The recipes of a script."""
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion
 
 
-Result = TypeVar("Result", bound=_HasRecipes)
+@dataclass(frozen=True, slots=True)
+class ShellRead:
+    """The recipes of a script, and what is worth saying of it. `loadings` are its recipes with what they load, and
+    `converted` the checkpoints that it converts."""
+
+    recipes: list[Recipe]
+    problems: list[Problem]
+    unfollowed: list[Unfollowed] = field(default_factory=list)
+    loadings: list[Loading] = field(default_factory=list)
+    converted: list[ScriptConversion] = field(default_factory=list)
+
 
 Function = tuple[str, int, str]
 """A function of a program: the real path of its file, its line and its name."""
@@ -40,14 +47,14 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
-class _Followed(Generic[Result]):
-    result: Result
+class _Followed:
+    result: ShellRead
     texts: frozenset[str]
     functions: frozenset[Function]
 
 
 @dataclass(slots=True)
-class LaunchMemory(Generic[Result]):
+class LaunchMemory:
     """The scripts that one reading followed, with what each result depends on; `is_kept` in an earlier run.
 
     `asked` are the files that were asked for: they are treated, and spelled, otherwise than what is only imported.
@@ -55,7 +62,7 @@ class LaunchMemory(Generic[Result]):
 
     sources: Sources
     asked: frozenset[str] = frozenset()
-    followed: dict[str, _Followed[Result]] = field(default_factory=dict)
+    followed: dict[str, _Followed] = field(default_factory=dict)
     ran: Ran = field(default_factory=Ran)
     is_kept: bool = False
 
@@ -63,9 +70,9 @@ class LaunchMemory(Generic[Result]):
         return LaunchMemory, (self.sources, self.asked, self.followed, self.ran, True)
 
     @classmethod
-    def after(cls, before: object, sources: Sources, asked: Iterable[str]) -> LaunchMemory[Result]:
+    def after(cls, before: object, sources: Sources, asked: Iterable[str]) -> LaunchMemory:
         """Begin a reading of `sources`; results of the reading `before`, if it is one, stay where they still hold."""
-        memory: LaunchMemory[Result] = cls(sources, frozenset(asked))
+        memory = cls(sources, frozenset(asked))
         changed = sources.changed_since(before.sources) if isinstance(before, LaunchMemory) else None
         if isinstance(before, LaunchMemory) and changed is not None:
             # What they share was read by the programs that are not followed again, too.
@@ -81,7 +88,7 @@ class LaunchMemory(Generic[Result]):
         """Forget the scripts of which the recipe of a run is such a one."""
         self.followed = {path: each for path, each in self.followed.items() if not any(map(says, each.result.recipes))}
 
-    def follow(self, path: str, script: Callable[[], Result]) -> Result:
+    def follow(self, path: str, script: Callable[[], ShellRead]) -> ShellRead:
         """Return the result of following a script: the known one, or a new one that is remembered."""
         known = self.followed.get(path)
         if known is None:
@@ -114,7 +121,7 @@ class _Change:
             if by_people and self.functions is not None and changes_words(old, new):
                 self.functions = None
 
-    def reaches(self, followed: _Followed[Any], ran: Ran) -> bool:
+    def reaches(self, followed: _Followed, ran: Ran) -> bool:
         """Tell whether the result of following a script may be another one."""
         if self.functions is not None:
             return not self.functions.isdisjoint(followed.functions | ran.aside)

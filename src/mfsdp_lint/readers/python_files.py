@@ -20,13 +20,12 @@ from mfsdp_lint.inputs.discover import FileType
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import NOTEBOOK, Problem
 from mfsdp_lint.inputs.suppression import CommentPlace, lines_below
-from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran
+from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran, ShellRead
 from mfsdp_lint.readers.reader import Reading, ToRead
 from mfsdp_lint.readers.shell_files import may_start, programs_of
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.incremental import Before
-    from mfsdp_lint.readers.shell.read import ShellRead
 
 
 _STARTS = re.compile(
@@ -56,7 +55,7 @@ _BETWEEN_FOLDERS = re.compile(r"[\"'] */ *[\"']")
 _BETWEEN_WORDS = re.compile(r"[\"',()\[\]]+")
 
 
-def _runs(asked: ToRead, memory: LaunchMemory[ShellRead]) -> Reading | None:
+def _runs(asked: ToRead, memory: LaunchMemory) -> Reading | None:
     """Read the runs that scripts among the files start; None where no file is such a script.
 
     Files without the words of a launch are not parsed for it.
@@ -105,7 +104,7 @@ class PythonMemory:
     """Results that the reading of other texts may take over: of recipes, and of launches by scripts."""
 
     recipes: Before | None = None
-    launches: LaunchMemory[ShellRead] | None = None
+    launches: LaunchMemory | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -131,7 +130,7 @@ class PythonFiles:
         Results that changed texts cannot reach are taken over.
         """
         memory = before if isinstance(before, PythonMemory) else PythonMemory()
-        launches: LaunchMemory[ShellRead] = LaunchMemory.after(memory.launches, asked.sources, asked.every)
+        launches = LaunchMemory.after(memory.launches, asked.sources, asked.every)
         found, again = Reading(()), None
         if not asked.only_runs and (asked.addresses or any(map(asked.relevance.is_parsed, asked.paths))):
             from mfsdp_lint.readers.python.read import read_python

@@ -21,14 +21,13 @@ from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 from mfsdp_lint.process import without_collection
-from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran
+from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran, ShellRead
 from mfsdp_lint.readers.reader import Reading, ToRead, read_each
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.addressed import Programs
     from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion
-    from mfsdp_lint.readers.shell.read import ShellRead
     from mfsdp_lint.readers.shell.state import Held, HeldCommand
 
 
@@ -133,7 +132,7 @@ def _programs(path: str, text: str, sources: Sources) -> Iterator[str]:
 class _ScriptReading:
     """Scripts that are read one after the other; `problems` are those of the files that were asked for."""
 
-    def __init__(self, asked: ToRead, memory: LaunchMemory[ShellRead]) -> None:
+    def __init__(self, asked: ToRead, memory: LaunchMemory) -> None:
         self.asked = asked
         self.memory = memory
         self.problems: list[Problem] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
@@ -315,6 +315,13 @@ class _Writes:
         """
         readers = self._readers_of(path).get(span, set())
         return (readers - self._pieces or readers) <= self._broken[code].union(excused)
+
+
+def blamed_settings(rules: Iterable[Rule], site: Site) -> frozenset[str]:
+    """Return the settings of which a finding may ask all recipes what they are taken from."""
+    here = filter(None, (rule.at(site.target, site.front_end) for rule in rules))
+    blamed = (each for rule in here for each in (*rule.blame.value, *rule.blame.enabled_by))
+    return frozenset().union(*(each.paths() for each in blamed))
 
 
 def _taken_from(recipe: Recipe, path: str) -> Iterator[tuple[Span, int]]:

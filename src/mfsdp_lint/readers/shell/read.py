@@ -25,7 +25,7 @@ from mfsdp_lint.core.recipe import (
     Unfollowed,
     Variant,
 )
-from mfsdp_lint.core.records import dataclass, field, replace
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import With, WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
 from mfsdp_lint.inputs.sources import Problem, Sources
@@ -35,8 +35,9 @@ from mfsdp_lint.megatron.versions import DEFAULT_TARGET
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.launch_memory import ShellRead
 from mfsdp_lint.readers.relevance import Relevance, trains_nothing
-from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, conversions, loadings_of, with_notices
+from mfsdp_lint.readers.shell.conversions import conversions, loadings_of, with_notices
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
 from mfsdp_lint.readers.shell.overlooked import has_open_words, overlooked
@@ -97,18 +98,6 @@ _MOST_RUNS = 16
 
 _SWITCHES = (*SWITCHES, "ddp.use_custom_fsdp")
 """With what the flag of Megatron-FSDP was called at first."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShellRead:
-    """The recipes of a script, and what is worth saying of it. `loadings` are its recipes with what they load, and
-    `converted` the checkpoints that it converts."""
-
-    recipes: list[Recipe]
-    problems: list[Problem]
-    unfollowed: list[Unfollowed] = field(default_factory=list)
-    loadings: list[Loading] = field(default_factory=list)
-    converted: list[ScriptConversion] = field(default_factory=list)
 
 
 def read_shell(

@@ -3,7 +3,8 @@
 Running an entry point reads its own file and all that this file reaches by imports. Where none of these has changed,
 the result is the same: proofs of fixes change few files of many. An entry point also keeps its result where only
 settings in functions have changed that it did not call, as fixes write them: attributes and entries that are assigned,
-and named arguments. Then no name is bound otherwise, no new call is made, and all other code stays on its line.
+and named arguments; or numbers that local names are bound to. Then no name is bound otherwise, no new call is made, and
+all other code stays on its line.
 """
 
 from __future__ import annotations
@@ -172,9 +173,7 @@ class Before:
         Where a file is asked for that was not, or the other way round, its users tell other places of what raises in
         it; and a module of upstream's, or one that appears under another path, is another one to them.
         """
-        changed = {
-            path for path in {*self.tried, *self.users} if self.sources.text_or_none(path) != sources.text_or_none(path)
-        }
+        changed = self._changed(sources)
         pieces = {path: self._touched(path, sources) for path in changed}
         otherwise = self.asked ^ frozenset(asked)
         places = set(map(os.path.abspath, otherwise))
@@ -197,6 +196,15 @@ class Before:
             else:
                 single |= {each.key: each for each in same if each.ran}
         return Unchanged(whole, single, None if None in pieces.values() else self.effects)
+
+    def _changed(self, sources: Sources) -> set[str]:
+        """Return the files with another text than before."""
+        paths = {*self.tried, *self.users}
+        touched = sources.changed_since(self.sources)
+        if touched is not None:
+            sources.note(map(sources.key, paths))
+            paths = {path for path in paths if sources.key(path) in touched}
+        return {path for path in paths if self.sources.text_or_none(path) != sources.text_or_none(path)}
 
     def _is_alike(self, path: str, sources: Sources) -> bool:
         """Tell whether a file is the same module to those that import it, asked for or not."""
@@ -325,18 +333,29 @@ def _placed(node: ast.AST) -> str:
 
 def _without_settings(function: _Function) -> str:
     """Dump a function without the settings in it that call nothing: attributes and entries that are assigned, and named
-    arguments."""
+    arguments; and without the numbers that local names are bound to."""
     return ast.dump(_WithoutSettings().visit(copy.deepcopy(function)))
 
 
 class _WithoutSettings(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
         named = all(isinstance(target, (ast.Attribute, ast.Subscript)) for target in node.targets)
-        return None if named and _is_plain(node.value) else self.generic_visit(node)
+        if named and _is_plain(node.value):
+            return None
+        if all(isinstance(target, ast.Name) for target in node.targets) and _is_number(node.value):
+            return ast.Assign(node.targets, ast.Constant(0))
+        return self.generic_visit(node)
 
     def visit_keyword(self, node: ast.keyword) -> ast.AST | None:
         # The key of os.getenv decides which variables a program depends on, as subscripts and comparisons do.
         return None if node.arg not in (None, "key") and _is_plain(node.value) else self.generic_visit(node)
+
+
+def _is_number(node: ast.AST) -> bool:
+    """Tell whether an expression is a number, a truth value or None as it stands: it names nothing."""
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant) and not isinstance(node.value, str | bytes)
 
 
 _NOT_PLAIN = (

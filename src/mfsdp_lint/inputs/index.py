@@ -1,0 +1,190 @@
+"""Index of a project's texts: the words of each file and the modules that it imports, so that who uses a file is found
+without reading all of them.
+
+The facts about a file follow from its path and its bytes alone. They are kept with the stamp of the file: while that is
+the same, the file is not opened. Where the index is kept is for others to say (see engine/cache.py); facts about a file
+that has changed since are worked out anew, and the index is written again once there are many of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.imports import imports_in
+from mfsdp_lint.inputs.sources import NOTEBOOK, SIZE_LIMIT
+
+MOST_BYTES = SIZE_LIMIT
+"""Of a file; what is behind that is not looked at."""
+
+MOST_WORDS = 1 << 18
+"""Characters of all words of a file that is kept; a notebook with pictures has more."""
+
+MOST_NEW = 20
+"""Files that are worked out anew in each run, before the index is written again."""
+
+WHOLE = ""
+"""The name by which a module itself is taken."""
+
+Dotted = tuple[str, ...]
+"""The name of a module, or the end of it: that of a file is its whole path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The words of a file, with a blank around each; the modules that it may import, and the last parts of their names.
+
+    `digest` is that of its bytes. `hands_on` says that it consists of imports alone.
+    """
+
+    digest: str = ""
+    words: str = " "
+    imports: bytes = b""
+    ends: str = ""
+    hands_on: bool = False
+
+    def has(self, name: str) -> bool:
+        """Tell whether a file may have a name: certainly not, where it has not all words in it."""
+        return all(f" {word} " in self.words for word in _WORD.findall(name))
+
+    def has_any(self, words: Collection[str]) -> bool:
+        """Tell whether a file has one of some words."""
+        return not frozenset(self.words.split()).isdisjoint(words)
+
+    def imported(self) -> dict[Dotted, set[str]]:
+        """Return the modules that a file may import, each with the names that it takes from it."""
+        import msgspec
+
+        found: dict[Dotted, set[str]] = {}
+        for name, taken in msgspec.msgpack.decode(self.imports, type=_IMPORTS) if self.imports else ():
+            found.setdefault(name, set()).update(taken)
+        return found
+
+
+_IMPORTS = tuple[tuple[Dotted, tuple[str, ...]], ...]
+_Kept = dict[str, tuple[disk.Stamp, Facts]]
+
+_known: _Kept = {}
+_new: set[str] = set()
+_load: Callable[[], bytes | None] | None = None
+
+
+@contextmanager
+def kept(load: Callable[[], bytes | None], save: Callable[[bytes], None]) -> Iterator[None]:
+    """Take over the index that is kept somewhere, once it is asked; keep it, where it knows many files more."""
+    global _load
+    _known.clear()
+    _new.clear()
+    _load = load
+    yield
+    if len(_new) > MOST_NEW:
+        import msgspec
+
+        there = {path: each for path, each in _known.items() if disk.stamp(path) == each[0]}
+        with suppress(OSError, ValueError, TypeError):  # names that are no text; a full disk
+            save(msgspec.msgpack.encode(there))
+
+
+def facts(path: str) -> Facts:
+    """Return the facts about a file by its real path; none where it cannot be read."""
+    _take_over()
+    stamp = disk.stamp(path)
+    known = _known.get(path)
+    if known is not None and known[0] == stamp:
+        disk.was_read(path, MOST_BYTES, known[0], known[1].digest)
+        return known[1]
+    try:
+        found = _facts(path, disk.read(path, MOST_BYTES))
+    except (OSError, ValueError):
+        return Facts()
+    if stamp is not None and len(found.words) <= MOST_WORDS:
+        _known[path] = stamp, found
+        _new.add(path)
+    return found
+
+
+def _take_over() -> None:
+    global _load
+    if _load is not None:
+        content, _load = _load(), None
+        if content is not None:
+            import msgspec
+
+            with suppress(msgspec.MsgspecError, ValueError):
+                _known.update(msgspec.msgpack.decode(content, type=_Kept))
+
+
+def _facts(path: str, data: bytes) -> Facts:
+    import msgspec
+
+    words = f" {' '.join(sorted(_words(data)))} "
+    if not path.endswith((".py", NOTEBOOK)):
+        return Facts(disk.digest(data), words)
+    text = data.decode("utf-8", "replace")
+    imports = tuple(dict.fromkeys(_imported(path, text)))
+    ends = " ".join({name[-1] for name, _ in imports})
+    return Facts(disk.digest(data), words, msgspec.msgpack.encode(imports), ends, _hands_on(text))
+
+
+_WORD = re.compile(r"\w+")
+_LETTERS = re.compile(rb"\w")
+_PARTED = bytes(each if _LETTERS.match(bytes([each])) else ord(" ") for each in range(256))
+"""Each byte as it is in a word of ASCII; else a blank."""
+
+
+def _words(data: bytes) -> set[str]:
+    """Return the words of a text, and the parts in ASCII of those that have other letters."""
+    found = {*data.translate(_PARTED).decode().split()}
+    return found if data.isascii() else found.union(_WORD.findall(data.decode("utf-8", "replace")))
+
+
+_DEFINES = re.compile(r"^(?:class|def|async +def) +\w+ *[(:]", re.MULTILINE)
+
+
+def _hands_on(text: str) -> bool:
+    """Tell whether a module consists of imports alone, with a docstring and the list of its names perhaps."""
+    # Most files define something, and need not be parsed.
+    if _DEFINES.search(text):
+        return False
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return all(
+        isinstance(each, ast.Import | ast.ImportFrom)
+        or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+        or (isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign) and "__all__" in ast.unparse(each))
+        for each in body
+    )
+
+
+_WHOLE = (WHOLE,)
+
+
+def _imported(path: str, text: str) -> Iterator[tuple[Dotted, tuple[str, ...]]]:
+    """Yield the modules that a file may import, with the names that it takes from each."""
+    for each in imports_in(text):
+        parts = tuple(filter(None, each.module.split(".")))
+        if each.words:
+            # How the words make up a name is for the program to decide.
+            yield from (((word,), _WHOLE) for word in each.words)
+        elif each.names:
+            package = Path(path).parts[: -each.level] if each.level else ()  # as many folders up as there are dots
+            module = (*package, *parts)
+            if module:
+                yield module, each.names
+            yield from (((*module, name), _WHOLE) for name in each.names if "." not in name)
+        else:
+            yield from ((parts[:end], _WHOLE) for end in range(1, len(parts) + 1))
+
+
+def module_name(path: str) -> Dotted:
+    """Return the full name of a module, from the root of the disk."""
+    folder, name = os.path.split(path)
+    return Path(folder if name == "__init__.py" else path.removesuffix(".py")).parts
