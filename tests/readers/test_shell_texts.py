@@ -130,6 +130,14 @@ def test_a_finding_stands_where_the_text_was_taken_from() -> None:
         ),
         pytest.param("cat > job <<'EOF'\ntorchrun pretrain_gpt.py {}\nEOF\nsbatch job", id="a script without a suffix"),
         pytest.param(
+            "cat > job <<ARGS\n\nARGS_A=({})\nARGS\necho 'torchrun pretrain_gpt.py ${{ARGS_A[@]}}' >> job\nsbatch job",
+            id="a line that begins like the document's end",
+        ),
+        pytest.param(
+            "cat > job <<'EOF'\n# —\nD=/a/$USER/b\nEOF\ncat >> job <<EOF\ntorchrun pretrain_gpt.py {}\nEOF\nsbatch job",
+            id="a document with a folder of somebody, and other signs than ASCII",
+        ),
+        pytest.param(
             "tee job.sh <<'EOF' > /dev/null\ntorchrun pretrain_gpt.py {}\nEOF\nbash job.sh", id="written by tee"
         ),
         pytest.param("bash <(echo torchrun pretrain_gpt.py {})", id="a script that a command prints"),
