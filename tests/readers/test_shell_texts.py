@@ -54,6 +54,7 @@ def fmt(script: str, arguments: str) -> object:
         pytest.param("mapfile -t A < <(tr ' ' '\\n' < words.txt | tail -n 2)", '"${A[@]}"', id="the last lines"),
         pytest.param("IFS=,\nset -- --ckpt-format,fsdp_dtensor\nA=$1", "$A", id="split at commas"),
         pytest.param("F=xxfsdp_dtensor", "--ckpt-format ${F:2}", id="from a place on"),
+        pytest.param("_f=fsdp_dtensor\nunset F", '--ckpt-format "${F:-$_f}"', id="a default whose name begins with _"),
         pytest.param("F=xxfsdp_dtensor", "--ckpt-format ${F: -12}", id="the end of a text"),
         pytest.param("F=FSDP_DTENSOR", "--ckpt-format ${F@L}", id="in small letters"),
         pytest.param("declare -l F=FSDP_DTENSOR", "--ckpt-format $F", id="a variable of small letters"),

@@ -256,7 +256,7 @@ class Script:
         self.text = plain(pieces)
         self._starts = [0, *accumulate(len(piece.text) for piece in pieces)]
         parsed = readable(_without_documents(self.text))
-        data = _WITHIN_A_WORD.sub(r"${\1}", parsed).encode("utf-8", "replace")
+        data = _NEEDS_BRACES.sub(r"${\1}", parsed).encode("utf-8", "replace")
         self._offsets = None if len(data) == len(self.text) else list(_offsets(parsed))
         self.root: Node = _parser().parse(data).root_node
 
@@ -387,13 +387,13 @@ def _without_quotes(text: str) -> str:
     return "".join(found)
 
 
-_WITHIN_A_WORD = re.compile(r"(?<=[\w}/.+@%,:~-])\$([A-Za-z_]\w*)(?=[-./+@%,~])")
-"""The grammar takes the second expansion of `$A/$B.x` for the sign and a word of its own; with braces it does not."""
+_NEEDS_BRACES = re.compile(r"(?<!\\)\$(?:(?<=[\w}/.+@%,:~-]\$)(?=\w+[-./+@%,~])|(?=_\w))([A-Za-z_]\w*)")
+"""The grammar takes the second expansion of `$A/$B.x`, and that of `${A:-$_b}`, for words; with braces it does not."""
 
 
 def _offsets(text: str) -> Iterator[int]:
     """Yield, for every byte of the parsed UTF-8 text, the character of the text that it belongs to; then the end."""
-    braces = Counter(at for found in _WITHIN_A_WORD.finditer(text) for at in (found.start(1), found.end()))
+    braces = Counter(at for found in _NEEDS_BRACES.finditer(text) for at in (found.start(1), found.end()))
     for number, character in enumerate(text):
         for _ in range(braces[number] + len(character.encode("utf-8", "replace"))):
             yield number
