@@ -35,6 +35,10 @@ _VALUES = re.compile(r"[\w.-]*values[\w.-]*\.ya?ml")
 """The names of files with a chart's values: its templates are read with them."""
 
 
+_KUSTOMIZATION = re.compile(r"kustomization\.ya?ml")
+"""The name of a file that patches manifests: they are read with it."""
+
+
 def _chart_of(path: str, sources: Sources) -> str | None:
     """Return the folder of the chart that a template belongs to; None for any other file."""
     folder = posixpath.dirname(path)
@@ -58,10 +62,17 @@ def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed
         return read_template(path, text, chart, asked.target, asked.sources, programs_of(asked), unfollowed)
     if _VALUES.fullmatch(posixpath.basename(path)) and asked.sources.exists(beside(path, "Chart.yaml")):
         return []
+    if _KUSTOMIZATION.fullmatch(posixpath.basename(path)):
+        from mfsdp_lint.readers.embedding_formats.kustomize import read_kustomization
+
+        return read_kustomization(path, asked.target, asked.sources, programs_of(asked), unfollowed)
     if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)):
         return None
     from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder
+    from mfsdp_lint.readers.embedding_formats.kustomize import is_part
 
+    if is_part(path, asked.sources):
+        return []
     return read_yaml_holder(path, text, asked.target, asked.sources, programs_of(asked), unfollowed)
 
 

@@ -236,15 +236,16 @@ def from_words(
 
     Return None where the words cannot be assigned to options. Raises Raised where argparse refuses the words.
     """
+    every: dict[Any, Any] = specs.fields
     declared: dict[Spec, Declaration] = {}
     on_one_side: set[Spec] = set()  # it is not known whether the program declares these
-    for each in specs.fields.values():
-        options = [option for option in each.options if option is not MISSING] if isinstance(each, Choice) else [each]
+    for entry in every.values():
+        options = entry.options if isinstance(entry, Choice) else (entry,)
         found = {option.spec: option for option in options if isinstance(option, Declaration)}
-        if len(found) < len(options):
+        if any(not isinstance(option, Declaration) and option is not MISSING for option in options):
             return None
         declared |= found
-        on_one_side |= found.keys() if isinstance(each, Choice) else set()
+        on_one_side |= found.keys() if isinstance(entry, Choice) else set()
     if any(not spec.names for spec in on_one_side):
         return None
     values: dict[str, Object] = {}
