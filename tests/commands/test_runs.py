@@ -131,3 +131,27 @@ def test_what_only_mentions_a_run_is_not_told(
     (tmp_path / "launch.sh").write_text(f"{script}\ntorchrun gone.py\n", encoding="utf-8")
     assert main(["runs"]) == 0
     assert "not followed" not in capsys.readouterr().out
+
+
+def test_upstreams_own_script_finds_the_recipes_of_the_tree_whose_launch_starts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, ckpt_format in (("one", "zarr"), ("two", "torch")):
+        package = tmp_path / name / "src" / "megatron" / "bridge"
+        (package / "recipes").mkdir(parents=True)
+        (package / "__init__.py").touch()
+        (package / "recipes" / "__init__.py").write_text(
+            "from megatron.bridge.training.config import CheckpointConfig, ConfigContainer, TrainingConfig\n\n"
+            "OTHERS = dict.fromkeys(('model', 'optimizer', 'scheduler', 'dataset', 'logger', 'tokenizer'))\n\n\n"
+            "def llama3_8b_pretrain_config():\n"
+            f"    own = CheckpointConfig(ckpt_format='{ckpt_format}')\n"
+            "    return ConfigContainer(checkpoint=own, train=TrainingConfig(), **OTHERS)\n",
+            encoding="utf-8",
+        )
+        (tmp_path / name / "launch.sh").write_text(f"torchrun {RECIPE} model=null\n", encoding="utf-8")
+    for folder in (tmp_path, tmp_path / "one", tmp_path / "two"):
+        monkeypatch.chdir(folder)
+        assert main(["runs", "--no-cache", str(tmp_path)]) == 0
+        *_, one, two, _ = capsys.readouterr().out.splitlines()
+        assert "format zarr" in one
+        assert "format torch," in two

@@ -78,6 +78,7 @@ def fmt(script: str, arguments: str) -> object:
         pytest.param("mapfile -t A < <(tr ' ' '\\n' < words.txt | tail -n 2)", '"${A[@]}"', id="the last lines"),
         pytest.param("IFS=,\nset -- --ckpt-format,fsdp_dtensor\nA=$1", "$A", id="split at commas"),
         pytest.param("F=xxfsdp_dtensor", "--ckpt-format ${F:2}", id="from a place on"),
+        pytest.param("_f=fsdp_dtensor\nunset F", '--ckpt-format "${F:-$_f}"', id="a default whose name begins with _"),
         pytest.param("F=xxfsdp_dtensor", "--ckpt-format ${F: -12}", id="the end of a text"),
         pytest.param("F=FSDP_DTENSOR", "--ckpt-format ${F@L}", id="in small letters"),
         pytest.param("declare -l F=FSDP_DTENSOR", "--ckpt-format $F", id="a variable of small letters"),
@@ -155,6 +156,14 @@ def test_a_finding_stands_where_the_text_was_taken_from() -> None:
             "echo fsdp_dtensor | xargs -I@ torchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format @", id="a mark"
         ),
         pytest.param("cat > job <<'EOF'\ntorchrun pretrain_gpt.py {}\nEOF\nsbatch job", id="a script without a suffix"),
+        pytest.param(
+            "cat > job <<ARGS\n\nARGS_A=({})\nARGS\necho 'torchrun pretrain_gpt.py ${{ARGS_A[@]}}' >> job\nsbatch job",
+            id="a line that begins like the document's end",
+        ),
+        pytest.param(
+            "cat > job <<'EOF'\n# —\nD=/a/$USER/b\nEOF\ncat >> job <<EOF\ntorchrun pretrain_gpt.py {}\nEOF\nsbatch job",
+            id="a document with a folder of somebody, and other signs than ASCII",
+        ),
         pytest.param(
             "tee job.sh <<'EOF' > /dev/null\ntorchrun pretrain_gpt.py {}\nEOF\nbash job.sh", id="written by tee"
         ),

@@ -81,6 +81,21 @@ def test_words_that_the_script_gives_itself_are_parsed(arguments: str) -> None:
     assert values(arguments) == {**values(""), "model.tensor_model_parallel_size": Known(2)}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "size"),
+    [
+        pytest.param('["--pipeline-parallel", "2"]', Known(2), id="that is not given"),
+        pytest.param('["--more-9", "x", "--pipeline-parallel", "2"]', UNKNOWN, id="that is given"),
+    ],
+)
+def test_an_option_of_which_nobody_knows_whether_it_is_declared(arguments: str, size: Value) -> None:
+    # So many that the sides are joined.
+    more = "".join(f'if find_spec("p{n}"):\n        parser.add_argument("--more-{n}")\n    ' for n in range(12))
+    script = SCRIPT.replace("return parser", f"{more}return parser").replace("ARGUMENTS", arguments)
+    recipe = read(f"from importlib.util import find_spec\n{script}")
+    assert recipe.setting("model.pipeline_model_parallel_size").value == size
+
+
 def test_words_that_are_not_known_may_give_any_option() -> None:
     assert set(values("open('a').read().split()").values()) == {UNKNOWN}
 

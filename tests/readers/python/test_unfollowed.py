@@ -161,3 +161,16 @@ def main(steps):
     pretrain(llama3_8b_pretrain_config(), None)
 """
     assert unfollowed(tmp_path, text) == []
+
+
+def test_a_call_that_takes_too_many_steps_may_assign_the_globals_of_other_modules(tmp_path: Path) -> None:
+    (tmp_path / "state.py").write_text(
+        "FORMAT = None\n\n\ndef keep(value):\n    global FORMAT\n    FORMAT = value\n\n\n"
+        "def kept():\n    assert FORMAT is not None\n    return FORMAT\n"
+    )
+    (tmp_path / "start.py").write_text(
+        "import state\n\n\ndef start():\n    number = 0\n    while number < 5000:\n        number += 1\n"
+        "    state.keep('fsdp_dtensor')\n"
+    )
+    recipe = "    cfg = llama3_8b_pretrain_config()\n    start.start()\n    cfg.checkpoint.ckpt_format = state.kept()\n    return cfg\n"
+    assert unfollowed(tmp_path, f"import start\nimport state\n\n\ndef recipe():\n{recipe}") == []

@@ -296,7 +296,7 @@ def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Program
     program = program_of(launch, path, sources)
     if program is not None:
         return programs.start(program, given)
-    return programs.start_upstream(posixpath.basename(plain(launch.started.program)), given)
+    return programs.start_upstream(posixpath.basename(plain(launch.started.program)), path, given)
 
 
 def _shape(launch: ShellLaunch) -> LaunchShape | None:

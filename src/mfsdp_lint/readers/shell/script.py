@@ -293,9 +293,9 @@ class Script:
         self.pieces = pieces
         self.text = plain(pieces)
         self._starts = [0, *accumulate(len(piece.text) for piece in pieces)]
-        parsed = _WITHIN_A_WORD.sub(r"${\1}", readable(_without_documents(self.text)))
-        data = parsed.encode("utf-8", "replace")
-        self._offsets = None if len(data) == len(self.text) else list(_offsets(self.text))
+        parsed = readable(_without_documents(self.text))
+        data = _NEEDS_BRACES.sub(r"${\1}", parsed).encode("utf-8", "replace")
+        self._offsets = None if len(data) == len(self.text) else list(_offsets(parsed))
         self.root: Node = _parser().parse(data).root_node
 
     @classmethod
@@ -383,15 +383,23 @@ def _without_documents(text: str) -> str:
     while found := _DOCUMENT.search(text, at):
         number = bisect_right(starts, found.start()) - 1
         first = starts[number + 1]
-        ends = places.get(found["raw"] or found["quoted"] or found["plain"], [])
+        delimiter = found["raw"] or found["quoted"] or found["plain"]
+        ends = places.get(delimiter, [])
         nearest = bisect_left(ends, first)
         at = found.end()
         if nearest < len(ends):
             at = first
             if _BEFORE_COMMAND.fullmatch(text, starts[number], found.start()):
-                parts += text[done:first], re.sub(r"[\\$`'\"]", "x", text[first : ends[nearest]])
+                parts += text[done:first], _plain_lines(text[first : ends[nearest]], delimiter)
                 done = at = ends[nearest]
     return "".join([*parts, text[done:]])
+
+
+def _plain_lines(document: str, delimiter: str) -> str:
+    """Hide signs, and delimiters that begin a longer line: for the grammar such a line is the document's end."""
+    other = "y" if delimiter.startswith("x") else "x"
+    longer = re.compile(rf"^([ \t]*){re.escape(delimiter[0])}(?={re.escape(delimiter[1:])})", re.MULTILINE | re.ASCII)
+    return re.sub(r"[\\$`'\"]", "x", longer.sub(rf"\1{other}", document) if delimiter.isascii() else document)
 
 
 _NESTING = re.compile(r"\\.|\$[({]|[`\"'()}]", re.DOTALL)
@@ -417,13 +425,13 @@ def _without_quotes(text: str) -> str:
     return "".join(found)
 
 
-_WITHIN_A_WORD = re.compile(r"(?<=[\w}/.+@%,:~-])\$([A-Za-z_]\w*)(?=[-./+@%,~])")
-"""The grammar takes the second expansion of `$A/$B.x` for the sign and a word of its own; with braces it does not."""
+_NEEDS_BRACES = re.compile(r"(?<!\\)\$(?:(?<=[\w}/.+@%,:~-]\$)(?=\w+[-./+@%,~])|(?=_\w))([A-Za-z_]\w*)")
+"""The grammar takes the second expansion of `$A/$B.x`, and that of `${A:-$_b}`, for words; with braces it does not."""
 
 
 def _offsets(text: str) -> Iterator[int]:
     """Yield, for every byte of the parsed UTF-8 text, the character of the text that it belongs to; then the end."""
-    braces = Counter(at for found in _WITHIN_A_WORD.finditer(text) for at in (found.start(1), found.end()))
+    braces = Counter(at for found in _NEEDS_BRACES.finditer(text) for at in (found.start(1), found.end()))
     for number, character in enumerate(text):
         for _ in range(braces[number] + len(character.encode("utf-8", "replace"))):
             yield number

@@ -194,13 +194,16 @@ class Programs:
         with without_collection(), self.asked.sources.recording(self.ran.texts):
             return self._start(path, given)
 
-    def start_upstream(self, name: str, given: Given) -> Started:
-        """Return the recipes of a Megatron-Bridge script that is not in the tree, where its behaviour is known."""
+    def start_upstream(self, name: str, starter: str, given: Given) -> Started:
+        """Return the recipes of a Megatron-Bridge script that is not in the tree, where its behaviour is known.
+
+        It finds what the file that starts it would find.
+        """
         tree = upstream_script(name, self.asked.target.bridge)
         if tree is None:
             return NOTHING
         with without_collection(), self.asked.sources.recording(self.ran.texts):
-            module = Module(f"<{name}>", name, tree)
+            module = Module(os.path.join(os.path.dirname(starter), f"<{name}>"), name, tree)
             started = self._run(self._interpreter(module.path, given), module, given, needs_all=True)
         # Overrides that the stand-in refuses are the program's, too; how it ends otherwise says nothing of the program.
         return started if isinstance(started.ending, Refused) else replace(started, ending=None)

@@ -30,6 +30,7 @@ from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OPTIONS, 
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    Choice,
     DictObject,
     External,
     Function,
@@ -236,10 +237,22 @@ def from_words(
     Return None where the words cannot be assigned to options. Raises Raised where argparse refuses the words.
     """
     every: dict[Any, Any] = specs.fields
-    declared: dict[Spec, Declaration] = {each.spec: each for each in every.values()}
+    declared: dict[Spec, Declaration] = {}
+    on_one_side: set[Spec] = set()  # it is not known whether the program declares these
+    for entry in every.values():
+        options = entry.options if isinstance(entry, Choice) else (entry,)
+        found = {option.spec: option for option in options if isinstance(option, Declaration)}
+        if any(not isinstance(option, Declaration) and option is not MISSING for option in options):
+            return None
+        declared |= found
+        on_one_side |= found.keys() if isinstance(entry, Choice) else set()
+    if any(not spec.names for spec in on_one_side):
+        return None
     values: dict[str, Object] = {}
     try:
         taken = take(list(declared), said, abbreviated)
+        if any(use.spec in on_one_side for use in taken.uses):
+            return None
         for use in taken.uses:
             place, each = use.spec.destination, declared[use.spec]
             made = _value(interp, each, use, values.get(place, MISSING), call)

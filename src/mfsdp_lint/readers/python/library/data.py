@@ -11,7 +11,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from mfsdp_lint.core.lines import Lines
@@ -152,8 +152,12 @@ def from_yaml(path: str, text: str) -> list[Placed]:
     return YamlData(path, text, omegaconf=False).documents()
 
 
+@lru_cache(maxsize=256)
 def from_omegaconf(path: str, text: str) -> list[Placed]:
-    """Load the documents of a YAML text as `OmegaConf.load` does: interpolations are open. Raises NoData."""
+    """Load the documents of a YAML text as `OmegaConf.load` does: interpolations are open. Raises NoData.
+
+    Every start of one of Hydra's programs composes the same files.
+    """
     from mfsdp_lint.readers.python.library.yaml_data import YamlData
 
     return YamlData(path, text, omegaconf=True).documents()
