@@ -102,6 +102,25 @@ def test_a_launch_that_gives_no_run_is_told_with_its_reason(
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        'class Job:\n    def __call__(self):\n        run(["torchrun", f"{HOME}/pretrain_gpt.py", "--bf16"])\n',
+        'run(["torchrun", HOME + "/more", "pretrain_gpt.py", *open(sys.argv[1]).read().split()][1:])\n',
+    ],
+)
+def test_a_launch_in_python_that_nobody_follows_is_told_at_its_program(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    begin = 'import os, sys\nfrom subprocess import run\nHOME = os.environ["HOME"]\n'
+    (tmp_path / "launch.py").write_text(begin + code, encoding="utf-8")
+    assert main(["runs", "launch.py"]) == 0
+    line = 1 + (begin + code).partition("pretrain_gpt.py")[0].count("\n")
+    said = "no start of this program is followed, or its words are not known"
+    assert capsys.readouterr().out.startswith(f"launch.py:{line}: not followed: {said}\n")
+
+
+@pytest.mark.parametrize(
     ("words", "told"),
     [
         ("actor.megatron.use_megatron_fsdp=True", True),

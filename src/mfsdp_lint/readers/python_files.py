@@ -79,14 +79,18 @@ def _runs(asked: ToRead, memory: LaunchMemory) -> Reading | None:
 
 
 def _followed(path: str, asked: ToRead, ran: Ran) -> ShellRead:
-    from mfsdp_lint.readers.embedding_formats.python import commands
+    from mfsdp_lint.readers.embedding_formats.python import commands, overlooked
     from mfsdp_lint.readers.shell.read import read_shell
 
     programs = programs_of(asked, ran)
     refused: list[Unfollowed] = []
     started = commands(path, programs, refused=refused)
     read = read_shell(path, started, asked.target, asked.sources, programs)
-    return replace(read, unfollowed=[*read.unfollowed, *refused])
+    unfollowed = [*read.unfollowed, *refused]
+    if not (read.recipes or read.converted or unfollowed) and not path.endswith(NOTEBOOK):
+        missed = overlooked(path, asked.sources.text_or_none(path) or "", started)
+        unfollowed += [missed] if missed else []
+    return replace(read, unfollowed=unfollowed)
 
 
 def _may_start(path: str, asked: ToRead) -> bool:

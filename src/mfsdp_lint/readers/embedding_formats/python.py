@@ -68,6 +68,23 @@ def commands(
         return _commands(interp, path, programs, [] if refused is None else refused)
 
 
+_TRAINS = re.compile(r"[\w./-]*\b(?:(?:pre)?train|run_recipe)\w*\.py")
+
+
+def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> Unfollowed | None:
+    """Return the first word of a command in a Python file that names a training program, where no start has it."""
+    said = (plain(each.text) if isinstance(each, Held) else " ".join(map(plain, each.words)) for each in started)
+    if any(map(_TRAINS.search, said)):
+        return None
+    for node in ast.walk(ast.parse(text)):
+        for word in node.elts if isinstance(node, ast.List | ast.Tuple) else ():
+            *_, last = word.values if isinstance(word, ast.JoinedStr) and word.values else [word]
+            if isinstance(last, ast.Constant) and isinstance(last.value, str) and _TRAINS.fullmatch(last.value):
+                why = "no start of this program is followed, or its words are not known"
+                return Unfollowed.of_launch(path, Lines(text).of_node(path, word), "out of sight", why)
+    return None
+
+
 class _Watching(Interpreter):
     """A machine that keeps what is started."""
 
