@@ -169,7 +169,7 @@ def from_json(path: str, text: str) -> Placed:
         # Places are only known of JSON that is YAML as well, as nearly all is.
         placed = from_yaml(path, text)[0]
     except (NoData, IndexError):
-        return _without_places(value)
+        return _placed_at(value, {})
     return _with_places(value, placed)
 
 
@@ -183,18 +183,18 @@ def from_toml(path: str, text: str) -> Placed:
         value = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise NoData(str(error)) from None
-    return _placed_at(value, (), toml_places(path, text), None)
+    return _placed_at(value, toml_places(path, text))
 
 
-def _placed_at(value: Any, key: Key, places: Mapping[Key, Origin], around: Origin | None) -> Placed:
+def _placed_at(value: Any, places: Mapping[Key, Origin], key: Key = (), around: Origin | None = None) -> Placed:
     """Give each value the place of its entry, or of the entry that it is a part of."""
     origin = places.get(key, around)
     if isinstance(value, dict):
-        return Placed({name: _placed_at(item, (*key, name), places, origin) for name, item in value.items()}, origin)
+        return Placed({name: _placed_at(item, places, (*key, name), origin) for name, item in value.items()}, origin)
     if isinstance(value, list):
-        return Placed([_placed_at(item, (*key, at), places, origin) for at, item in enumerate(value)], origin)
-    found = _without_places(value)
-    return Placed(found.value, origin, found.open)
+        return Placed([_placed_at(item, places, (*key, at), origin) for at, item in enumerate(value)], origin)
+    known = isinstance(value, (str, int, float, bool, type(None)))
+    return Placed(value if known else None, origin, open=not known)
 
 
 def from_literal(path: str, text: str) -> Placed:
@@ -227,14 +227,6 @@ def _literal(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None = No
             return Placed(ast.literal_eval(node), origin)
 
 
-def _without_places(value: Any) -> Placed:
-    if isinstance(value, dict):
-        return Placed({key: _without_places(item) for key, item in value.items()})
-    if isinstance(value, list):
-        return Placed([_without_places(item) for item in value])
-    return Placed(value) if isinstance(value, (str, int, float, bool, type(None))) else NOT_KNOWN
-
-
 def _with_places(value: Any, placed: Placed) -> Placed:
     if isinstance(value, dict) and isinstance(placed.value, dict):
         texts = {str(key): item for key, item in placed.value.items()}
@@ -243,7 +235,7 @@ def _with_places(value: Any, placed: Placed) -> Placed:
     if isinstance(value, list) and isinstance(placed.value, list) and len(value) == len(placed.value):
         items = [_with_places(item, known) for item, known in zip(value, placed.value, strict=True)]
         return Placed(items, placed.origin)
-    found = _without_places(value)
+    found = _placed_at(value, {})
     return Placed(found.value, placed.origin, found.open)
 
 

@@ -437,16 +437,12 @@ models("builtins.slice")(
         else interp.unknown("slice")
     )
 )
-models("builtins.any")(lambda interp, call: _any_all(interp, call.arguments[0], True, call))
+models("builtins.any")(lambda interp, call: _any_all(interp, True, call))
+models("builtins.all")(lambda interp, call: _any_all(interp, False, call))
 
 
-@models("builtins.all")
-def _all(interp: Interpreter, call: Call) -> Object:
-    return _any_all(interp, call.arguments[0], False, call)
-
-
-def _any_all(interp: Interpreter, iterable: Object, wanted: bool, call: Call) -> Object:
-    iterable = interp.settle(iterable)
+def _any_all(interp: Interpreter, wanted: bool, call: Call) -> Object:
+    iterable = interp.settle(call.arguments[0])
     if isinstance(iterable, GeneratorCall) and iterable.state == "new":
         return _any_all_made(interp, iterable, wanted, call)
     error = None
