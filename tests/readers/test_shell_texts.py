@@ -57,6 +57,11 @@ def fmt(script: str, arguments: str) -> object:
             "--ckpt-format $A",
             id="objects of jq",
         ),
+        pytest.param(
+            'F=$(jq -nr --arg h "$(hostname)" \'{$h, f: "fsdp_dtensor"}.f\')',
+            "--ckpt-format $F",
+            id="jq beside a text that is not known",
+        ),
         pytest.param("F=$(jq -nr --arg f fsdp_dtensor '{f: $f}.f')", "--ckpt-format $F", id="jq without a file"),
         pytest.param(
             'mapfile -t L < long.txt\nA=()\nfor l in "${L[@]}"; do\n  l=${l%%#*}\n  [[ -z ${l// } ]] && continue\n'
@@ -119,7 +124,11 @@ def test_what_a_flag_is_in_the_end(script: str, arguments: str) -> None:
             "F=$(jq -r 'reduce .args[] as $x (0; . + 1)' config.json)", "--ckpt-format $F", id="a program of jq"
         ),
         pytest.param("F=$(grep . table.txt words.txt)", "--ckpt-format $F", id="lines behind the names of their files"),
-        pytest.param('F=$(jq -nr --arg h "$(hostname)" \'$h | test("a")\')', "--ckpt-format $F", id="a test of a text"),
+        pytest.param(
+            'F=$(jq -nr --arg h "$(hostname)" \'if $h == "a" then "torch" else "torch_dist" end\')',
+            "--ckpt-format $F",
+            id="a question about a text that is not known",
+        ),
         pytest.param("F=$(sed 's/a/\\U&/' table.txt)", "--ckpt-format $F", id="a sign that sed alone has"),
         pytest.param("F=$(cut -d, -f1 missing.csv)", "--ckpt-format $F", id="a file that is not there"),
         pytest.param("F=$(hostname | cut -d. -f1)", "--ckpt-format $F", id="a text that is not known"),

@@ -312,6 +312,7 @@ def with_env_files(words: list[Text], read: Callable[[Text], Text | None]) -> li
 _RUNS_CONTAINERS = ("docker", "podman", "nerdctl")
 
 
+_MOUNT = ("docker", "podman", "nerdctl", "apptainer", "singularity", "enroot", "srun")
 _MOUNTS = ("-v", "--volume", "--mount", "-B", "--bind", "--container-mounts")
 _FOLDERS = ("-w", "--workdir", "--pwd", "--container-workdir")
 """Options for the file system of a container: docker-run(1), podman-run(1), apptainer(1), NVIDIA/pyxis for srun."""
@@ -324,7 +325,8 @@ def container_of(words: Sequence[Text]) -> Container | None:
     """Return the file system that a container is given paths of the tree in; None for any other command."""
     mounts: list[tuple[str, str]] = []
     folder = "/"
-    for number in range(1, len(words)):
+    first = next((number for number, word in enumerate(words) if _base(word) in _MOUNT), len(words))
+    for number in range(first + 1, len(words)):
         given, place = _option(words, number, _MOUNTS), known(_option(words, number, _FOLDERS) or ()) or ""
         said = located(given or ()) or ""
         named = _NAMED.fullmatch(said)

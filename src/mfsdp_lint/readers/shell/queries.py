@@ -288,11 +288,10 @@ def _run(tree: Any, value: Any, names: Names) -> Iterator[Any]:
             found = [each for each in _run(left, value, names) if _is_true(each)]
             yield from found or _run(right, value, names)
         case ("call", name, given):
-            yield from (
-                _called(name, [list(_run(each, value, names)) for each in given], value)
-                if (name not in _CALLERS)
-                else _CALLERS[name](value, lambda item: list(_run(given[0], item, names)))
-            )
+            if name in _CALLERS:
+                yield from _CALLERS[name](value, lambda item: list(_run(given[0], item, names)))
+            else:
+                yield from _called(name, [list(_run(each, value, names)) for each in given], value)
         case (sign, left, right):
             for first in _run(left, value, names):
                 for second in _run(right, value, names):
