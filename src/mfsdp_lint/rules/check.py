@@ -384,14 +384,15 @@ def _unshared(
         harmless = [
             place
             for place in places
-            if writes.only_broken(hit.rule.code, path, place.span, excused) and not _hands_on(hit, path, place.span)
+            if writes.only_broken(hit.rule.code, path, place.span, excused)
+            and (place is places[0] or not _hands_on(hit, path, place.span))
         ]
         found += [(path, origin, harmless)] if harmless else []
     return found
 
 
 def _hands_on(hit: RuleMatch, path: str, span: Span) -> bool:
-    """Tell whether another setting has another value from a text, which then says neither: it hands both on."""
+    """Tell whether another setting has another value through a text, which then says neither: it hands both on."""
     return any(
         span in hit.variant.settings.taken_from(other)[1] and hit.variant.value(other) != hit.variant.value(path)
         for other in hit.witnesses

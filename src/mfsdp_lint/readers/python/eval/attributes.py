@@ -370,9 +370,8 @@ def _class_attribute(interp: Interpreter, cls: ClassObject, name: str, node: Any
     if name == "__bases__":
         return direct_bases(interp, cls)
     if name == "__dict__":
-        return (
-            interp.unknown(f"vars({cls.name})", not_none=True) if (own := own_attributes(interp, cls)) is None else own
-        )
+        own = own_attributes(interp, cls)
+        return interp.unknown(f"vars({cls.name})", not_none=True) if own is None else own
     meta = metaclass(interp, cls)
     attribute = lookup(interp, meta, name)[0] if isinstance(meta, ClassObject) else MISSING
     if attribute is not MISSING:

@@ -5,14 +5,7 @@ from __future__ import annotations
 import abc
 import typing
 
-from mfsdp_lint.readers.python.eval.classes import (
-    bases,
-    is_dataclass,
-    is_enum,
-    metaclass,
-    mro,
-    namespace,
-)
+from mfsdp_lint.readers.python.eval.classes import bases, is_dataclass, is_enum, metaclass, mro, namespace
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import ClassObject, base_name
 from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, External, Object, Partial

@@ -29,14 +29,17 @@ from mfsdp_lint.readers.python.values.markers import (
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    Bound,
     Choice,
     ConfigTree,
     DictObject,
     EnumMember,
     External,
+    Function,
     Instance,
     ListObject,
     Object,
+    Partial,
     SetObject,
     StandardObject,
     Unknown,
@@ -177,7 +180,8 @@ def any_of(interp: Interpreter, items: Iterable[Object]) -> Object:
         interp.doubts += 1
         return join(interp, options)
     found = interp.unknown()
-    found.fields[METHOD_OF] = tuple(options)
+    if any(isinstance(option, (Bound, Function, Partial)) for option in options):
+        found.fields[METHOD_OF] = tuple(options)
     return found
 
 

@@ -345,8 +345,9 @@ def _setitem(interp: Interpreter, call: Call) -> Object:
 def _putenv(interp: Interpreter, call: Call) -> Object:
     """Set a variable, or take it away, for the programs that are started from here on: `os.environ` does not see it."""
     name = interp.settle(call.argument(0))
+    put: Any = (PUT, name)
     value = call.arguments[1] if len(call.arguments) > 1 else None
-    set_entry(interp, interp.path.environment, (PUT, name), value, call.node, call.frame, call.expression(1))
+    set_entry(interp, interp.path.environment, put, value, call.node, call.frame, call.expression(1))
     return None
 
 

@@ -70,8 +70,8 @@ def copied_environment(interp: Interpreter) -> DictObject:
     """Return `dict(os.environ)`: the known variables, and others that are not known."""
     interp.dependencies.asks_start = True
     environment = interp.path.environment
-    seen = {name: value for name, value in environment.fields.items() if value is not None and isinstance(name, str)}
-    made = DictObject(seen, interp.tick())
+    names = [name for name, value in environment.fields.items() if value is not None and isinstance(name, str)]
+    made = DictObject({name: environment.fields[name] for name in names}, interp.tick())
     made.writes.update({name: environment.writes.get(name) for name in made.fields})
     made.writes[MAY_HAVE_CHANGED] = True
     return made
