@@ -77,8 +77,9 @@ class Relevance:
     """Search for the files that lead to others; every file is looked at once.
 
     `imports` are the files that each file may import, `run_by` those of them that importing may run (as the evaluator
-    finds them, see state/modules.py), `next_step` is for each file that reaches one with such words
-    the import that leads there: None for a file that has them itself.
+    finds them, see state/modules.py), `programs` the files that each leads to by these, with the keys of their texts,
+    and `defined` the names of the functions in each. `next_step` is for each file that reaches one with such words the
+    import that leads there: None for a file that has them itself.
     """
 
     def __init__(self, sources: Sources, search_path: Sequence[str] = ()) -> None:
@@ -86,6 +87,8 @@ class Relevance:
         self.search = ModuleSearch(search_path)
         self.imports: dict[str, tuple[str, ...]] = {}
         self.run_by: dict[object, dict[str, tuple[str, ...]]] = {}
+        self.programs: dict[object, dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {}
+        self.defined: dict[str, frozenset[str]] = {}
         self.next_step: dict[Words, dict[str, str | None]] = {}
         self._nowhere: dict[Words, set[str]] = {}
 

@@ -342,3 +342,41 @@ def test_a_command_has_the_options_of_its_parents() -> None:
         "    return whole\n",
     )
     assert read(text).setting("model.tensor_model_parallel_size").value == Known(4)
+
+
+STEP = """
+import argparse, functools, inspect
+from dataclasses import dataclass, field
+
+@dataclass
+class Model:
+    tensor_model_parallel_size: int = 1
+
+@dataclass
+class ConfigContainer:
+    model: Model = field(default_factory=Model)
+
+def step(batch): ...
+
+class Step: ...
+
+STEPS = {{"function": step, "class": Step}}
+
+@functools.lru_cache(maxsize=None)
+def load(name):
+    return STEPS[name]
+
+def recipe():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--step", default="{default}")
+    cfg = ConfigContainer()
+    cfg.model.tensor_model_parallel_size = 2 if inspect.isclass(load(parser.parse_args().step)) else 4
+    return cfg
+"""
+
+
+@pytest.mark.parametrize(("default", "size"), [("function", 4), ("class", 2)])
+def test_what_a_cached_function_gives_for_an_option_is_known(default: str, size: int) -> None:
+    sources = Sources({"script.py": STEP.format(default=default)})
+    (found,) = read_python(["script.py"], sources).recipes
+    assert found.setting("model.tensor_model_parallel_size").value == Known(size)

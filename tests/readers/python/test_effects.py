@@ -84,6 +84,38 @@ def test_telling_of_it_costs_nothing(lines: str) -> None:
     assert size(lines) == Known(1)
 
 
+LOOKING = """
+def first(names):
+    inside = False
+    end = len(names)
+    for number, name in enumerate(names):
+        if name == "[":
+            inside = True
+        elif name == "]":
+            inside = False
+        elif name == "," and not inside:
+            end = number
+            break
+    {also}
+    return names[:end]
+
+NODE = first(os.environ["NODES"])
+
+def recipe():
+    return SHARED
+"""
+
+
+def test_a_function_that_only_looks_and_cannot_be_followed_changes_nothing_around_it() -> None:
+    looks, writes = (
+        evaluate(f"{FRAME}{CODE}{LOOKING.format(also=also)}") for also in ("pass", "SHARED.model.size = 9")
+    )
+    assert looks is not None
+    assert writes is not None
+    assert looks.setting("model.size").value == Known(1)
+    assert not isinstance(writes.setting("model.size").value, Known)
+
+
 TABLES = (effects.TELLS, effects.READS, effects.KEEPS, effects.FILLS, effects.CHANGES, effects.RUNS)
 
 

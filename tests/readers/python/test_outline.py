@@ -12,6 +12,7 @@ import mfsdp_lint.readers.python
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.python.state.modules import Unread, outline
+from mfsdp_lint.readers.python.state.trees import functions_in, nodes_in
 
 LONG = "".join(f"    value_{number} = {number}  # a body that is worth leaving out\n" for number in range(6))
 
@@ -84,6 +85,22 @@ def test_the_evaluator_itself_is_the_same_by_outline() -> None:
         found += len(unread(tree))
         assert dumped(tree) == dumped(ast.parse(text)), path
     assert found > 300
+
+
+def test_walks_find_the_nodes_and_functions_that_pythons_own_finds() -> None:
+    for path in sorted(Path(mfsdp_lint.readers.python.__path__[0]).rglob("*.py")):
+        tree = outline(path.read_text())
+        contexts = (ast.expr_context, ast.Load, ast.Store, ast.Del)
+        every = [node for node in ast.walk(ast.parse(path.read_text())) if not isinstance(node, contexts)]
+        functions = [node.name for node in every if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        assert sorted(node.name for node in functions_in(tree)) == sorted(functions)
+        assert list(map(type, nodes_in(tree))) == list(map(type, every)), path
+
+
+def test_a_walk_for_a_word_leaves_other_bodies_unread() -> None:
+    tree = outline(f"def f():\n{LONG}    register(1)\n\ndef g():\n{LONG}")
+    found = [node for node in nodes_in(tree, saying="register") if isinstance(node, ast.Name)]
+    assert ([node.id for node in found if node.id == "register"], unread(tree)) == (["register"], ["g"])
 
 
 def test_a_function_ends_where_its_text_ends() -> None:

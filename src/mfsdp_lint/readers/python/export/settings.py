@@ -103,19 +103,21 @@ def _is_meant(
 
 def _is_read(interp: Interpreter, program: Callable[[], Sequence[str]], name: str) -> bool:
     """Tell whether a file of a program reads an attribute of this name, as far as its text tells."""
-    return _is_read_by(interp, tuple(program()), name)
+    known = _readers(interp, name)
+    for path in program():
+        if path not in known:
+            text = interp.finder.sources.text_or_none(path)
+            known[path] = text is not None and reads(text, name)
+        if known[path]:
+            return True
+    return False
 
 
 @remembered()
-def _is_read_by(interp: Interpreter, files: tuple[str, ...], name: str) -> bool:
-    return any(_is_read_in(interp, path, name) for path in files)
-
-
-@remembered()
-def _is_read_in(interp: Interpreter, path: str, name: str) -> bool:
+def _readers(interp: Interpreter, name: str) -> dict[str, bool]:
+    """Return the files that were asked whether they read a name, with the answers."""
     interp.finder.sources.read_names.add(name)
-    text = interp.finder.sources.text_or_none(path)
-    return text is not None and reads(text, name)
+    return {}
 
 
 def reads(text: str, name: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.python.state.calling import ByType, Coroutine
-from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.trees import nodes_in
 from mfsdp_lint.readers.python.values.code import Frame
 from mfsdp_lint.readers.python.values.markers import (
@@ -214,18 +214,16 @@ def forget_methods(interp: Interpreter, name: str) -> bool:
     program = interp.program()
     key = ("methods", name, program)
     if key not in interp.memo:
-        own = [interp.finder.load(path) for path in program if name in _defined(interp, path)]
+        known, sources = interp.finder.relevance.defined, interp.finder.sources
+        for path in program:
+            if path not in known:
+                known[path] = frozenset(_DEFINITION.findall(sources.text_or_none(path) or ""))
+        own = [interp.finder.load(path) for path in program if name in known[path]]
         interp.memo[key] = [(each, method) for each in own if each for method in _methods(each.tree).get(name, ())]
     for module, method in interp.memo[key]:
         held = [module.fields[each] for each in _names_in(method) if each in module.fields]
         _forget_reach(interp, method, held, set())
     return bool(interp.memo[key])
-
-
-@remembered()
-def _defined(interp: Interpreter, path: str) -> frozenset[str]:
-    """Return the names of all functions in a file, by its text."""
-    return frozenset(_DEFINITION.findall(interp.finder.sources.text_or_none(path) or ""))
 
 
 @cache

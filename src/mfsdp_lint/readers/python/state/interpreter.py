@@ -595,6 +595,8 @@ class Interpreter:
         return kept[0] if len(kept) == 1 else Choice(tuple(kept)) if kept else choice
 
 
+_NOT_ASKED: Any = object()
+
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
 Question = Callable[Concatenate[Interpreter, Parameters], Answer]
@@ -610,11 +612,11 @@ def remembered(meanwhile: Any = MISSING) -> Callable[[Question[Parameters, Answe
         @wraps(function)
         def ask(interp: Interpreter, /, *args: Parameters.args, **keywords: Parameters.kwargs) -> Answer:
             key = (function, args, *keywords.items())
-            if key not in interp.memo:
+            found: Answer = interp.memo.get(key, _NOT_ASKED)
+            if found is _NOT_ASKED:
                 if meanwhile is not MISSING:
                     interp.memo[key] = meanwhile
-                interp.memo[key] = function(interp, *args, **keywords)
-            found: Answer = interp.memo[key]
+                found = interp.memo[key] = function(interp, *args, **keywords)
             return found
 
         return ask

@@ -460,6 +460,7 @@ class Programs:
         self.finder = finder
         self.is_upstream = is_upstream
         self._run_by = finder.relevance.run_by.setdefault(without, {})
+        self._programs = finder.relevance.programs.setdefault(without, {})
         self._outlines: dict[str, _Outline] = {}
         self._orders: dict[str, tuple[str, ...]] = {}
         self._mentioned: dict[str, tuple[str, ...]] = {}
@@ -501,14 +502,22 @@ class Programs:
     def reach(self, path: str) -> tuple[str, ...]:
         """Return the files of a program with those that its functions may import, each once."""
         if path not in self._reaches:
-            found = {path: None}
-            pending = [path]
-            while pending:
-                fresh = [each for each in self._mentions(pending.pop()) if each not in found]
-                found.update(dict.fromkeys(fresh))
-                pending += fresh
-            self._reaches[path] = tuple(found)
+            known = {} if self.finder.has_own_roots or self.computed else self._programs
+            if path not in known:
+                files = tuple(self._reached(path))
+                known[path] = files, frozenset(map(self.finder.sources.key, files))
+            self._reaches[path], texts = known[path]
+            self.finder.sources.note(texts)
         return self._reaches[path]
+
+    def _reached(self, path: str) -> Iterable[str]:
+        found = {path: None}
+        pending = [path]
+        while pending:
+            fresh = [each for each in self._mentions(pending.pop()) if each not in found]
+            found.update(dict.fromkeys(fresh))
+            pending += fresh
+        return found
 
     def _mentions(self, path: str) -> tuple[str, ...]:
         """Return the files that a file may import, wherever in its text, and the packages that it lies in."""
