@@ -134,7 +134,7 @@ def test_a_finding_stands_in_the_patch_that_makes_it(
         ("patches: [{path: gone.yaml}]", "gone.yaml is not at hand"),
         ("replacements: [{path: more.yaml}]", "`replacements` is not followed"),
         ("patches: [{target: {labelSelector: a=b}, patch: '{}'}]", "a target with a selector is not followed"),
-        ("resources: [../over]", "it is built of itself"),
+        ("resources: [../over]", "it is built of itself, or of too many others"),
     ],
 )
 def test_an_overlay_that_is_not_followed_is_told(
@@ -146,3 +146,19 @@ def test_an_overlay_that_is_not_followed_is_told(
         files["over/kustomization.yaml"] = "resources: [../over, job.yaml]\n"
     lines = told(files, tmp_path, monkeypatch, capsys)
     assert f"over/kustomization.yaml:1: not followed: this kustomization is not followed: {reason}" in lines
+
+
+def test_an_overlay_that_grows_without_bounds_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        f"o{number}/kustomization.yaml": f"resources: [{', '.join([f'../o{number + 1}'] * 9)}]\n"
+        for number in range(12)
+    }
+    doubled = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+    files |= {"o12/kustomization.yaml": "resources: [job.yaml]\n", "o12/job.yaml": JOB}
+    files |= {"heavy/kustomization.yaml": "resources: [job.yaml]\n", "heavy/job.yaml": f"{JOB}a0: &a0 [x]\n{doubled}"}
+    lines = told(files, tmp_path, monkeypatch, capsys)
+    said = "kustomization.yaml:1: not followed: this kustomization is not followed:"
+    assert f"o0/{said} it is built of itself, or of too many others" in lines
+    assert f"heavy/{said} heavy/job.yaml is too large" in lines

@@ -36,8 +36,12 @@ Value = dict[str, "Value"] | list["Value"] | Text | None
 
 Manifest = dict[str, Value]
 
-_DEEPEST = 16
 _MOST_FOLDERS = 500
+_MOST_BUILT = 100
+"""Kustomizations that one is built of."""
+
+_HEAVIEST = 20_000
+"""Values of one document, every alias written out."""
 
 _NOT_FOLLOWED = ("replacements", "vars", "transformers", "generators", "helmCharts")
 """Keys of a kustomization that change or make resources in ways that are not followed here."""
@@ -127,17 +131,18 @@ def _kustomizations(folder: str, sources: Sources) -> list[str]:
 def _built(path: str, sources: Sources) -> Text:
     """Return the manifests that `kustomize build` gives for a kustomization, as YAML. Raises NotBuilt, Unreadable."""
     start = Piece("", path, Lines(sources.text(path)), 0, 0)
-    parts = [_written(each, 0, start) for each in _Kustomization(path, sources, _DEEPEST).manifests()]
+    parts = [_written(each, 0, start) for each in _Kustomization(path, sources, []).manifests()]
     return tuple(piece for part in parts for piece in (replace(start, text="---\n"), *part))
 
 
 class _Kustomization:
     """A file of kustomize, in the order in which it changes its resources."""
 
-    def __init__(self, path: str, sources: Sources, depth: int) -> None:
-        if not depth:
-            raise NotBuilt("it is built of itself")
-        self.path, self.sources, self.depth = path, sources, depth
+    def __init__(self, path: str, sources: Sources, built: list[str]) -> None:
+        built.append(path)
+        if len(built) > _MOST_BUILT:
+            raise NotBuilt("it is built of itself, or of too many others")
+        self.path, self.sources, self.built = path, sources, built
         roots = list(_documents(path, sources.text(path)))
         self.said: Manifest = roots[0] if len(roots) == 1 and isinstance(roots[0], dict) else {}
 
@@ -150,7 +155,7 @@ class _Kustomization:
         found = self.changed(found)
         for name in self._names("components"):
             for each in _kustomizations(beside(self.path, name), self.sources):
-                found = _Kustomization(each, self.sources, self.depth - 1).changed(found)
+                found = _Kustomization(each, self.sources, self.built).changed(found)
         return found
 
     def changed(self, manifests: list[Manifest]) -> list[Manifest]:
@@ -172,7 +177,7 @@ class _Kustomization:
     def _resource(self, name: str) -> list[Manifest]:
         path = beside(self.path, name)
         if below := _kustomizations(path, self.sources):
-            return _Kustomization(below[0], self.sources, self.depth - 1).manifests()
+            return _Kustomization(below[0], self.sources, self.built).manifests()
         return [each for each in _documents(path, self._text_of(path, name)) if isinstance(each, dict)]
 
     def _text_of(self, path: str, name: str) -> str:
@@ -229,7 +234,10 @@ class _Kustomization:
 
 def _documents(path: str, text: str) -> Iterator[Value]:
     document = YamlDocument(path, Lines(text))
-    yield from (_value(document, root) for root in compose_documents(path, text, again=True))
+    for root in compose_documents(path, text, again=True):
+        if root.weight > _HEAVIEST:
+            raise NotBuilt(f"{path} is too large")
+        yield _value(document, root)
 
 
 def _value(document: YamlDocument, node: Node) -> Value:
