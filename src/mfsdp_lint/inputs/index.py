@@ -123,7 +123,7 @@ def _take_over() -> None:
 def _facts(path: str, data: bytes) -> Facts:
     import msgspec
 
-    words = f" {' '.join(sorted(_words(data)))} "
+    words = f" {' '.join(_words(data))} "
     if not path.endswith((".py", NOTEBOOK)):
         return Facts(disk.digest(data), words)
     text = data.decode("utf-8", "replace")
