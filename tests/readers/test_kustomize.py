@@ -118,7 +118,7 @@ KUSTOMIZATIONS: Mapping[str, tuple[Files, list[str]]] = {
             env_yaml=f"{HEAD}metadata: {{name: train}}\n{SETS.partition('            - name: ')[0]}"
             f"            - {{name: {NAME}, $patch: delete}}\n",
         ),
-        [f"base/job.yaml:10 {CONNECTIONS}"],  # of the base alone, which may be applied as well
+        [],  # the base is there for those that build upon it
     ),
     "an object that is deleted": (
         overlay("patches:\n  - patch: '{apiVersion: batch/v1, kind: Job, metadata: {name: train}, $patch: delete}'\n"),

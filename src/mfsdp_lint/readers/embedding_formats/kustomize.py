@@ -9,10 +9,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.formats import recipes_of
@@ -33,6 +35,7 @@ _NOT_FOLLOWED = ("replacements", "vars", "transformers", "generators", "helmChar
 """Keys that may change what a container runs; the others name and label objects."""
 
 _DEEPEST = 16
+_MOST_FOLDERS = 500
 _MOST = 64
 """Kustomizations that are built for one."""
 
@@ -55,10 +58,25 @@ def is_part(path: str, sources: Sources) -> bool:
     kustomization = _in_folder(posixpath.dirname(path), sources)
     if kustomization is None or kustomization == path:
         return False
+    return posixpath.normpath(path) in _named(kustomization, (*_RESOURCES, *_PATCHES), sources)
+
+
+def _named(kustomization: str, keys: Sequence[str], sources: Sources) -> set[str]:
+    """Return the paths that a kustomization has under these keys."""
     own = _kustomization(kustomization, sources)
-    named = [each for key in (*_RESOURCES, *_PATCHES) for each in _list(own, key)]
+    named = [each for key in keys for each in _list(own, key)]
     names = {text_of_item(each, "path") if isinstance(each, Mapping) else _said(each) for each in named}
-    return any(_beside(kustomization, name) == posixpath.normpath(path) for name in names if name)
+    return {_beside(kustomization, name) for name in names if name}
+
+
+def _is_base(path: str, sources: Sources) -> bool:
+    """Tell whether another kustomization near by is built of this one, and is applied in its place."""
+    folder = posixpath.dirname(posixpath.normpath(path))
+    for at, _, names in islice(disk.walk(posixpath.dirname(folder) or "."), _MOST_FOLDERS) if folder else ():
+        others = (posixpath.normpath(posixpath.join(at, name)) for name in names if name in KUSTOMIZATIONS)
+        if any(folder in _named(each, _RESOURCES, sources) for each in others):
+            return True
+    return False
 
 
 def read_kustomization(
@@ -71,7 +89,7 @@ def read_kustomization(
     """Return the runs of what a kustomization builds; `unfollowed` receives what of it is not followed."""
     relevance = Relevance(sources) if programs is None else programs.asked.relevance
     manifest, untold = kustomized(path, sources)
-    if not manifest or not may_start(path, plain(manifest), relevance):
+    if not manifest or not may_start(path, plain(manifest), relevance) or _is_base(path, sources):
         return []
     given = scripts_of_manifest(path, manifest, relevance)
     unfollowed += [*untold, *given.unfollowed]
