@@ -57,6 +57,8 @@ def trains_nothing(text: str) -> bool:
     return all(not each.level and each.module.partition(".")[0] in STDLIB for each in imports_in(text))
 
 
+_GLOBAL = re.compile(r"^[ \t]+global[ \t]+(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*(?:#.*)?$", re.MULTILINE)
+
 _SAYS = (is_for_evaluation, speaks_of_recipes, speaks_of_training)
 
 
@@ -91,6 +93,8 @@ class Relevance:
         self.defined: dict[str, frozenset[str]] = {}
         self.next_step: dict[Words, dict[str, str | None]] = {}
         self._nowhere: dict[Words, set[str]] = {}
+        self._assigned: dict[str, frozenset[str]] = {}
+        self._reached: dict[str, tuple[str, ...]] = {}
 
     def is_parsed(self, path: str) -> bool:
         """Tell whether a file has to be parsed to know whether it has to do with a run.
@@ -129,6 +133,24 @@ class Relevance:
             found = (target for each in imports_in(text) for target in self._targets(each, path))
             self.imports[path] = tuple(dict.fromkeys(found))
         return self.imports[path]
+
+    def assigned_within_reach(self, path: str) -> Iterator[tuple[str, frozenset[str]]]:
+        """Yield the files that a file leads to by its imports, with the global names that functions in them assign."""
+        if path not in self._reached:
+            reached, pending = {path: None}, [path]
+            while pending:
+                new = [each for each in self.imported(pending.pop()) if each not in reached]
+                reached |= dict.fromkeys(new)
+                pending += new
+            self._reached[path] = tuple(each for each in sorted(reached) if self._assigned_in(each))
+        return ((each, self._assigned_in(each)) for each in self._reached[path])
+
+    def _assigned_in(self, path: str) -> frozenset[str]:
+        if path not in self._assigned:
+            text = self._text(path) or ""
+            lines = _GLOBAL.findall(text) if "global " in text else ()
+            self._assigned[path] = frozenset(name.strip() for line in lines for name in line.split(","))
+        return self._assigned[path]
 
     def _is_known(self, path: str) -> bool:
         try:

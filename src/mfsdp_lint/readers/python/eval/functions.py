@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -291,35 +289,12 @@ def _havoc_surroundings(interp: Interpreter, function: Function) -> None:
             if isinstance(value, (Instance, DictObject, ListObject)):
                 forget_reachable(interp, value, seen)
     forget_reachable(interp, interp.path.environment, seen)
-    for path, names in _assigned_within_reach(interp, function.module.path):
+    for path, names in interp.finder.relevance.assigned_within_reach(function.module.path):
         module = interp.finder.load_for(function.module.path, path)
         if module is not None:
             ensure_ran(interp, module)
             for name in names & module.fields.keys():
                 interp.put(module, name, interp.unknown(name))
-
-
-_GLOBAL = re.compile(r"^[ \t]+global[ \t]+(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*(?:#.*)?$", re.MULTILINE)
-
-
-def _assigned_within_reach(interp: Interpreter, path: str) -> Sequence[tuple[str, frozenset[str]]]:
-    """Return the files that a file leads to by its imports, with the global names that functions in them assign."""
-    key = ("assigned within reach", path)
-    if key not in interp.memo:
-        finder, found = interp.finder, []
-        pending = seen = {path}
-        while pending:
-            texts = [(each, finder.sources.text_or_none(each) or "") for each in sorted(pending)]
-            found += [(each, _GLOBAL.findall(text)) for each, text in texts if "global " in text]
-            pending = {new for each in pending for new in finder.relevance.imported(each)} - seen
-            seen = seen | pending
-        interp.memo[key] = [
-            (each, frozenset(name.strip() for names in said for name in names.split(",")))
-            for each, said in found
-            if said
-        ]
-    reached: Sequence[tuple[str, frozenset[str]]] = interp.memo[key]
-    return reached
 
 
 def _memo_key(interp: Interpreter, function: Function, call: Call) -> Any:
