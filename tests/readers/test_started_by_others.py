@@ -157,7 +157,7 @@ CONFIGURATIONS: Mapping[str, tuple[Files, list[str]]] = {
             LAUNCH: _configuration(f"{FSDP} {GOOD}", program="pretrain_gpt.py", envFile="${workspaceFolder}/.env"),
             ".env": f"{NAME}=1\n",
         },
-        [f"{LAUNCH}:9 {CONNECTIONS}"],
+        [f".env:1 {CONNECTIONS}"],
     ),
     "comments, and a comma too many": (
         {

@@ -57,9 +57,9 @@ def _configuration(document: YamlDocument, own: dict[str, Node], sources: Source
     if at is None or not all(words):
         return
     first = [replace(at, text="python", end=at.start), *([replace(at, text="-m", end=at.start)] * ("module" in own))]
-    file = located(_word(document, own["envFile"])) if "envFile" in own else None
-    inside = sources.text_or_none(file) if file and sources.exists(file) else None
-    variables = dotenv_variables(file, inside) if file and inside is not None else {}
+    file = posixpath.normpath(located(_word(document, own.get("envFile"))) or ".")
+    inside = sources.text_or_none(file) if file != "." and sources.exists(file) else None
+    variables = {} if inside is None else dotenv_variables(file, inside)
     variables |= environment(document, own.get("env"))
     command = tuple((each,) for each in first) + tuple(words)
     yield HeldCommand(command, at.span, variables, _folder(document, own.get("cwd")))
