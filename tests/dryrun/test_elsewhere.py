@@ -19,7 +19,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "answers").mkdir()
-    (tmp_path / "job.json").write_text(json.dumps({"limit": 100, "packages": ["libcst", "no-such-package"]}))
+    (tmp_path / "job.json").write_text(json.dumps({"limit": 100, "forks": True, "packages": ["libcst", "no-such-package"]}))
     return tmp_path
 
 
@@ -28,7 +28,7 @@ def test_it_has_a_number_from_the_launcher_and_ends_after_its_time(job: Path, mo
     alarms: list[int] = []
     monkeypatch.setattr(rank, "main", asked.append)
     monkeypatch.setattr(signal, "alarm", alarms.append)
-    for name, value in (("RANK", "0"), ("SLURM_PROCID", "0"), ("SLURM_NTASKS", "1")):
+    for name, value in (("RANK", "0"), ("LOCAL_RANK", "0"), ("SLURM_PROCID", "0"), ("SLURM_NTASKS", "1")):
         monkeypatch.setenv(name, value)
     elsewhere.main([str(job)])
     assert asked == [[str(job / "job.json"), str(job / "answers")]]
@@ -43,8 +43,14 @@ def test_without_a_number_it_does_nothing(job: Path) -> None:
 
 
 def test_a_job_is_run_once(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):
-        monkeypatch.setenv(name, "1")
+    asked: list[list[str]] = []
+    monkeypatch.setattr(rank, "main", asked.append)
+    monkeypatch.setattr(signal, "alarm", lambda seconds: None)
+    monkeypatch.setenv("RANK", "1")
     (job / "answers" / "start.1.json").touch()
+    monkeypatch.setenv("LOCAL_RANK", "0")
     with pytest.raises(SystemExit, match="it was run already"):
         elsewhere.main([str(job)])
+    monkeypatch.setenv("LOCAL_RANK", "1")  # the first rank of the machine has started for it
+    elsewhere.main([str(job)])
+    assert len(asked) == 1

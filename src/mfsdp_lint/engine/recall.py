@@ -203,7 +203,7 @@ class _Earlier:
 
 def _but_for_files(question: Question) -> Question:
     """Leave out the files of a question, and the remarks about them: each file is an answer of its own."""
-    return replace(question, files=(), launchers=(), dependents=(), remarks=(), tells_of_users=False)
+    return replace(question, files=(), folders=(), launchers=(), dependents=(), remarks=(), tells_of_users=False)
 
 
 def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:

@@ -36,7 +36,7 @@ class TooMany(Exception):
 
 
 class Importers:
-    """Who imports the files of some projects, each of which is read once."""
+    """Importers of files, found in projects each of which is read once."""
 
     def __init__(self) -> None:
         self._modules: dict[frozenset[str], _Modules] = {}

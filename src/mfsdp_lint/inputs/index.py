@@ -9,6 +9,7 @@ that has changed since are worked out anew, and the index is written again once 
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -40,12 +41,12 @@ Dotted = tuple[str, ...]
 class Facts:
     """The words of a file, with a blank around each; the modules that it may import, and the last parts of their names.
 
-    `digest` is that of its bytes. `hands_on` says that it consists of imports alone.
+    `digest` is that of its bytes, `imports` is JSON. `hands_on` says that it consists of imports alone.
     """
 
     digest: str = ""
     words: str = " "
-    imports: bytes = b""
+    imports: str = "[]"
     ends: str = ""
     hands_on: bool = False
 
@@ -59,15 +60,12 @@ class Facts:
 
     def imported(self) -> dict[Dotted, set[str]]:
         """Return the modules that a file may import, each with the names that it takes from it."""
-        import msgspec
-
         found: dict[Dotted, set[str]] = {}
-        for name, taken in msgspec.msgpack.decode(self.imports, type=_IMPORTS) if self.imports else ():
-            found.setdefault(name, set()).update(taken)
+        for name, taken in json.loads(self.imports):
+            found.setdefault(tuple(name), set()).update(taken)
         return found
 
 
-_IMPORTS = tuple[tuple[Dotted, tuple[str, ...]], ...]
 _Kept = dict[str, tuple[disk.Stamp, Facts]]
 
 _known: _Kept = {}
@@ -121,15 +119,13 @@ def _take_over() -> None:
 
 
 def _facts(path: str, data: bytes) -> Facts:
-    import msgspec
-
     words = f" {' '.join(_words(data))} "
     if not path.endswith((".py", NOTEBOOK)):
         return Facts(disk.digest(data), words)
     text = data.decode("utf-8", "replace")
     imports = tuple(dict.fromkeys(_imported(path, text)))
     ends = " ".join({name[-1] for name, _ in imports})
-    return Facts(disk.digest(data), words, msgspec.msgpack.encode(imports), ends, _hands_on(text))
+    return Facts(disk.digest(data), words, json.dumps(imports), ends, _hands_on(text))
 
 
 _WORD = re.compile(r"\w+")

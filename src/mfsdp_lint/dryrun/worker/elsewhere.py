@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> None:
     os.environ |= {**job.get("environment", {}), "TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, "ranks")}
     os.chdir(folder)  # what is saved goes there
     answers = os.path.join(folder, "answers")
-    starts = os.environ["LOCAL_RANK"] == "0" or not job["forks"]  # else another rank may have answered for this one
+    starts = os.environ["LOCAL_RANK"] == "0" or not job["forks"]  # else another rank may have answered for it already
     if starts and os.path.exists(os.path.join(answers, f"start.{os.environ['RANK']}.json")):
         raise SystemExit(f"it was run already: what came of it is in {answers}, which has to be empty to run it again")
     signal.alarm(int(job["limit"]))
