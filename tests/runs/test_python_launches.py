@@ -107,6 +107,16 @@ def test_a_path_is_a_word_and_what_may_be_a_text_is_not_refused(project: Project
     assert not any(each.certain for each in project.unfollowed("launch.py"))
 
 
+@pytest.mark.parametrize(
+    "program", ['f"{home}/pretrain_gpt.py"', 'home + "/pretrain_gpt.py"', 'str(Path(home) / "pretrain_gpt.py")']
+)
+def test_a_program_before_words_that_nobody_knows_has_the_name_that_is_written(project: Project, program: str) -> None:
+    start = f'home = load("home")\nsubprocess.run(["torchrun", {program}, "--use-megatron-fsdp", *load("more")])'
+    recipe = run(project, start)
+    assert recipe.command is not None
+    assert recipe.command.program == "?/pretrain_gpt.py"
+
+
 def test_a_variable_that_is_put_is_there_for_the_started_program(project: Project) -> None:
     start = f'subprocess.run(["torchrun", {FLAGS}])'
     put = f'os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "8"\nos.putenv("CUDA_DEVICE_MAX_CONNECTIONS", "1")\n{start}'

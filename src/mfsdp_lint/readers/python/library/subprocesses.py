@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from mfsdp_lint.inputs.imports import STDLIB
 from mfsdp_lint.readers.command_lines import COMMAND_LINE, is_launcher
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.path_objects import overwrite, text_of_path
@@ -452,16 +453,35 @@ def _written(interp: Interpreter, text: Text | None) -> list[Said]:
     if text is None or not isinstance(text.node, (ast.List, ast.Tuple)):
         return []
     found = [
-        Said(
-            each.value if isinstance(each, ast.Constant) else interp.unknown("word", not_none=True),
-            Text(each, text.frame),
-            several=isinstance(each, ast.Starred),
-        )
+        Said(_shown(interp, each), Text(each, text.frame), several=isinstance(each, ast.Starred))
         for each in text.node.elts
     ]
     if any(each.several for each in found):
         return found
     return [*found, Said(interp.unknown("words"), text, several=True)] if is_name else []
+
+
+def _shown(interp: Interpreter, node: ast.expr) -> Object:
+    """Return the value that an expression shows: a constant, or a text of which parts are written in it."""
+    if isinstance(node, ast.Constant):
+        constant: Object = node.value
+        return constant
+    said = _parts(node)
+    return PartlyKnown(interp.tick(), said) if said.strip(HOLE) else interp.unknown("word", not_none=True)
+
+
+def _parts(node: ast.expr) -> str:
+    """Return the parts of a text that are written in an expression, with a HOLE for each of the others."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=parts):
+            return "".join(map(_parts, parts))
+        case ast.BinOp(left=left, op=ast.Add() | ast.Div() as op, right=right):
+            return _parts(left) + "/" * isinstance(op, ast.Div) + _parts(right)
+        case ast.Call(func=ast.Name(id="str"), args=[of]):
+            return _parts(of)
+    return HOLE
 
 
 def _agrees(said: tuple[Object, Text | None]) -> bool:
