@@ -19,7 +19,9 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "answers").mkdir()
-    (tmp_path / "job.json").write_text(json.dumps({"limit": 100, "forks": True, "packages": ["libcst", "no-such-package"]}))
+    (tmp_path / "job.json").write_text(
+        json.dumps({"limit": 100, "forks": True, "packages": ["libcst", "no-such-package"]})
+    )
     return tmp_path
 
 
