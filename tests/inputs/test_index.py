@@ -17,7 +17,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return []
 
 
-def _asked(path: Path, store: list[bytes]) -> index.Facts:
+def _asked(path: Path, store: list[bytes]) -> index.FileFacts:
     with index.kept(lambda: store[-1] if store else None, store.append):
         return index.facts(str(path))
 
@@ -66,4 +66,4 @@ def test_a_damaged_index_is_none(content: bytes, tmp_path: Path, store: list[byt
 
 
 def test_what_cannot_be_read_says_nothing(tmp_path: Path, store: list[bytes]) -> None:
-    assert _asked(tmp_path / "missing.py", store) == index.Facts()
+    assert _asked(tmp_path / "missing.py", store) == index.FileFacts()

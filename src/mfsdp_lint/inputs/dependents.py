@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import PROSE, FileType, written_folders
-from mfsdp_lint.inputs.index import MOST_BYTES, WHOLE, Dotted, Facts, facts, module_name
+from mfsdp_lint.inputs.index import MOST_BYTES, WHOLE, Dotted, FileFacts, facts, module_name
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 
 MOST_FILES = 20_000
@@ -171,7 +171,7 @@ def size_of(path: str) -> int | None:
 class _Modules:
     """Python files by path, with the facts about them: above all what they import."""
 
-    def __init__(self, files: Mapping[str, Facts]) -> None:
+    def __init__(self, files: Mapping[str, FileFacts]) -> None:
         self._files = files
         self._naming: dict[str, list[str]] = {}
         for path, known in files.items():

@@ -38,7 +38,7 @@ Dotted = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class FileFacts:
     """The words of a file, with a blank around each; the modules that it may import, and the last parts of their names.
 
     `digest` is that of its bytes, `imports` is JSON. `hands_on` says that it consists of imports alone.
@@ -66,7 +66,7 @@ class Facts:
         return found
 
 
-_Kept = dict[str, tuple[disk.Stamp, Facts]]
+_Kept = dict[str, tuple[disk.Stamp, FileFacts]]
 
 _known: _Kept = {}
 _new: set[str] = set()
@@ -89,7 +89,7 @@ def kept(load: Callable[[], bytes | None], save: Callable[[bytes], None]) -> Ite
             save(msgspec.msgpack.encode(there))
 
 
-def facts(path: str) -> Facts:
+def facts(path: str) -> FileFacts:
     """Return the facts about a file by its real path; none where it cannot be read."""
     _take_over()
     stamp = disk.stamp(path)
@@ -100,7 +100,7 @@ def facts(path: str) -> Facts:
     try:
         found = _facts(path, disk.read(path, MOST_BYTES))
     except (OSError, ValueError):
-        return Facts()
+        return FileFacts()
     if stamp is not None and len(found.words) <= MOST_WORDS:
         _known[path] = stamp, found
         _new.add(path)
@@ -118,14 +118,14 @@ def _take_over() -> None:
                 _known.update(msgspec.msgpack.decode(content, type=_Kept))
 
 
-def _facts(path: str, data: bytes) -> Facts:
+def _facts(path: str, data: bytes) -> FileFacts:
     words = f" {' '.join(_words(data))} "
     if not path.endswith((".py", NOTEBOOK)):
-        return Facts(disk.digest(data), words)
+        return FileFacts(disk.digest(data), words)
     text = data.decode("utf-8", "replace")
     imports = tuple(dict.fromkeys(_imported(path, text)))
     ends = " ".join({name[-1] for name, _ in imports})
-    return Facts(disk.digest(data), words, json.dumps(imports), ends, _hands_on(text))
+    return FileFacts(disk.digest(data), words, json.dumps(imports), ends, _hands_on(text))
 
 
 _WORD = re.compile(r"\w+")

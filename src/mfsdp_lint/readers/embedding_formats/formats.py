@@ -44,7 +44,7 @@ from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.launch_command import path_of
 from mfsdp_lint.readers.shell.read import read_shell
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
-from mfsdp_lint.readers.shell.state import Container, Held, HeldCommand, Variable
+from mfsdp_lint.readers.shell.state import ContainerFiles, Held, HeldCommand, Variable
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, SequenceNode, compose_documents
@@ -81,7 +81,7 @@ def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources)
                 for each in (entrypoint, given)
             ]
             script = joined(parts, " ")
-        container = Container(said(document, own.get("working_dir")) or "/", tuple(_volumes(document, own)))
+        container = ContainerFiles(said(document, own.get("working_dir")) or "/", tuple(_volumes(document, own)))
         for one in held(script, variables):
             yield replace(one, container=container)
 
@@ -172,7 +172,7 @@ def dockerfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]
         elif name in ("CMD", "ENTRYPOINT"):
             last[name] = (piece,)
     for one in held(_run(last.get("ENTRYPOINT"), last.get("CMD")), variables):
-        yield replace(one, container=Container(folder, tuple(copied)))
+        yield replace(one, container=ContainerFiles(folder, tuple(copied)))
 
 
 def _run(entry: Text | None, command: Text | None) -> Text:

@@ -36,7 +36,7 @@ from mfsdp_lint.readers.shell.script import (
     option,
     plain,
 )
-from mfsdp_lint.readers.shell.state import Container, State, Variable
+from mfsdp_lint.readers.shell.state import ContainerFiles, State, Variable
 
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
 _WRAPPERS = re.compile(
@@ -141,7 +141,7 @@ class ShellLaunch:
     requires: tuple[str, ...] = ()
     outermost: Span | None = None
     hands_on: bool = False
-    container: Container | None = None
+    container: ContainerFiles | None = None
 
 
 def started_by(
@@ -321,7 +321,7 @@ _BOUND = re.compile(r"(?P<source>[^:,]*):(?P<target>/[^:,]*)(?::\w+)?")
 _NAMED = re.compile(r"(?:.*,)?(?:source|src)=(?P<source>[^,]*),(?:target|dst|destination)=(?P<target>/[^,]*)(?:,.*)?")
 
 
-def container_of(words: Sequence[Text]) -> Container | None:
+def container_of(words: Sequence[Text]) -> ContainerFiles | None:
     """Return the file system that a container is given paths of the tree in; None for any other command."""
     mounts: list[tuple[str, str]] = []
     folder = "/"
@@ -333,7 +333,7 @@ def container_of(words: Sequence[Text]) -> Container | None:
         bound = [named] if named else filter(None, map(_BOUND.fullmatch, said.split(",")))
         mounts += [(posixpath.normpath(each["target"]), each["source"] or ".") for each in bound]
         folder = place if place.startswith("/") else folder
-    return Container(folder, tuple(mounts)) if mounts else None
+    return ContainerFiles(folder, tuple(mounts)) if mounts else None
 
 
 def _runtime(word: Text, environment: Environment) -> None:
@@ -436,7 +436,7 @@ def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Tex
 
 
 def path_of(
-    named: str | None, script: str, sources: Sources, folder: str | None, container: Container | None = None
+    named: str | None, script: str, sources: Sources, folder: str | None, container: ContainerFiles | None = None
 ) -> str | None:
     """Find the file that a path in a script names: where a container has it from, else from the folder that the script
     changed to, lies in, or above.

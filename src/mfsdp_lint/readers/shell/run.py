@@ -69,7 +69,7 @@ from mfsdp_lint.readers.shell.state import (
     FEW_WAYS,
     LOST,
     MOST_WAYS,
-    Container,
+    ContainerFiles,
     Ended,
     Held,
     HeldCommand,
@@ -425,7 +425,7 @@ class Runner:
         self.launches.append(launch)
         return True
 
-    def _inner(self, inner: InnerScript, state: State, container: Container | None) -> None:
+    def _inner(self, inner: InnerScript, state: State, container: ContainerFiles | None) -> None:
         """Follow a script that another shell is given: it sees the exported variables."""
         child = state.fork()
         if container is not None:

@@ -55,7 +55,7 @@ Leaving = Literal["", "exit", "return", "break", "continue"]
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class ContainerFiles:
     """A file system of its own: the folder that a script starts in, and the paths of the tree at places in it, the
     later the more they count.
     """
@@ -108,7 +108,7 @@ class State:
     input: Text | None = None
     traps: tuple[Text, ...] = ()
     cluster: dict[str, Variable] | None = None
-    container: Container | None = None
+    container: ContainerFiles | None = None
 
     def fork(self) -> State:
         """Copy the state, to follow another way."""
@@ -313,7 +313,7 @@ class Held:
     folder: str | None = None
     when: tuple[str, ...] = ()
     files: Mapping[str, Text] = field(default_factory=dict)
-    container: Container | None = None
+    container: ContainerFiles | None = None
 
 
 @dataclass(frozen=True, slots=True)

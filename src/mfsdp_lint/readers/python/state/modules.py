@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import refuse_huge
 from mfsdp_lint.inputs.imports import SOURCE_FOLDERS, STDLIB, Import, ModuleSearch, imports_in, relative_target
+from mfsdp_lint.inputs.projects import shown
 from mfsdp_lint.inputs.sources import NOTEBOOK, Sources, Unreadable
 from mfsdp_lint.readers.python.values.code import Module
 from mfsdp_lint.readers.relevance import Relevance
@@ -317,6 +318,8 @@ class ModuleFinder(ModuleSearch):
 
     def load_for(self, importer: str, path: str, name: str | None = None) -> Module | None:
         """Return the module in a file that another file uses."""
+        if os.path.isabs(path) and not os.path.isabs(importer):  # a program has put the absolute path of a folder there
+            path = shown(path)
         module = self.load(path, name)
         used = self.spellings.get(self._absolute[path], path) if module is None else module.path
         self.users.setdefault(used, set()).add(importer)
