@@ -126,4 +126,4 @@ def test_a_helper_has_one_path_whoever_finds_it() -> None:
     text = f"{UPSTREAM}from team.sharding import shard\n\ndef recipe():\n    cfg = llama3_8b_pretrain_config()\n"
     Path("conf/recipes.py").write_text(f"{text}    cfg.checkpoint.save = '/results'\n    shard(cfg)\n    return cfg\n")
     (finding,) = (each for each in run(Options(paths=("conf/recipes.py",))).findings if each.code == "MFSDP101")
-    assert "src/team/sharding.py" in {finding.span.path, *(note.span.path for note in finding.related if note.span)}
+    assert "src/team/sharding.py" in {finding.span.path, *(note.span.path for note in finding.related)}
