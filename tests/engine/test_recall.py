@@ -17,6 +17,7 @@ from mfsdp_lint.engine import cache
 from mfsdp_lint.inputs.projects import OWN_FOLDER
 from mfsdp_lint.readers.python.entries import running
 from mfsdp_lint.readers.python.entries.entries import Entry
+from mfsdp_lint.rules import index
 from tests.engine.conftest import Told
 
 HELPER = """\
@@ -82,6 +83,8 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project, checked as in a new process: rules that no recipe of earlier tests could break are asked again."""
+    monkeypatch.setattr(index, "_known", {})
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(cache.VARIABLE)
     texts = {
