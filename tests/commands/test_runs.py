@@ -120,6 +120,18 @@ def test_a_launch_in_python_that_nobody_follows_is_told_at_its_program(
     assert capsys.readouterr().out.startswith(f"launch.py:{line}: not followed: {said}\n")
 
 
+def test_a_launcher_that_is_no_python_is_told_once_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = 'import subprocess\nsubprocess.run(["torchrun", "pretrain_gpt.py"]\ndef x(:\n'
+    (tmp_path / "launch.py").write_text(code, encoding="utf-8")
+    main(["launch.py", "--no-cache", "--output-format", "concise"])
+    shown = capsys.readouterr()
+    assert "internal error" not in shown.out + shown.err
+    assert shown.out.count("MFSDP90") == 1
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -15,6 +15,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.formats import recipes_of
@@ -66,7 +67,7 @@ def _named(kustomization: str, keys: Sequence[str], sources: Sources) -> set[str
     own = _kustomization(kustomization, sources)
     named = [each for key in keys for each in _list(own, key)]
     names = {text_of_item(each, "path") if isinstance(each, Mapping) else _said(each) for each in named}
-    return {_beside(kustomization, name) for name in names if name}
+    return {beside(kustomization, name) for name in names if name}
 
 
 def _is_base(path: str, sources: Sources) -> bool:
@@ -147,7 +148,7 @@ class _Build:
 
     def _inner(self, path: str, named: Item, depth: int) -> str | None:
         """Return the kustomization in a folder that another one names."""
-        found = _in_folder(_beside(path, _said(named)), self.sources)
+        found = _in_folder(beside(path, _said(named)), self.sources)
         return found if depth < _DEEPEST and self.built < _MOST else None
 
     def _resources(self, path: str, own: Item, key: str, depth: int) -> Iterator[_Object]:
@@ -205,7 +206,7 @@ class _Build:
         return objects
 
     def _file(self, path: str, name: str) -> Text | None:
-        found = _beside(path, name)
+        found = beside(path, name)
         text = self.sources.text_or_none(found) if name and "://" not in name and self.sources.exists(found) else None
         return None if text is None else of_file(found, text)
 
@@ -376,10 +377,6 @@ def _kustomization(path: str, sources: Sources) -> Item:
 def _in_folder(folder: str, sources: Sources) -> str | None:
     """Return the kustomization of a folder."""
     return next((each for name in KUSTOMIZATIONS if sources.exists(each := posixpath.join(folder, name))), None)
-
-
-def _beside(path: str, name: str) -> str:
-    return posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
 
 
 def _list(item: Item, key: str) -> Sequence[Item]:

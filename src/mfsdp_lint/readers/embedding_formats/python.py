@@ -17,6 +17,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
+from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
@@ -27,7 +28,7 @@ from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
 from mfsdp_lint.readers.python.state.paths import (
     LONG_PATIENCE,
     CannotJoin,
@@ -76,7 +77,11 @@ def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> U
     said = (plain(each.text) if isinstance(each, Held) else " ".join(map(plain, each.words)) for each in started)
     if any(map(_TRAINS.search, said)):
         return None
-    for node in ast.walk(ast.parse(text)):
+    try:
+        tree = parse(path, text)
+    except Unreadable:  # told where the file itself is read
+        return None
+    for node in ast.walk(tree):
         for word in node.elts if isinstance(node, ast.List | ast.Tuple) else ():
             *_, last = word.values if isinstance(word, ast.JoinedStr) and word.values else [word]
             if isinstance(last, ast.Constant) and isinstance(last.value, str) and _TRAINS.fullmatch(last.value):
