@@ -7,8 +7,8 @@ from typing import Any
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.versions import resolve_target
-from mfsdp_lint.memory.estimate import Memory, memory
-from mfsdp_lint.memory.fit import GIB, Answer, Limit, answer
+from mfsdp_lint.memory.estimate import GIB, Answer, Limit, Memory, memory
+from mfsdp_lint.memory.fit import answer
 from tests.memory.test_activations import RUN
 from tests.memory.test_counting import LLAMA_3_8B, MODEL
 from tests.memory.test_estimate import BF16, FSDP, recipe

@@ -10,8 +10,7 @@ import pytest
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.values.code import ClassObject
-from mfsdp_lint.readers.python.values.objects import Function
+from mfsdp_lint.readers.python.values.objects import ClassObject, Function
 from tools.snapshot.bounds import ChangeBounds, touched
 from tools.snapshot.meaning import global_of
 

@@ -24,8 +24,8 @@ from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.code import Call, Frame, Module
-from mfsdp_lint.readers.python.values.objects import Choice, External, Instance
+from mfsdp_lint.readers.python.values.code import Call
+from mfsdp_lint.readers.python.values.objects import Choice, External, Frame, Instance, Module
 from mfsdp_lint.snapshots import MAGIC, Snapshot
 from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge, load_knowledge
 from tests.snapshots.small_release import read_with, snapshot_of, write_release

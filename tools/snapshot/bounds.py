@@ -18,8 +18,16 @@ from dataclasses import dataclass
 from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, opaque
 from mfsdp_lint.readers.python.state.effects import Effect, effect, effect_of_method
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.code import ClassObject, Module
-from mfsdp_lint.readers.python.values.objects import MISSING, Descriptor, External, Function, Native, Object
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    ClassObject,
+    Descriptor,
+    External,
+    Function,
+    Module,
+    Native,
+    Object,
+)
 from mfsdp_lint.snapshots import Node
 from tools.snapshot.meaning import (
     Boundless,

@@ -12,8 +12,16 @@ from typing import Any, NamedTuple
 
 from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.code import ClassObject, Module
-from mfsdp_lint.readers.python.values.objects import CONSTANTS, MISSING, External, Function, Native, Object
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    MISSING,
+    ClassObject,
+    External,
+    Function,
+    Module,
+    Native,
+    Object,
+)
 from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.effects import BINARY, COMPARISONS, COMPREHENSIONS, UNARY
 from tools.snapshot.encode import SET, UNKNOWN, Encoder, kinds_of_parameters

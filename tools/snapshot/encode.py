@@ -13,17 +13,21 @@ from mfsdp_lint.readers.python.eval.construction import default
 from mfsdp_lint.readers.python.state.calling import isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
-from mfsdp_lint.readers.python.values.code import ClassObject, FieldSpec, Frame, Module, classes_of, qualified
+from mfsdp_lint.readers.python.values.code import classes_of, qualified
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
+    ClassObject,
     DictObject,
     EnumMember,
     External,
+    FieldSpec,
+    Frame,
     Function,
     Instance,
     ListObject,
+    Module,
     Native,
     Object,
     Partial,

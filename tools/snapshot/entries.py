@@ -28,14 +28,17 @@ from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    ClassObject,
     Descriptor,
     DictObject,
+    Frame,
     Function,
     Instance,
+    Module,
     Object,
 )
 from mfsdp_lint.snapshots import Node

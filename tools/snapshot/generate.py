@@ -20,13 +20,14 @@ from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.huggingface import ARCHITECTURES
 from mfsdp_lint.readers.python.eval.imports import ensure_ran
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.values.code import ClassObject, Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
+    ClassObject,
     DictObject,
     Function,
     Instance,
     ListObject,
+    Module,
     Object,
     Partial,
     SetObject,

@@ -10,8 +10,16 @@ from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, mro, name
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.code import ClassObject, Module
-from mfsdp_lint.readers.python.values.objects import MISSING, Descriptor, External, Function, Native, Object
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    ClassObject,
+    Descriptor,
+    External,
+    Function,
+    Module,
+    Native,
+    Object,
+)
 from mfsdp_lint.snapshots import Node
 from tools.snapshot.encode import UNKNOWN
 

@@ -17,9 +17,18 @@ from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.objects import MISSING, Function, Instance, Object, Unknown
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    ClassObject,
+    Frame,
+    Function,
+    Instance,
+    Module,
+    Object,
+    Unknown,
+)
 from mfsdp_lint.snapshots import Node
 from tools.snapshot.encode import MARK, Encoder, bare, path_of
 

@@ -29,8 +29,7 @@ from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.memory.counting import GivenParameters
-from mfsdp_lint.memory.estimate import Memory, MemoryOf
-from mfsdp_lint.memory.fit import GIB, Limit
+from mfsdp_lint.memory.estimate import GIB, Limit, Memory, MemoryOf
 from mfsdp_lint.reports.places import problems_in_files, recipes_in_files, unfollowed_in_files
 from mfsdp_lint.rules.about_files import UNREADABLE
 

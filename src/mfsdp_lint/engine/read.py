@@ -45,6 +45,7 @@ from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.knowledge import Knowledge
+    from mfsdp_lint.readers.python.state.interpreter import Interpreter
 
 _ON = Known(True)
 
@@ -439,7 +440,7 @@ def _of_kind(kind: str, question: Question, sources: Sources, relevance: Relevan
     )
 
 
-def _knowledge(targets: tuple[Target, ...]) -> Knowledge:
+def _knowledge(targets: tuple[Target, ...]) -> Knowledge[Interpreter]:
     from mfsdp_lint.snapshots.knowledge import load_knowledge
 
     return load_knowledge(*targets)

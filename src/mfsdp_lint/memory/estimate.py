@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Settings, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import With
-from mfsdp_lint.core.values import Known
+from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, resolve
 from mfsdp_lint.megatron.versions import Target, parse_range
 from mfsdp_lint.memory.activations import activations
@@ -35,8 +35,9 @@ from mfsdp_lint.memory.facts import (
 )
 from mfsdp_lint.memory.gathered import gathered
 
-if TYPE_CHECKING:
-    from mfsdp_lint.memory.fit import Answer
+GIB = 2**30
+
+Fit = Literal["fits", "close", "does not fit", "not known"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,33 @@ class FormulaSource:
     says: str
     place: str
     release: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The memory of a GPU: its bytes, and its name for people."""
+
+    bytes: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Settings with which a recipe would fit, and the bytes on a rank that it needs then."""
+
+    changes: tuple[tuple[str, Plain], ...]
+    bytes: int
+    fit: Fit
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer whether a recipe fits; `why` says what decides it, or what is not known."""
+
+    fit: Fit
+    limit: Limit
+    why: str
+    proposals: tuple[Proposal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

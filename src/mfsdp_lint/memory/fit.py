@@ -8,48 +8,16 @@ refuse is not proposed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import With
 from mfsdp_lint.core.values import Known, Plain
-from mfsdp_lint.memory.estimate import Footprint, Memory
+from mfsdp_lint.memory.estimate import GIB, Answer, Fit, Footprint, Limit, Memory, MemoryOf, Proposal
 from mfsdp_lint.memory.facts import STRATEGIES
-
-GIB = 2**30
-
-Fit = Literal["fits", "close", "does not fit", "not known"]
 
 _CLOSE = 0.9
 """The part of the memory from which on what is not counted may decide."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """The memory of a GPU: its bytes, and its name for people."""
-
-    bytes: int
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """Settings with which a recipe would fit, and the bytes on a rank that it needs then."""
-
-    changes: tuple[tuple[str, Plain], ...]
-    bytes: int
-    fit: Fit
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer whether a recipe fits; `why` says what decides it, or what is not known."""
-
-    fit: Fit
-    limit: Limit
-    why: str
-    proposals: tuple[Proposal, ...] = ()
 
 
 def fit_of(footprint: Footprint, limit: Limit) -> tuple[Fit, str]:
@@ -70,7 +38,6 @@ def _size(number: int) -> str:
     return f"{number / GIB:.1f} GiB"
 
 
-MemoryOf = Callable[[Recipe], Memory]
 IsRefused = Callable[[Recipe], frozenset[str]]
 """Returns the codes of the rules by which start-up, or building the model, refuses a recipe."""
 

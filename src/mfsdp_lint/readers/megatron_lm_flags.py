@@ -16,8 +16,8 @@ from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Source, Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value, join, possible
 from mfsdp_lint.megatron.front_ends import Pinned
-from mfsdp_lint.megatron.vocabulary import COMMAND_LINE_SECTIONS, table
-from mfsdp_lint.megatron.vocabulary.tables import Flag, Versions, opposite
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.tables import COMMAND_LINE_SECTIONS, Flag, Versions, opposite
 
 _FLAG = re.compile(r"(?P<name>--?[A-Za-z_][^\s=]*)(?:=(?P<value>.*))?", re.DOTALL)
 """A word that argparse takes for a flag: no number, no blank in its name."""

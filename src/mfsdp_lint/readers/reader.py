@@ -18,6 +18,7 @@ from mfsdp_lint.readers.relevance import Relevance
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.knowledge import Knowledge
+    from mfsdp_lint.readers.python.state.interpreter import Interpreter
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class ToRead:
     paths: Sequence[str]
     sources: Sources
     target: Target
-    knowledge: Callable[[], Knowledge]
+    knowledge: Callable[[], Knowledge[Interpreter]]
     relevance: Relevance
     addresses: Sequence[Address] = ()
     search_path: Sequence[str] = ()

@@ -9,8 +9,7 @@ from textwrap import fill, indent, shorten
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM
 from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
 from mfsdp_lint.megatron.front_ends import KeyTarget, Pinned, Profile
-from mfsdp_lint.megatron.vocabulary import COMMAND_LINE_SECTIONS
-from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, SettingEntry, Table
+from mfsdp_lint.megatron.vocabulary.tables import COMMAND_LINE_SECTIONS, ENVIRONMENT, SettingEntry, Table
 from mfsdp_lint.reports.wording import STAGES, table
 from mfsdp_lint.rules.about_files import AboutFiles
 from mfsdp_lint.rules.model import Example, FixSpec, Rule

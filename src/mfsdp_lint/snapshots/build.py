@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
@@ -16,19 +16,23 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, FieldSpec, Frame, Module, classes_of, qualified
+from mfsdp_lint.readers.python.values.code import Call, classes_of, qualified
 from mfsdp_lint.readers.python.values.markers import EITHER, IDENTITY, MAY_HAVE_CHANGED, UNKNOWN_KEYS
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Bound,
     Choice,
+    ClassObject,
     Descriptor,
     DictObject,
     External,
+    FieldSpec,
+    Frame,
     Function,
     Instance,
     ListObject,
+    Module,
     Native,
     Object,
     Partial,
@@ -40,7 +44,8 @@ from mfsdp_lint.readers.python.values.objects import (
 from mfsdp_lint.snapshots import Node
 
 if TYPE_CHECKING:
-    from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
+    from mfsdp_lint.core.recipe import Origin
+    from mfsdp_lint.megatron.versions import Target
 
 
 def forget_within(interp: Interpreter, value: Object, bound: Any) -> None:
@@ -145,6 +150,29 @@ class Arguments:
     given: Set[str] = frozenset()
 
 
+class Release(Protocol):
+    """A release of upstream, as its values need it; SnapshotKnowledge is one."""
+
+    @property
+    def target(self) -> Target:
+        """The releases that the answers are about."""
+
+    def module(self, interp: Interpreter, name: str) -> Module | None:
+        """Return a module or package; None where nothing is known of it."""
+
+    def reference(self, interp: Interpreter, module: str, name: str) -> Object:
+        """Return a class or function by the module that defines it."""
+
+    def provider(self, interp: Interpreter, method: str, architecture: str | None) -> Object:
+        """Return the model provider that a method of AutoBridge makes for an architecture (None: for any)."""
+
+    def origin(self, number: int) -> Origin:
+        """Return the origin of an upstream write."""
+
+    def is_replaced_below(self, interp: Interpreter, module_name: str) -> bool:
+        """Tell whether the program has replaced an object that a module's functions may use."""
+
+
 class Builder:
     """Builds values of one module's nodes; `frame` is the call that writes them.
 
@@ -153,7 +181,7 @@ class Builder:
 
     def __init__(
         self,
-        knowledge: SnapshotKnowledge,
+        knowledge: Release,
         interp: Interpreter,
         module: Module,
         frame: Frame | None = None,
@@ -303,7 +331,7 @@ class Builder:
 # -- calls ----------------------------------------------------------------------------------------------------
 
 
-def apply(knowledge: SnapshotKnowledge, interp: Interpreter, function: Function, described: Any, call: Call) -> Object:
+def apply(knowledge: Release, interp: Interpreter, function: Function, described: Any, call: Call) -> Object:
     """Call a function by its summary. Raises Raised if the arguments do not fit its parameters."""
     inner = Frame(function.module, function.name, None, call.frame, call.node, interp.tick())
     bind(interp, function, call, inner)

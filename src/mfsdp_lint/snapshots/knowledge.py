@@ -18,8 +18,8 @@ from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.knowledge import Knowledge
 from mfsdp_lint.readers.python.state.calling import isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.code import ClassObject, Deferred, Module, StarOut
-from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Object
+from mfsdp_lint.readers.python.values.code import Deferred, StarOut
+from mfsdp_lint.readers.python.values.objects import MISSING, Choice, ClassObject, External, Module, Object
 from mfsdp_lint.snapshots import PROVIDERS, Snapshot
 from mfsdp_lint.snapshots.build import Builder
 from mfsdp_lint.snapshots.upstream import ClassData, upstream_function
@@ -56,7 +56,7 @@ def shipped(bridge: str) -> Snapshot | None:
         return None
 
 
-class SnapshotKnowledge(Knowledge):
+class SnapshotKnowledge(Knowledge[Interpreter]):
     """The modules of a snapshot, for one evaluation.
 
     `load` gives the snapshot, when something of Megatron is first imported; a module is looked into when it is needed.
@@ -232,7 +232,7 @@ class SnapshotKnowledge(Knowledge):
                 return self.module(interp, other)
             case ["class", described]:
                 cls = ClassObject(name, module, None, None)
-                cls.data = ClassData(self, described)
+                cls.data = ClassData(self, interp, described)
                 builder = Builder(self, interp, module)
                 cls.bases_of = isolated(interp, lambda: [builder.build(node) for node in described.get("bases", ())])
                 return cls

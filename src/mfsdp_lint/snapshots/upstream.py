@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Span, Variant
 from mfsdp_lint.core.records import dataclass
@@ -29,34 +29,34 @@ from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE, call_user_func
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
-from mfsdp_lint.readers.python.knowledge import ClassKnowledge
 from mfsdp_lint.readers.python.state.calling import LIBRARY, Model, invoke, isolated
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Deferred, FieldSpec, Frame, Module, classes_of
+from mfsdp_lint.readers.python.values.code import Call, Deferred, classes_of
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Choice,
+    ClassKnowledge,
+    ClassObject,
     Descriptor,
     DictObject,
     External,
+    FieldSpec,
+    Frame,
     Function,
     Instance,
     ListObject,
+    Module,
     Native,
     Object,
     Unknown,
     identical,
 )
 from mfsdp_lint.snapshots import Node
-from mfsdp_lint.snapshots.build import Arguments, Builder, apply, forget_within, only_upstream
+from mfsdp_lint.snapshots.build import Arguments, Builder, Release, apply, forget_within, only_upstream
 from mfsdp_lint.snapshots.effects import executable
-
-if TYPE_CHECKING:
-    from mfsdp_lint.snapshots.knowledge import SnapshotKnowledge
-
 
 STARTS: dict[str, frozenset[Phase]] = {
     "megatron.bridge.training.config.runtime_config_update": frozenset(("update", "validation")),
@@ -130,7 +130,7 @@ ANY_PARAMETERS: Node = [["args", "*", REQUIRED], ["kwargs", "**", REQUIRED]]
 
 
 def upstream_function(
-    knowledge: SnapshotKnowledge,
+    knowledge: Release,
     interp: Interpreter,
     module: Module,
     name: str,
@@ -163,7 +163,7 @@ def upstream_function(
     return function
 
 
-def _with_effects(knowledge: SnapshotKnowledge, interp: Interpreter, function: Function, effects: Any) -> Function:
+def _with_effects(knowledge: Release, interp: Interpreter, function: Function, effects: Any) -> Function:
     """Make a function that carries out the effects of `function`, for a call with arguments."""
     module, name = function.module, function.name
     for key, node in effects.get("names", {}).items():
@@ -175,7 +175,7 @@ def _with_effects(knowledge: SnapshotKnowledge, interp: Interpreter, function: F
 
 
 def _start(
-    knowledge: SnapshotKnowledge,
+    knowledge: Release,
     interp: Interpreter,
     function: Function,
     phases: frozenset[Phase],
@@ -303,18 +303,19 @@ def _declares(interp: Interpreter, instance: Object, name: str) -> bool | None:
 class ClassData(ClassKnowledge):
     """Knowledge of a class from a snapshot, in the terms of the evaluator's classes."""
 
-    __slots__ = ("described", "forwarding", "is_dataclass", "is_frozen", "knowledge", "opaque")
+    __slots__ = ("described", "forwarding", "interp", "is_dataclass", "is_frozen", "knowledge", "opaque")
 
-    def __init__(self, knowledge: SnapshotKnowledge, described: Any) -> None:
+    def __init__(self, knowledge: Release, interp: Interpreter, described: Any) -> None:
         self.knowledge = knowledge
+        self.interp = interp
         self.described = described
         self.is_dataclass = described["kind"] == "dataclass"
         self.opaque = bool(described.get("opaque"))
         self.is_frozen = bool(described.get("frozen"))
         self.forwarding = Forwarding(*described["forwards"]) if "forwards" in described else None
 
-    def fill(self, interp: Interpreter, cls: ClassObject) -> None:
-        described, knowledge = self.described, self.knowledge
+    def fill(self, cls: ClassObject) -> None:
+        described, knowledge, interp = self.described, self.knowledge, self.interp
         builder = Builder(knowledge, interp, cls.module)
         for name, node, *_ in described.get("fields", ()):
             if isinstance(node, CONSTANTS):
@@ -344,15 +345,15 @@ class ClassData(ClassKnowledge):
             cls.fields["__getattr__"] = self._hook(cls, "__getattr__", self._get_forwarded)
             cls.fields["__setattr__"] = self._hook(cls, "__setattr__", self._set_forwarded)
 
-    def field_specs(self, interp: Interpreter, cls: ClassObject) -> list[FieldSpec]:
-        return [self._spec(interp, cls, *field) for field in self.described.get("fields", ())]
+    def field_specs(self, cls: ClassObject) -> list[FieldSpec]:
+        return [self._spec(self.interp, cls, *field) for field in self.described.get("fields", ())]
 
     def also_set(self, name: str) -> Sequence[str]:
         also: Mapping[str, Sequence[str]] = self.described.get("sets") or {}
         return also.get(name, ())
 
-    def provider(self, interp: Interpreter, method: str, architecture: str | None) -> Object:
-        return self.knowledge.provider(interp, method, architecture)
+    def provider(self, method: str, architecture: str | None) -> Object:
+        return self.knowledge.provider(self.interp, method, architecture)
 
     def _spec(self, interp: Interpreter, cls: ClassObject, name: str, node: Node, flags: str = "") -> FieldSpec:
         init, keyword_only = "i" not in flags, "k" in flags

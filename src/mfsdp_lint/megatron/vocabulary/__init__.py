@@ -48,15 +48,6 @@ SECTIONS = frozenset(
 )  # fmt: skip
 """The fields of `ConfigContainer` in Megatron-Bridge 0.2.0 to 0.6.0 (megatron/bridge/training/config.py)."""
 
-ARGUMENTS = "args"
-"""Not a section: what only Megatron-LM's command line has, by the names of its parsed arguments."""
-
-COMMAND_LINE_SECTIONS = frozenset(
-    {"dist", "ddp", "checkpoint", "model", "optimizer", "train", "rng", "rerun_state_machine", "tokenizer", ARGUMENTS}
-)
-"""Sections whose settings Megatron-LM's command line has as well, under their own names unless `lm` says otherwise."""
-
-
 LAUNCHERS = frozenset(
     f"megatron.bridge.training.{name}"
     for name in (

@@ -16,7 +16,14 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.megatron.versions import column_of
-from mfsdp_lint.megatron.vocabulary import COMMAND_LINE_SECTIONS
+
+ARGUMENTS = "args"
+"""Not a section: what only Megatron-LM's command line has, by the names of its parsed arguments."""
+
+COMMAND_LINE_SECTIONS = frozenset(
+    {"dist", "ddp", "checkpoint", "model", "optimizer", "train", "rng", "rerun_state_machine", "tokenizer", ARGUMENTS}
+)
+"""Sections whose settings Megatron-LM's command line has as well, under their own names unless `lm` says otherwise."""
 
 
 class Versions(Protocol):

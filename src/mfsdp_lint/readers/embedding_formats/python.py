@@ -40,9 +40,18 @@ from mfsdp_lint.readers.python.state.paths import (
     with_room,
 )
 from mfsdp_lint.readers.python.state.texts import LOOKS, trace
-from mfsdp_lint.readers.python.values.code import Call, Module
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.objects import CONSTANTS, External, Object, Option, PartlyKnown, PathObject, Write
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    External,
+    Module,
+    Object,
+    Option,
+    PartlyKnown,
+    PathObject,
+    Write,
+)
 from mfsdp_lint.readers.shell.script import Piece, Text, plain, standing_at
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 

@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.framework_configs import Nemo
-    from mfsdp_lint.readers.python.state.interpreter import Interpreter
-    from mfsdp_lint.readers.python.values.code import ClassObject, FieldSpec, Module
-    from mfsdp_lint.readers.python.values.objects import Object
+    from mfsdp_lint.readers.python.values.objects import Module, Object
+
+Asking = TypeVar("Asking", contravariant=True)
+"""The interpreter that asks: it holds its knowledge, which therefore stands below it and does not name it."""
 
 
-class Knowledge:
+class Knowledge(Generic[Asking]):
     """Facts of the releases that are judged against, for one evaluation; this class knows none.
 
     Modules are made for the interpreter that asks first, and belong to it. Names of modules are dotted
@@ -35,7 +36,7 @@ class Knowledge:
     def use(self) -> None:
         """Take the facts as needed: an answer that another evaluation got from them is used in this one."""
 
-    def anew(self) -> Knowledge:
+    def anew(self) -> Knowledge[Asking]:
         """Return the same facts for another evaluation, in which no module has been made or changed yet."""
         return self
 
@@ -47,11 +48,11 @@ class Knowledge:
         """Tell whether a module, known or not, belongs to the packages that the facts are about."""
         return False
 
-    def module(self, interp: Interpreter, name: str) -> Module | None:
+    def module(self, interp: Asking, name: str) -> Module | None:
         """Return a module or package; None where the release has none of this name, or nothing is known of it."""
         return None
 
-    def member(self, interp: Interpreter, module_name: str, name: str) -> Object | None:
+    def member(self, interp: Asking, module_name: str, name: str) -> Object | None:
         """Return a name of a module, which may be a submodule; None where nothing is known of it.
 
         Raises Raised where working out its value does.
@@ -71,32 +72,5 @@ class Knowledge:
         return None
 
 
-class ClassKnowledge(Protocol):
-    """Facts of one of upstream's classes, in place of its body.
-
-    Instances of an `opaque` class may have unknown attributes; fields of one that
-    `is_frozen` cannot be assigned.
-    """
-
-    is_dataclass: bool
-    is_frozen: bool
-    opaque: bool
-
-    def fill(self, interp: Interpreter, cls: ClassObject) -> None:
-        """Add the attributes that the class body defines."""
-
-    def field_specs(self, interp: Interpreter, cls: ClassObject) -> list[FieldSpec]:
-        """Return the dataclass fields that the class itself declares."""
-
-    def also_set(self, name: str) -> Sequence[str]:
-        """Return the other attributes that take the value when an attribute is assigned."""
-
-    def provider(self, interp: Interpreter, method: str, architecture: str | None) -> Object:
-        """Return the model provider that a method of AutoBridge makes for a Hugging Face architecture (None: for any).
-
-        None where none is known. Only the class AutoBridge is asked.
-        """
-
-
-NOTHING = Knowledge()
+NOTHING: Knowledge[object] = Knowledge()
 """The answers where nothing is known of upstream."""

@@ -11,8 +11,7 @@ from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.megatron.startup.resolve import differs, will_run
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
-from mfsdp_lint.memory.estimate import LEFT_OUT, Memory, MemoryOf, sources_of
-from mfsdp_lint.memory.fit import Answer
+from mfsdp_lint.memory.estimate import LEFT_OUT, Answer, Memory, MemoryOf, sources_of
 from mfsdp_lint.reports.audit.columns import chosen
 from mfsdp_lint.reports.json import (
     attributes,

@@ -33,8 +33,7 @@ from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
 from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, Dependencies, OutOfSteps, Raised, Refused, with_room
-from mfsdp_lint.readers.python.values.code import ClassObject, Module
-from mfsdp_lint.readers.python.values.objects import MISSING, Function, Object, Partial, Unknown
+from mfsdp_lint.readers.python.values.objects import MISSING, ClassObject, Function, Module, Object, Partial, Unknown
 from mfsdp_lint.readers.reader import ToRead
 
 

@@ -29,8 +29,7 @@ from mfsdp_lint.readers.python.state.calling import evaluate
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.trees import functions_in, names_in, nodes_in
-from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module
-from mfsdp_lint.readers.python.values.objects import MISSING, Function, Object, Partial
+from mfsdp_lint.readers.python.values.objects import MISSING, ClassObject, Frame, Function, Module, Object, Partial
 
 _NAMES = frozenset(path.rpartition(".")[2] for path in SWITCHES)
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)

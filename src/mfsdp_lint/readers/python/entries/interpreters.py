@@ -16,7 +16,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.readers.python.eval.imports import import_now
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.code import Module
+from mfsdp_lint.readers.python.values.objects import Module
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,7 @@ from mfsdp_lint.readers.python.eval.unfollowed import is_launcher
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, Raised, Refused
-from mfsdp_lint.readers.python.values.code import Module
-from mfsdp_lint.readers.python.values.objects import Function
+from mfsdp_lint.readers.python.values.objects import Function, Module
 
 TOLD: dict[Why, str] = {
     "limit": "it takes too many steps, or has too many ways through it, to be followed",

@@ -47,14 +47,17 @@ from mfsdp_lint.readers.python.state.paths import (
     kept,
 )
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
+    ClassObject,
     DictObject,
+    Frame,
     Function,
     Instance,
     ListObject,
+    Module,
     Object,
     Partial,
     SetObject,

@@ -13,8 +13,17 @@ from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.state.calling import GeneratorCall, evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
-from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Function, Instance, Object
+from mfsdp_lint.readers.python.values.code import Call
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    ClassObject,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Object,
+)
 
 MOST_CASES = 8
 """Sets of parameters that are looked at one by one; of more, the parameters are not known."""

@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.state.calling import EVALUATORS, Signal, evaluate
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.code import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -24,6 +24,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Descriptor,
     DictObject,
     EnumMember,
+    Frame,
     Instance,
     ListObject,
     Object,

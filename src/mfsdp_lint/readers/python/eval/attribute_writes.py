@@ -17,18 +17,21 @@ from mfsdp_lint.readers.python.state.forgetting import as_object
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, base_name
+from mfsdp_lint.readers.python.values.code import Call, base_name
 from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Choice,
+    ClassObject,
     ConfigTree,
     Descriptor,
     DictObject,
+    Frame,
     Function,
     Instance,
     ListObject,
+    Module,
     Object,
     StandardObject,
     Unknown,

@@ -32,22 +32,25 @@ from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachab
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join, over_options
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, base_name, classes_of
+from mfsdp_lint.readers.python.values.code import Call, base_name, classes_of
 from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, METHOD_OF, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Bound,
     Choice,
+    ClassObject,
     ConfigTree,
     Descriptor,
     DictObject,
     EnumMember,
     External,
+    Frame,
     Function,
     Instance,
     Interpolation,
     ListObject,
+    Module,
     Native,
     Object,
     Option,

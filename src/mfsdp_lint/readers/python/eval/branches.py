@@ -27,14 +27,16 @@ from mfsdp_lint.readers.python.state.paths import (
 )
 from mfsdp_lint.readers.python.state.truth import CHOICE_LIMIT, decide, join, truth
 from mfsdp_lint.readers.python.state.variables import decides
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, plain
+from mfsdp_lint.readers.python.values.code import Call, plain
 from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, NOT, QUESTION
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
     Choice,
+    ClassObject,
     DictObject,
     EnumMember,
+    Frame,
     Instance,
     ListObject,
     Object,

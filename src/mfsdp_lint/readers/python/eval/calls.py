@@ -23,16 +23,18 @@ from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_re
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import ANY, Raised, Refused, kept
 from mfsdp_lint.readers.python.state.truth import part_of_each
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, METHOD_OF
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
     Choice,
+    ClassObject,
     ConfigTree,
     Descriptor,
     DictObject,
     External,
+    Frame,
     Function,
     Instance,
     ListObject,

@@ -7,8 +7,8 @@ import typing
 
 from mfsdp_lint.readers.python.eval.classes import bases, is_dataclass, is_enum, metaclass, mro, namespace
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.code import ClassObject, base_name
-from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, External, Object, Partial
+from mfsdp_lint.readers.python.values.code import base_name
+from mfsdp_lint.readers.python.values.objects import MISSING, ClassObject, DictObject, External, Object, Partial
 
 _BY_PYTHON = {"object": object, "abc.ABC": abc.ABC, "typing.Generic": typing.Generic}
 """Bases that Python brings along, and that derive from nothing else."""

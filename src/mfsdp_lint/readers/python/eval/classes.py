@@ -20,16 +20,19 @@ from mfsdp_lint.readers.python.state.calling import evaluate, invoke, isolated, 
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.trees import nodes_in
-from mfsdp_lint.readers.python.values.code import PLAIN_BASES, Call, ClassObject, FieldSpec, Frame, base_name, qualified
+from mfsdp_lint.readers.python.values.code import PLAIN_BASES, Call, base_name, qualified
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Bound,
     Choice,
+    ClassObject,
     Descriptor,
     DictObject,
     EnumMember,
     External,
+    FieldSpec,
+    Frame,
     Function,
     Instance,
     ListObject,
@@ -67,7 +70,7 @@ def namespace(interp: Interpreter, cls: ClassObject) -> dict[Any, Object]:
     if not cls.ran:
         cls.ran = True
         if cls.data is not None:
-            cls.data.fill(interp, cls)
+            cls.data.fill(cls)
         else:
             _run_body(interp, cls)
     return cls.fields
@@ -335,7 +338,7 @@ def fields_by_name(interp: Interpreter, cls: ClassObject) -> dict[str, FieldSpec
 def own_fields(interp: Interpreter, cls: ClassObject) -> list[FieldSpec]:
     """Return the fields that the class itself declares."""
     if cls.data is not None:
-        return cls.data.field_specs(interp, cls)
+        return cls.data.field_specs(cls)
     assert cls.node is not None
     decorator, kind = record_kind(interp, cls) or (None, "")
     if kind == MODEL:

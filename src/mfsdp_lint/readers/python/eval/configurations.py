@@ -14,13 +14,15 @@ from typing import Any
 from mfsdp_lint.megatron.vocabulary import SECTIONS
 from mfsdp_lint.readers.python.eval.classes import class_names
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, TASK
 from mfsdp_lint.readers.python.values.objects import (
     Choice,
+    ClassObject,
     ConfigTree,
     DictObject,
     External,
+    Frame,
     Function,
     Instance,
     Object,

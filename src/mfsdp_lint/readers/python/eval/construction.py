@@ -32,16 +32,20 @@ from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, FieldSpec, Frame, Layout
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MADE, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
+    ClassObject,
     Descriptor,
     DictObject,
     EnumMember,
+    FieldSpec,
+    Frame,
     Function,
     Instance,
+    Layout,
     Object,
     is_constant,
     obstacle_of,

@@ -17,7 +17,8 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, over_options
 from mfsdp_lint.readers.python.state.variables import argv, copied_environment, is_environment, no_text, variable, words
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, plain
+from mfsdp_lint.readers.python.values.bounds import weighs_little
+from mfsdp_lint.readers.python.values.code import Call, plain
 from mfsdp_lint.readers.python.values.markers import (
     EITHER,
     FACTORY,
@@ -31,13 +32,16 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
     Choice,
+    ClassObject,
     ConfigTree,
     DictObject,
     EnumMember,
     External,
+    Frame,
     Function,
     Instance,
     ListObject,
+    Module,
     Object,
     Partial,
     SetObject,
@@ -47,7 +51,6 @@ from mfsdp_lint.readers.python.values.objects import (
     is_constant,
     is_object,
     is_symbolic,
-    weighs_little,
 )
 
 

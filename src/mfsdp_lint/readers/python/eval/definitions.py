@@ -18,15 +18,18 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.trees import names_in
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Deferred, Frame, Module
+from mfsdp_lint.readers.python.values.code import Call, Deferred
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
     Choice,
+    ClassObject,
     Descriptor,
     External,
+    Frame,
     Function,
     Instance,
+    Module,
     Native,
     Object,
     Partial,

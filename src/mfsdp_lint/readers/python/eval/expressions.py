@@ -43,7 +43,8 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import join, negated
-from mfsdp_lint.readers.python.values.code import Call, Frame, Module, plain
+from mfsdp_lint.readers.python.values.bounds import is_small, is_wide
+from mfsdp_lint.readers.python.values.code import Call, plain
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -51,17 +52,17 @@ from mfsdp_lint.readers.python.values.objects import (
     Choice,
     DictObject,
     EnumMember,
+    Frame,
     Function,
     Instance,
     IteratorObject,
     ListObject,
+    Module,
     Object,
     Unknown,
     Write,
     derived,
-    is_small,
     is_symbolic,
-    is_wide,
     obstacle_of,
 )
 

@@ -31,14 +31,16 @@ from mfsdp_lint.readers.python.state.paths import (
 )
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, said_by
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
+    ClassObject,
     DictObject,
     EnumMember,
     External,
+    Frame,
     Function,
     Instance,
     ListObject,

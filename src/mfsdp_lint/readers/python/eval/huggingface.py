@@ -33,17 +33,20 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Dependencies, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.trees import nodes_in
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, classes_of
+from mfsdp_lint.readers.python.values.code import Call, classes_of
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, MODEL_ID
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
+    ClassObject,
     DictObject,
     EnumMember,
     External,
+    Frame,
     Function,
     Instance,
     ListObject,
+    Module,
     Native,
     Object,
     Partial,
@@ -242,7 +245,7 @@ def provider_template(interp: Interpreter, function: Function, wanted: str | Non
     """
     assert function.cls is not None
     if function.cls.data:
-        return function.cls.data.provider(interp, function.name, wanted)
+        return function.cls.data.provider(function.name, wanted)
     return shared_provider(interp, function, wanted, partial(_one_of, wanted=wanted, in_doubt=in_doubt), in_doubt)
 
 

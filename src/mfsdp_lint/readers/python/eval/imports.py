@@ -21,17 +21,20 @@ from mfsdp_lint.readers.python.state.calling import LIBRARY, invoke, isolated, r
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import submodule
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.code import READY, Call, ClassObject, Deferred, Frame, Module, StarOut
+from mfsdp_lint.readers.python.values.code import READY, Call, Deferred, StarOut
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
     Choice,
+    ClassObject,
     Descriptor,
     DictObject,
     External,
+    Frame,
     Function,
     Instance,
     ListObject,
+    Module,
     Object,
     Partial,
 )

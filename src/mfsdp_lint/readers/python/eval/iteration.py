@@ -19,17 +19,19 @@ from mfsdp_lint.readers.python.state.calling import GeneratorCall, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, base_name
+from mfsdp_lint.readers.python.values.bounds import LONGEST_TEXT, is_small
+from mfsdp_lint.readers.python.values.code import Call, base_name
 from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER, MAY_HAVE_CHANGED, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
-    LONGEST_TEXT,
     MISSING,
     Choice,
+    ClassObject,
     ConfigTree,
     DictObject,
     EnumMember,
     External,
+    Frame,
     Function,
     Instance,
     IteratorObject,
@@ -43,7 +45,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     derived,
     is_constant,
-    is_small,
     is_symbolic,
 )
 

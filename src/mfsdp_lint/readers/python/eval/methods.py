@@ -42,15 +42,15 @@ from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join, part_of_each, truth
-from mfsdp_lint.readers.python.values.code import Call, Frame
+from mfsdp_lint.readers.python.values.bounds import LONGEST_LIST, LONGEST_TEXT, can_format, is_small
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, UNKNOWN_KEYS
 from mfsdp_lint.readers.python.values.objects import (
-    LONGEST_LIST,
-    LONGEST_TEXT,
     MISSING,
     Choice,
     DictObject,
     EnumMember,
+    Frame,
     Function,
     ListObject,
     Object,
@@ -60,9 +60,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     Write,
     all_are,
-    can_format,
     is_constant,
-    is_small,
     is_symbolic,
 )
 

@@ -27,18 +27,20 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
 from mfsdp_lint.readers.python.state.variables import copied_environment, holds, is_environment, is_set
-from mfsdp_lint.readers.python.values.code import ClassObject, Frame, plain
+from mfsdp_lint.readers.python.values.bounds import LONGEST_LIST, is_small, is_wide
+from mfsdp_lint.readers.python.values.code import plain
 from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, MAY_HAVE_CHANGED, QUESTION, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
-    LONGEST_LIST,
     MISSING,
     Bound,
     Choice,
+    ClassObject,
     ConfigTree,
     DictObject,
     EnumMember,
     External,
+    Frame,
     Function,
     Instance,
     ListObject,
@@ -51,9 +53,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     derived,
     is_constant,
-    is_small,
     is_symbolic,
-    is_wide,
     obstacle_of,
 )
 

@@ -20,11 +20,13 @@ from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.state.calling import LIBRARY, Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.code import Call, Frame, Module
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,
     DictObject,
+    Frame,
+    Module,
     Native,
     Object,
     PathObject,

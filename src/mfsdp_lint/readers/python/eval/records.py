@@ -15,15 +15,18 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.variables import is_set, variable
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, FieldSpec, Frame
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     TRUTH_WORDS,
+    ClassObject,
     Descriptor,
     DictObject,
     EnumMember,
     External,
+    FieldSpec,
+    Frame,
     Function,
     Instance,
     ListObject,

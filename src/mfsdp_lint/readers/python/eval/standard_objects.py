@@ -18,6 +18,7 @@ from mfsdp_lint.readers.python.state.calling import BUILTINS, LIBRARY, Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import part_of_each
+from mfsdp_lint.readers.python.values.bounds import is_small
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import HELD, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
@@ -32,7 +33,6 @@ from mfsdp_lint.readers.python.values.objects import (
     StandardObject,
     Unknown,
     is_constant,
-    is_small,
     is_symbolic,
 )
 

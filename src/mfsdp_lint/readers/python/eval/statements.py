@@ -51,14 +51,16 @@ from mfsdp_lint.readers.python.state.modules import Unread, UnreadableBody
 from mfsdp_lint.readers.python.state.paths import ANY, CannotJoin, Place, Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import decide, truth
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import EQUAL, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    ClassObject,
     DictObject,
     EnumMember,
     External,
+    Frame,
     Instance,
     IteratorObject,
     ListObject,

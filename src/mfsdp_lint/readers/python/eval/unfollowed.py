@@ -23,16 +23,18 @@ from mfsdp_lint.readers.python.state.effects import calls_nothing, changes_nothi
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Facts, Launch, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.code import Call, Frame, Module, calls_to, told_at
+from mfsdp_lint.readers.python.values.code import Call, calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import CONFIGURATION, EITHER, HANDED
 from mfsdp_lint.readers.python.values.objects import (
     Bound,
     Choice,
     DictObject,
     External,
+    Frame,
     Function,
     Instance,
     ListObject,
+    Module,
     Object,
     Partial,
     Place,

@@ -17,8 +17,8 @@ from mfsdp_lint.core import files
 from mfsdp_lint.readers.python.eval import classes
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
-from mfsdp_lint.readers.python.values.code import Module, StarOut
-from mfsdp_lint.readers.python.values.objects import MISSING, External, Object
+from mfsdp_lint.readers.python.values.code import StarOut
+from mfsdp_lint.readers.python.values.objects import MISSING, External, Module, Object
 
 WRITTEN = Path(__file__).parents[1] / "library" / "written"
 

@@ -11,13 +11,16 @@ from mfsdp_lint.readers.python.eval.configurations import STRATEGY, TRAINER, cla
 from mfsdp_lint.readers.python.export.origins import Spans, origin, plain_value
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, TASK
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    ClassObject,
+    Frame,
     Instance,
     ListObject,
+    Module,
     Native,
     Object,
     Unknown,

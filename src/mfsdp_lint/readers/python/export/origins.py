@@ -12,7 +12,7 @@ from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
 from mfsdp_lint.megatron.layers import LAYER_FUNCTIONS
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.code import Module
+from mfsdp_lint.readers.python.values.bounds import is_small
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -25,13 +25,13 @@ from mfsdp_lint.readers.python.values.objects import (
     Function,
     IteratorObject,
     ListObject,
+    Module,
     Object,
     Option,
     Partial,
     Place,
     Unknown,
     Write,
-    is_small,
     is_symbolic,
 )
 

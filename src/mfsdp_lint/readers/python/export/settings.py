@@ -25,15 +25,18 @@ from mfsdp_lint.readers.python.export.origins import Spans, obstacle, one_origin
 from mfsdp_lint.readers.python.library.config_trees import lacked_by
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module, qualified
+from mfsdp_lint.readers.python.values.code import qualified
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Choice,
+    ClassObject,
     DictObject,
+    Frame,
     Instance,
     Lacked,
+    Module,
     Object,
     Unknown,
     Write,

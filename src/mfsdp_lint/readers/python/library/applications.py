@@ -34,11 +34,12 @@ from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind
 from mfsdp_lint.readers.python.state.texts import written as where_written
-from mfsdp_lint.readers.python.values.code import Call, ClassObject
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import SPECS
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    ClassObject,
     DictObject,
     External,
     Function,

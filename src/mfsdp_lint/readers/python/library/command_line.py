@@ -25,14 +25,16 @@ from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, place
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.state.variables import word, word_of, words
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Choice,
+    ClassObject,
     DictObject,
     External,
+    Frame,
     Function,
     Instance,
     ListObject,

@@ -28,16 +28,18 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.state.variables import variable
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import LACKED, MAY_HAVE_CHANGED, SCHEMA, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     DTYPES,
     MISSING,
     Choice,
+    ClassObject,
     ConfigTree,
     DictObject,
     External,
+    Frame,
     Instance,
     Interpolation,
     Lacked,

@@ -23,10 +23,11 @@ from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, place, top, trace
-from mfsdp_lint.readers.python.values.code import Call, Module
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     ListObject,
+    Module,
     Native,
     Object,
     Option,

@@ -39,12 +39,14 @@ from mfsdp_lint.readers.python.state.calling import Model, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.variables import ENVIRONMENT, copied_environment, is_set, no_text, variable
-from mfsdp_lint.readers.python.values.code import Call, Frame, Module
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER, PUT
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,
     DictObject,
+    Frame,
+    Module,
     Native,
     Object,
     Option,

@@ -12,13 +12,15 @@ from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.state.calling import BUILTINS, Model, evaluate, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, qualified
+from mfsdp_lint.readers.python.values.code import Call, qualified
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
+    ClassObject,
     Descriptor,
     DictObject,
     External,
+    Frame,
     Function,
     ListObject,
     Native,

@@ -25,12 +25,13 @@ from mfsdp_lint.readers.python.library.text_places import NoData, Placed
 from mfsdp_lint.readers.python.state.calling import invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Refused
-from mfsdp_lint.readers.python.values.code import Call, Module
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     ConfigTree,
     DictObject,
     Function,
+    Module,
     Native,
     Object,
     Option,

@@ -22,18 +22,21 @@ from mfsdp_lint.readers.python.state.forgetting import forget_reachable, is_part
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame, Module, StarOut
+from mfsdp_lint.readers.python.values.code import Call, StarOut
 from mfsdp_lint.readers.python.values.markers import COPY_OF, METHOD_OF
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Bound,
     Choice,
+    ClassObject,
     DictObject,
     External,
+    Frame,
     Function,
     Instance,
     ListObject,
+    Module,
     Object,
     Partial,
     Unknown,

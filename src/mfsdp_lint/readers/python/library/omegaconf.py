@@ -41,11 +41,12 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.state.variables import word_of, words
-from mfsdp_lint.readers.python.values.code import Call, ClassObject
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
+    ClassObject,
     ConfigTree,
     DictObject,
     Interpolation,

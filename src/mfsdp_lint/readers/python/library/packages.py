@@ -20,8 +20,8 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.texts import binding, top
-from mfsdp_lint.readers.python.values.code import Call, Module, told_at
-from mfsdp_lint.readers.python.values.objects import DictObject, External, ListObject, Object, Unknown
+from mfsdp_lint.readers.python.values.code import Call, told_at
+from mfsdp_lint.readers.python.values.objects import DictObject, External, ListObject, Module, Object, Unknown
 
 
 class _OutOfSight(Exception):

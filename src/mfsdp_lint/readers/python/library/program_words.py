@@ -16,12 +16,14 @@ from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.variables import word, word_of
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import SPECS
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     TRUTH_WORDS,
+    ClassObject,
     DictObject,
+    Frame,
     Function,
     Instance,
     ListObject,

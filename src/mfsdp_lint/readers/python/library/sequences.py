@@ -31,7 +31,8 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
 from mfsdp_lint.readers.python.state.variables import argv
-from mfsdp_lint.readers.python.values.code import Call, Frame
+from mfsdp_lint.readers.python.values.bounds import is_small, is_wide, weighs_little
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import FACTORY, IN_SOME_ORDER, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -39,6 +40,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Choice,
     DictObject,
     External,
+    Frame,
     Instance,
     IteratorObject,
     ListObject,
@@ -46,10 +48,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     all_are,
     is_constant,
-    is_small,
     is_symbolic,
-    is_wide,
-    weighs_little,
 )
 
 

@@ -22,11 +22,12 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Command, Said
 from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
 from mfsdp_lint.readers.python.state.variables import inherited_environment, is_environment, no_word
-from mfsdp_lint.readers.python.values.code import Call, Frame, calls_to
+from mfsdp_lint.readers.python.values.code import Call, calls_to
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     External,
+    Frame,
     Function,
     ListObject,
     Native,

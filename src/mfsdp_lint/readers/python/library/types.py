@@ -26,16 +26,18 @@ from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_re
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.code import Call, ClassObject, Frame
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import FACTORY, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Bound,
     Choice,
+    ClassObject,
     DictObject,
     EnumMember,
     External,
+    Frame,
     Function,
     Instance,
     ListObject,

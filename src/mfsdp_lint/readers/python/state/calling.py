@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.code import Call, Frame, Module
-from mfsdp_lint.readers.python.values.objects import MISSING, Native, Object
+from mfsdp_lint.readers.python.values.code import Call
+from mfsdp_lint.readers.python.values.objects import MISSING, Frame, Module, Native, Object, Suspended
 
 Entry = TypeVar("Entry")
 
@@ -102,21 +102,21 @@ def run_block(interp: Interpreter, body: list[ast.stmt], frame: Frame) -> Signal
     return None
 
 
-class GeneratorCall:
+class GeneratorCall(Suspended):
     """A call of a generator function: its body runs when something iterates over it (or enters it with `with`).
 
     It runs once. What is left of one that was not run to its end is not known. `left_by` are the signals (see
     Signal) by which a loop over it may have been left from within a loop of its own that could not be followed.
     """
 
-    __slots__ = ("body", "born", "fields", "frame", "interp", "left_by", "managed", "returned")
+    __slots__ = ("body", "frame", "interp", "left_by", "managed", "returned")
 
     def __init__(self, interp: Interpreter, frame: Frame, body: Callable[[Callable[[Object], Object]], Object]) -> None:
+        super().__init__(interp.tick())
         self.interp = interp
         self.frame = frame
         self.body = body
-        self.born = interp.tick()
-        self.fields: dict[Any, Object] = {"state": "new"}
+        self.fields["state"] = "new"
         self.managed = False
         self.left_by: list[Any] = []
         self.returned: Object = None
@@ -151,17 +151,16 @@ class GeneratorCall:
         return MISSING
 
 
-class Coroutine:
+class Coroutine(Suspended):
     """A call of an asynchronous function: its body runs once, when something awaits it. `given` are its arguments."""
 
-    __slots__ = ("body", "born", "fields", "given", "interp")
+    __slots__ = ("body", "given", "interp")
 
     def __init__(self, interp: Interpreter, body: Callable[[], Object], given: tuple[Object, ...] = ()) -> None:
+        super().__init__(interp.tick())
         self.interp = interp
         self.given = given
         self.body = body
-        self.born = interp.tick()
-        self.fields: dict[Any, Object] = {}
 
     def result(self) -> Object:
         """Return the result of the function."""

@@ -9,10 +9,10 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.texts import (
     TRACERS,
     Text,
+    Trail,
     behind,
     binding,
     handed_on,
@@ -24,17 +24,19 @@ from mfsdp_lint.readers.python.state.texts import (
     written,
 )
 from mfsdp_lint.readers.python.state.trees import names_in
-from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module
 from mfsdp_lint.readers.python.values.markers import ENTRIES, HELD
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    ClassObject,
     DictObject,
     EnumMember,
     External,
+    Frame,
     Function,
     Instance,
     ListObject,
+    Module,
     Object,
     Partial,
     Place,
@@ -44,7 +46,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def argument(interp: Interpreter, frame: Frame, name: str) -> Text | None:
+def argument(interp: Trail, frame: Frame, name: str) -> Text | None:
     """Return the argument, or the default, that a parameter has its value from; None where that is not seen."""
     function = frame.code
     if not isinstance(function, Function) or name not in frame.fields:
@@ -59,7 +61,7 @@ def argument(interp: Interpreter, frame: Frame, name: str) -> Text | None:
     return Text(default, function.closure or top(function.module))
 
 
-def extra(interp: Interpreter, frame: Frame, name: str, key: Object) -> Text | None:
+def extra(interp: Trail, frame: Frame, name: str, key: Object) -> Text | None:
     """Return the argument of a call that became an entry of the function's `*args` or `**kwargs`."""
     function, call, caller = frame.code, frame.node, frame.caller
     if not isinstance(function, Function) or not isinstance(call, ast.Call) or caller is None:
@@ -75,7 +77,7 @@ def extra(interp: Interpreter, frame: Frame, name: str, key: Object) -> Text | N
     return None
 
 
-def _given(interp: Interpreter, frame: Frame, function: Function, name: str) -> Text | None:
+def _given(interp: Trail, frame: Frame, function: Function, name: str) -> Text | None:
     call, caller, value = frame.node, frame.caller, frame.fields[name]
     if caller is None:
         return None
@@ -103,16 +105,14 @@ def _converts(frame: Frame, name: str, value: Object) -> bool:
     return isinstance(node, ast.Call) and name in names_in(node)
 
 
-def _partial(interp: Interpreter, call: ast.Call, caller: Frame) -> tuple[ast.Call, Frame] | None:
+def _partial(interp: Trail, call: ast.Call, caller: Frame) -> tuple[ast.Call, Frame] | None:
     """Return the call that made the partial function which a call calls, and the frame of that call."""
     through = peek(interp, call.func, caller)
     made = through.made if isinstance(through, Partial) else None
     return (made[0], made[1]) if made is not None and isinstance(made[0], ast.Call) else None
 
 
-def _in_call(
-    interp: Interpreter, function: Function, name: str, value: Object, call: Any, caller: Frame
-) -> Text | None:
+def _in_call(interp: Trail, function: Function, name: str, value: Object, call: Any, caller: Frame) -> Text | None:
     if not isinstance(call, ast.Call):
         return None
     by_name = _by_name(call, caller, name)
@@ -137,7 +137,7 @@ def _in_call(
     return None
 
 
-def _arguments(interp: Interpreter, call: ast.Call, caller: Frame, function: Function) -> list[ast.expr]:
+def _arguments(interp: Trail, call: ast.Call, caller: Frame, function: Function) -> list[ast.expr]:
     """Return the positional arguments for the function itself: `partial(function, 1)` names it first."""
     nodes = call.args
     if nodes and isinstance(nodes[0], (ast.Name, ast.Attribute)) and peek(interp, nodes[0], caller) is function:
@@ -168,7 +168,7 @@ ANYTHING = object()
 """In the place of a parameter's value that is not known any more: the parameter has got another one since."""
 
 
-def agrees(interp: Interpreter, text: Text, value: Object) -> bool:
+def agrees(interp: Trail, text: Text, value: Object) -> bool:
     """Tell whether an expression may have given a value: it has not if its own value is seen to be another."""
     if value is ANYTHING:
         return True
@@ -189,7 +189,7 @@ def _default(parameters: ast.arguments, name: str) -> Any:
     return next((default for parameter, default in pairs if parameter.arg == name), None)
 
 
-def part(interp: Interpreter, text: Text | None, key: Object) -> tuple[Place, ...]:
+def part(interp: Trail, text: Text | None, key: Object) -> tuple[Place, ...]:
     """Return the text of the entry or element `key` of a text's value, and those behind it; none if it is not seen."""
     if text is None or interp.looks <= 0:
         return ()
@@ -235,7 +235,7 @@ def part(interp: Interpreter, text: Text | None, key: Object) -> tuple[Place, ..
     return part(interp, Text(places[-1][1], top(places[-1][0])), key) if places else ()
 
 
-def _held_by_library(interp: Interpreter, owner: Object, key: Object) -> tuple[Place, ...]:
+def _held_by_library(interp: Trail, owner: Object, key: Object) -> tuple[Place, ...]:
     """Return the text of an entry of a library's own mapping (`ChainMap`): of the first table in it that has it."""
     if not isinstance(owner, Instance) or not isinstance(owner.cls, ClassObject) or not owner.cls.module.written:
         return ()
@@ -244,7 +244,7 @@ def _held_by_library(interp: Interpreter, owner: Object, key: Object) -> tuple[P
     return next((written(each, key) for each in tables if key in each.fields), ())
 
 
-def _of_dict(interp: Interpreter, node: ast.Dict, frame: Frame, key: Object) -> tuple[Place, ...]:
+def _of_dict(interp: Trail, node: ast.Dict, frame: Frame, key: Object) -> tuple[Place, ...]:
     for name, value in zip(reversed(node.keys), reversed(node.values), strict=True):
         found: tuple[Place, ...] = ()
         if name is None:
@@ -256,7 +256,7 @@ def _of_dict(interp: Interpreter, node: ast.Dict, frame: Frame, key: Object) -> 
     return ()
 
 
-def _of_name(interp: Interpreter, node: ast.Name, frame: Frame, key: Object) -> tuple[Place, ...]:
+def _of_name(interp: Trail, node: ast.Name, frame: Frame, key: Object) -> tuple[Place, ...]:
     owner = holder(frame, node.id)
     bound = None if owner is None else binding(owner, node.id)
     if bound is not None:
@@ -271,7 +271,7 @@ def _of_name(interp: Interpreter, node: ast.Name, frame: Frame, key: Object) -> 
     return behind(interp, further) if further is not None else part(interp, argument(interp, owner, node.id), key)
 
 
-def _of_call(interp: Interpreter, node: ast.Call, frame: Frame, key: Object) -> tuple[Place, ...]:
+def _of_call(interp: Trail, node: ast.Call, frame: Frame, key: Object) -> tuple[Place, ...]:
     if interp.returned is not None and interp.returned[0] is node:
         said = interp.returned[1]
         if not isinstance(said, Text):
@@ -288,7 +288,7 @@ def _of_call(interp: Interpreter, node: ast.Call, frame: Frame, key: Object) -> 
     return ()
 
 
-def turn(interp: Interpreter, loop: Any, name: str, frame: Frame) -> Text | None:
+def turn(interp: Trail, loop: Any, name: str, frame: Frame) -> Text | None:
     """Return the text that gave a loop's name the value that it has in this turn.
 
     `loop` is a statement or a comprehension. The source of its elements is an expression that the program does not
@@ -321,9 +321,7 @@ def inside(node: Any, path: tuple[Any, ...]) -> Any:
     return node
 
 
-def _element(
-    interp: Interpreter, loop: Any, target: Any, iterable: Any, path: tuple[int, ...], frame: Frame
-) -> Text | None:
+def _element(interp: Trail, loop: Any, target: Any, iterable: Any, path: tuple[int, ...], frame: Frame) -> Text | None:
     position = frame.bindings.get(loop)
     if isinstance(position, Text):
         # What a generator of the program yielded.
@@ -348,7 +346,7 @@ def _element(
     return whole if places and isinstance(getattr(places[-1][1], "value", None), str) else None
 
 
-def imported(interp: Interpreter, node: ast.ImportFrom, name: str) -> Text | None:
+def imported(interp: Trail, node: ast.ImportFrom, name: str) -> Text | None:
     """Return the name of another module that `from … import …` bound a name to."""
     for alias in node.names:
         if (alias.asname or alias.name) == name:
@@ -357,7 +355,7 @@ def imported(interp: Interpreter, node: ast.ImportFrom, name: str) -> Text | Non
     return None
 
 
-def _name(interp: Interpreter, node: ast.Name, frame: Frame) -> tuple[Place, ...]:
+def _name(interp: Trail, node: ast.Name, frame: Frame) -> tuple[Place, ...]:
     owner = holder(frame, node.id)
     if owner is None:
         for star in reversed(frame.module.stars):
@@ -387,7 +385,7 @@ def _earlier(owner: Frame | Module, name: str, by: ast.expr) -> tuple[Any, Frame
     return before[-1], frame or (owner if isinstance(owner, Frame) else top(owner))
 
 
-def _bound_by(interp: Interpreter, node: ast.Name, owner: Frame | Module, by: Any, there: Frame) -> tuple[Place, ...]:
+def _bound_by(interp: Trail, node: ast.Name, owner: Frame | Module, by: Any, there: Frame) -> tuple[Place, ...]:
     """Trace a name through the expression or statement that bound it, or the write of the element that it is."""
     if isinstance(by, Write):
         return handed_on(by)
@@ -408,7 +406,7 @@ def _bound_by(interp: Interpreter, node: ast.Name, owner: Frame | Module, by: An
     return (place(Text(by, there)),) if isinstance(by, ast.AugAssign) else ()
 
 
-def _attribute(interp: Interpreter, node: ast.Attribute, frame: Frame) -> tuple[Place, ...]:
+def _attribute(interp: Trail, node: ast.Attribute, frame: Frame) -> tuple[Place, ...]:
     owner = peek(interp, node.value, frame)
     if isinstance(node.value, ast.Call) and owner is MISSING:
         # `Options().on`, where the object itself does not have it.
@@ -427,7 +425,7 @@ def _attribute(interp: Interpreter, node: ast.Attribute, frame: Frame) -> tuple[
     return written(owner, node.attr) or part(interp, Text(node.value, frame), node.attr)
 
 
-def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> tuple[Place, ...]:
+def _subscript(interp: Trail, node: ast.Subscript, frame: Frame) -> tuple[Place, ...]:
     key, whole = peek(interp, node.slice, frame), Text(node.value, frame)
     found = part(interp, whole, key) if isinstance(key, CONSTANTS) else ()
     if found:
@@ -440,7 +438,7 @@ def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> tuple[
     return () if places and isinstance(places[-1][1], ast.Dict) else places
 
 
-def _if_expression(interp: Interpreter, node: ast.IfExp, frame: Frame) -> tuple[Place, ...]:
+def _if_expression(interp: Trail, node: ast.IfExp, frame: Frame) -> tuple[Place, ...]:
     test = peek(interp, node.test, frame)
     test = test if isinstance(test, CONSTANTS) else interp.gave.get(node, MISSING)
     if all(isinstance(side, ast.Constant) and isinstance(side.value, bool) for side in (node.body, node.orelse)):
@@ -450,11 +448,11 @@ def _if_expression(interp: Interpreter, node: ast.IfExp, frame: Frame) -> tuple[
     return behind(interp, Text(node.body if test else node.orelse, frame))
 
 
-def _held(interp: Interpreter, node: Any, frame: Frame) -> tuple[Place, ...]:
+def _held(interp: Trail, node: Any, frame: Frame) -> tuple[Place, ...]:
     return trace(interp, Text(node.value, frame))
 
 
-def _call(interp: Interpreter, node: ast.Call, frame: Frame) -> tuple[Place, ...]:
+def _call(interp: Trail, node: ast.Call, frame: Frame) -> tuple[Place, ...]:
     called = node.func
     receiver = called.value if isinstance(called, ast.Attribute) else None
     maker = peek(interp, called, frame)
@@ -501,7 +499,7 @@ def _is_pattern(value: object) -> bool:
     return type(value) is StandardObject and hasattr(value.held, "fullmatch")
 
 
-def _named(interp: Interpreter, node: ast.Call, nodes: list[ast.expr], frame: Frame) -> tuple[Place, ...]:
+def _named(interp: Trail, node: ast.Call, nodes: list[ast.expr], frame: Frame) -> tuple[Place, ...]:
     """Trace the value of `getattr(owner, name, default)` or `owner.get(name, default)`."""
     key = peek(interp, nodes[1], frame)
     found = part(interp, Text(nodes[0], frame), key) if isinstance(key, CONSTANTS) else ()
@@ -511,7 +509,7 @@ def _named(interp: Interpreter, node: ast.Call, nodes: list[ast.expr], frame: Fr
     return behind(interp, default) if given is MISSING or agrees(interp, default, given) else ()
 
 
-def _operands(interp: Interpreter, nodes: Iterable[ast.expr], frame: Frame) -> tuple[Place, ...]:
+def _operands(interp: Trail, nodes: Iterable[ast.expr], frame: Frame) -> tuple[Place, ...]:
     """Trace a computed value to its only source, which decides it; return nothing if there are several."""
     found = [places for places in (trace(interp, Text(node, frame)) for node in nodes) if places]
     return found[0] if found and all(places[-1] == found[0][-1] for places in found) else ()

@@ -12,7 +12,6 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.python.state.calling import ByType, Coroutine
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.trees import nodes_in
-from mfsdp_lint.readers.python.values.code import Frame
 from mfsdp_lint.readers.python.values.markers import (
     EITHER,
     FORMER,
@@ -27,6 +26,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Bound,
     Choice,
     DictObject,
+    Frame,
     Function,
     Instance,
     ListObject,

@@ -31,17 +31,20 @@ from mfsdp_lint.readers.python.state.paths import (
     Place,
 )
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, handed_on, trace
-from mfsdp_lint.readers.python.values.code import ClassObject, Frame, Module, calls_to, told_at
+from mfsdp_lint.readers.python.values.code import calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Choice,
+    ClassObject,
     DictObject,
     EnumMember,
+    Frame,
     Function,
     Instance,
     ListObject,
+    Module,
     Object,
     Option,
     Unknown,
@@ -99,7 +102,7 @@ class Interpreter:
     def __init__(
         self,
         finder: ModuleFinder,
-        knowledge: Knowledge = NOTHING,
+        knowledge: Knowledge[Interpreter] = NOTHING,
         tracing: bool = False,
         outside: Sequence[Setting] = (),
     ) -> None:

@@ -27,7 +27,7 @@ from mfsdp_lint.core.values import refuse_huge
 from mfsdp_lint.inputs.imports import SOURCE_FOLDERS, STDLIB, Import, ModuleSearch, imports_in, relative_target
 from mfsdp_lint.inputs.projects import shown
 from mfsdp_lint.inputs.sources import NOTEBOOK, Sources, Unreadable
-from mfsdp_lint.readers.python.values.code import Module
+from mfsdp_lint.readers.python.values.objects import Module
 from mfsdp_lint.readers.relevance import Relevance
 
 _HEAD_END = r":(?:[ ]*\#[^\n]*)?\n"

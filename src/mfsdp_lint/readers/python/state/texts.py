@@ -9,19 +9,22 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from mfsdp_lint.core.recipe import Origin
-from mfsdp_lint.readers.python.values.code import ClassObject, Deferred, Frame, Module
+from mfsdp_lint.readers.python.values.code import Deferred
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    ClassObject,
     ConfigTree,
     DictObject,
     EnumMember,
+    Frame,
     Instance,
     Interpolation,
     ListObject,
+    Module,
     Object,
     Option,
     Place,
@@ -29,9 +32,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Write,
     identical,
 )
-
-if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.state.interpreter import Interpreter
 
 LOOKS = 60
 """Expressions that are looked at for one value."""
@@ -44,11 +44,27 @@ class Text(NamedTuple):
     frame: Frame
 
 
-TRACERS: dict[type, Callable[[Interpreter, Any, Frame], tuple[Place, ...]]] = {}
+class Trail(Protocol):
+    """The part of the interpreter that following a value through texts needs: its notes of what was evaluated."""
+
+    looks: int
+    crossings: int
+    memo: dict[Any, Any]
+    gave: dict[ast.expr, Object]
+    returned: tuple[Any, Text | tuple[Place, ...]] | None
+
+    def settle(self, value: Object) -> Object:
+        """Return the value that `value` turned out to be on this path, if that was decided."""
+
+    def piece(self, whole: Object, key: Object) -> Write | None:
+        """Return the write of an element of a tuple or list; None where it is not known."""
+
+
+TRACERS: dict[type, Callable[[Trail, Any, Frame], tuple[Place, ...]]] = {}
 """Functions that follow a value through each kind of expression."""
 
 
-def trace(interp: Interpreter, text: Text | None) -> tuple[Place, ...]:
+def trace(interp: Trail, text: Text | None) -> tuple[Place, ...]:
     """Return the texts that an expression has its value from, the nearest first; none if it says the value itself."""
     tracer = None if text is None else TRACERS.get(type(text.node))
     if text is None or tracer is None or interp.looks <= 0:
@@ -57,7 +73,7 @@ def trace(interp: Interpreter, text: Text | None) -> tuple[Place, ...]:
     return tracer(interp, text.node, text.frame)
 
 
-def behind(interp: Interpreter, text: Text | None) -> tuple[Place, ...]:
+def behind(interp: Trail, text: Text | None) -> tuple[Place, ...]:
     """Return the place of a text, and the places that it has its value from."""
     if text is None:
         return ()
@@ -70,7 +86,7 @@ def place(text: Text) -> Place:
     return text.frame.module, text.node, text.frame.function
 
 
-def said_by(interp: Interpreter, node: Any, frame: Frame) -> tuple[Any, ...]:
+def said_by(interp: Trail, node: Any, frame: Frame) -> tuple[Any, ...]:
     """Return the texts that decide the arguments of a call."""
     if not isinstance(node, ast.Call):
         return (node,)
@@ -113,7 +129,7 @@ def binding(owner: Frame | Module, name: str) -> tuple[Any, Frame] | None:
     return None
 
 
-def peek(interp: Interpreter, node: Any, frame: Frame) -> Object:
+def peek(interp: Trail, node: Any, frame: Frame) -> Object:
     """Return the current value of an expression, as far as it is seen without evaluation; MISSING else."""
     kind = type(node)
     if kind is ast.keyword:

@@ -16,7 +16,7 @@ from mfsdp_lint.readers.python.state.calling import Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, Refused
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.code import Call, Frame
+from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, WORD
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -25,6 +25,7 @@ from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     EnumMember,
     External,
+    Frame,
     Function,
     ListObject,
     Native,

@@ -1,93 +1,23 @@
-"""The program's code as values: modules, frames, calls and classes; global names that are not worked out yet."""
+"""Calls of the program's code, facts about its classes, and global names that are not worked out yet."""
 
 from __future__ import annotations
 
 import ast
-import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
-from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.readers.python.values.objects import MISSING, Choice, EnumMember, External, Function, Instance, Object
-
-if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.knowledge import ClassKnowledge
-
-
-@dataclass(slots=True, eq=False)
-class Module:
-    """A parsed source file.
-
-    `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
-    top level (`ran`); `stars` are the modules it imports everything from; `decorated` are the definitions whose
-    decorators did not run yet, with the names in them; `defined` are the functions that decorators were given, by
-    their definitions; `variables` are those of the process that its top level sets (see eval/imports.py). `asked_for`
-    means that the file is one of those to lint. `upstream` names the release whose source it belongs to. `bindings`
-    holds the bindings of its names (see Frame). `written` means that it models a library (see eval/written.py).
-    `yields` are the lines with a `yield` (None: any may have one), without which no function is a generator.
-    """
-
-    path: str
-    name: str
-    tree: ast.Module
-    yields: Sequence[int] | None = None
-    fields: dict[Any, Any] = field(default_factory=dict)
-    bindings: dict[Any, Any] = field(default_factory=dict)
-    ran: bool = False
-    born: int = 0
-    stars: list[Any] = field(default_factory=list)
-    upstream: str | None = None
-    asked_for: bool = False
-    written: bool = False
-    decorated: list[tuple[str, Any, frozenset[str]]] = field(default_factory=list)
-    defined: dict[Any, Any] = field(default_factory=dict)
-    variables: Any = None
-    is_package: bool = False
-
-    def __post_init__(self) -> None:
-        self.is_package = os.path.basename(self.path) == "__init__.py"
-
-    @property
-    def of_program(self) -> bool:
-        """Tell whether the module is no model of a library, and none of the release's."""
-        return self.upstream is None and not self.written
-
-    @property
-    def is_project(self) -> bool:
-        """Tell whether the module is one of a user's project: none of upstream's, asked for or not."""
-        return self.upstream is None and not f"{self.name}.".startswith("megatron.")
-
-    @property
-    def is_own(self) -> bool:
-        """Tell whether the module is asked for, or imported by such a file and none of Megatron's."""
-        return self.asked_for or (self.upstream is None and not f"{self.name}.".startswith("megatron."))
-
-    def __repr__(self) -> str:
-        return f"Module({self.name})"
-
-
-@dataclass(slots=True, eq=False)
-class Frame:
-    """The local names of one call (or of a module's top level, or of a class body), and where it was called from.
-
-    `bindings` has for each name the values that it had, each with the expression or statement that gave it, and
-    with the frame that ran that where it is another; and for each loop, which turn it is in.
-    """
-
-    module: Module
-    function: str = ""
-    enclosing: Frame | None = None
-    caller: Frame | None = None
-    node: ast.AST | None = None
-    born: int = 0
-    fields: dict[Any, Any] = field(default_factory=dict)
-    bindings: dict[Any, Any] = field(default_factory=dict)
-    cls: ClassObject | None = None
-    code: Object = None
-    is_class: bool = False
-    handling: Any = None
-    on_yield: Callable[[Object], Object] | None = None
-    outer: dict[str, Any] = field(default_factory=dict)
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.readers.python.values.objects import (
+    Choice,
+    ClassObject,
+    EnumMember,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Module,
+    Object,
+)
 
 
 def calls_to(frame: Frame) -> tuple[Any, ...]:
@@ -154,66 +84,6 @@ PLAIN_BASES = {
 }  # fmt: skip
 
 
-class FieldSpec(NamedTuple):
-    """A dataclass field: its default (or MISSING), or the factory that makes it.
-
-    Values go through `convert`, defaults as well where it `converts_default`. The constructor's parameter is
-    `given_as`; one that is `init_only` goes to `__post_init__`, and no further. `metadata` is MISSING where it is not
-    known, and None where there is none.
-    """
-
-    name: str
-    default: Object = MISSING
-    factory: Object = MISSING
-    init: bool = True
-    keyword_only: bool = False
-    convert: Object = MISSING
-    converts_default: bool = False
-    given_as: str = ""
-    init_only: bool = False
-    metadata: Object = MISSING
-
-
-@dataclass(slots=True, eq=False)
-class ClassObject:
-    """A class. Its body runs when something of it is first needed.
-
-    `order` is its method resolution order, `declared` its dataclass fields; both are worked out when first asked for.
-    `plain` are the attributes that are known to be stored by Python itself, with no `__setattr__` or property.
-    `data` has the facts of a class whose body is not at hand.
-    `said` is what its body assigns to its names, as it is written; `given_by` is what it is of a function; it may
-    also have given the class more attributes.
-    `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
-    """
-
-    name: str
-    module: Module
-    node: ast.ClassDef | None
-    closure: Frame | None
-    qualified_name: str = ""
-    born: int = 0
-    fields: dict[Any, Object] = field(default_factory=dict)
-    writes: dict[Any, Any] = field(default_factory=dict)
-    bases_of: list[Object] | None = None
-    members: dict[str, EnumMember] | None = None
-    data: ClassKnowledge | None = None
-    ran: bool = False
-    order: list[Object] | None = None
-    declared: dict[str, FieldSpec] | None = None
-    layout: Layout | None = None
-    known: dict[str, tuple[Object, Object]] = field(default_factory=dict)
-    plain: set[str] = field(default_factory=set)
-    decorator: Any = MISSING
-    said: Mapping[str, ast.expr | None] | None = None
-    given_by: Any = None
-
-    def __post_init__(self) -> None:
-        self.qualified_name = f"{self.module.name}.{self.name}"
-
-    def __repr__(self) -> str:
-        return f"Class({self.qualified_name})"
-
-
 def base_name(base: Object) -> str:
     """Return the dotted name of a base that is no class of the program."""
     name: str = getattr(base, "name", "?")
@@ -228,19 +98,6 @@ def qualified(cls: Object) -> str:
 def classes_of(value: Instance) -> tuple[Object, ...]:
     """Return the classes that an object may be of: several where it is one of several; not all are at hand."""
     return value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
-
-
-class Layout(NamedTuple):
-    """Facts about a dataclass for making an instance of it, worked out once a class."""
-
-    specs: dict[str, FieldSpec]
-    positional: list[str]
-    constants: dict[Any, Object]
-    others: list[FieldSpec]
-    hooked: bool
-    after: list[Object]
-    renamed: dict[str, str]
-    initial: list[str]
 
 
 def plain(value: Object) -> Object:

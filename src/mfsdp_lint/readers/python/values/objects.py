@@ -9,10 +9,10 @@ found.
 from __future__ import annotations
 
 import ast
-import string
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeGuard, TypeVar
 
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import CWD
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from types import EllipsisType
     from typing import TypeAlias
 
-    from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall
-    from mfsdp_lint.readers.python.values.code import ClassObject, Module
-
     Def: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
     """The node of a function that has a name, statements and decorators."""
     Constant: TypeAlias = bool | int | float | complex | str | bytes | EllipsisType | None
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
     """A value that Python itself keeps from changing."""
     Open: TypeAlias = "Unknown | Choice | External"
     """A value that is not known, or not for certain."""
-    Mutable: TypeAlias = "Instance | ListObject | DictObject | GeneratorCall | Coroutine"
+    Mutable: TypeAlias = "Instance | ListObject | DictObject | Suspended"
     """A value with contents of its own, which the program may change."""
     Routine: TypeAlias = "Function | Bound | Partial | Descriptor | Native"
     """A function, and what is made of one."""
@@ -335,6 +332,16 @@ class IteratorObject(ListObject):
         return any(walked.items is not items for walked, items in self.walked)
 
 
+class Suspended:
+    """A call whose body runs later: of a generator function or an asynchronous one (state/calling.py has the two)."""
+
+    __slots__ = ("born", "fields")
+
+    def __init__(self, born: int) -> None:
+        self.born = born
+        self.fields: dict[Any, Object] = {}
+
+
 @dataclass(slots=True, eq=False)
 class DictObject:
     """A dictionary with constant keys. Where `writes` has HAZY, it may hold further or other entries.
@@ -350,6 +357,82 @@ class DictObject:
 
     def __repr__(self) -> str:
         return f"Dict({self.fields!r})"
+
+
+@dataclass(slots=True, eq=False)
+class Module:
+    """A parsed source file.
+
+    `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
+    top level (`ran`); `stars` are the modules it imports everything from; `decorated` are the definitions whose
+    decorators did not run yet, with the names in them; `defined` are the functions that decorators were given, by
+    their definitions; `variables` are those of the process that its top level sets (see eval/imports.py). `asked_for`
+    means that the file is one of those to lint. `upstream` names the release whose source it belongs to. `bindings`
+    holds the bindings of its names (see Frame). `written` means that it models a library (see eval/written.py).
+    `yields` are the lines with a `yield` (None: any may have one), without which no function is a generator.
+    """
+
+    path: str
+    name: str
+    tree: ast.Module
+    yields: Sequence[int] | None = None
+    fields: dict[Any, Any] = field(default_factory=dict)
+    bindings: dict[Any, Any] = field(default_factory=dict)
+    ran: bool = False
+    born: int = 0
+    stars: list[Any] = field(default_factory=list)
+    upstream: str | None = None
+    asked_for: bool = False
+    written: bool = False
+    decorated: list[tuple[str, Any, frozenset[str]]] = field(default_factory=list)
+    defined: dict[Any, Any] = field(default_factory=dict)
+    variables: Any = None
+    is_package: bool = False
+
+    def __post_init__(self) -> None:
+        self.is_package = os.path.basename(self.path) == "__init__.py"
+
+    @property
+    def of_program(self) -> bool:
+        """Tell whether the module is no model of a library, and none of the release's."""
+        return self.upstream is None and not self.written
+
+    @property
+    def is_project(self) -> bool:
+        """Tell whether the module is one of a user's project: none of upstream's, asked for or not."""
+        return self.upstream is None and not f"{self.name}.".startswith("megatron.")
+
+    @property
+    def is_own(self) -> bool:
+        """Tell whether the module is asked for, or imported by such a file and none of Megatron's."""
+        return self.asked_for or (self.upstream is None and not f"{self.name}.".startswith("megatron."))
+
+    def __repr__(self) -> str:
+        return f"Module({self.name})"
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """The local names of one call (or of a module's top level, or of a class body), and where it was called from.
+
+    `bindings` has for each name the values that it had, each with the expression or statement that gave it, and
+    with the frame that ran that where it is another; and for each loop, which turn it is in.
+    """
+
+    module: Module
+    function: str = ""
+    enclosing: Frame | None = None
+    caller: Frame | None = None
+    node: ast.AST | None = None
+    born: int = 0
+    fields: dict[Any, Any] = field(default_factory=dict)
+    bindings: dict[Any, Any] = field(default_factory=dict)
+    cls: ClassObject | None = None
+    code: Object = None
+    is_class: bool = False
+    handling: Any = None
+    on_yield: Callable[[Object], Object] | None = None
+    outer: dict[str, Any] = field(default_factory=dict)
 
 
 class Signature:
@@ -493,6 +576,106 @@ class Native:
         return f"Native({self.name})"
 
 
+class FieldSpec(NamedTuple):
+    """A dataclass field: its default (or MISSING), or the factory that makes it.
+
+    Values go through `convert`, defaults as well where it `converts_default`. The constructor's parameter is
+    `given_as`; one that is `init_only` goes to `__post_init__`, and no further. `metadata` is MISSING where it is not
+    known, and None where there is none.
+    """
+
+    name: str
+    default: Object = MISSING
+    factory: Object = MISSING
+    init: bool = True
+    keyword_only: bool = False
+    convert: Object = MISSING
+    converts_default: bool = False
+    given_as: str = ""
+    init_only: bool = False
+    metadata: Object = MISSING
+
+
+class ClassKnowledge(Protocol):
+    """Facts of one of upstream's classes, in place of its body, for the interpreter that the class belongs to.
+
+    Instances of an `opaque` class may have unknown attributes; fields of one that
+    `is_frozen` cannot be assigned.
+    """
+
+    is_dataclass: bool
+    is_frozen: bool
+    opaque: bool
+
+    def fill(self, cls: ClassObject) -> None:
+        """Add the attributes that the class body defines."""
+
+    def field_specs(self, cls: ClassObject) -> list[FieldSpec]:
+        """Return the dataclass fields that the class itself declares."""
+
+    def also_set(self, name: str) -> Sequence[str]:
+        """Return the other attributes that take the value when an attribute is assigned."""
+
+    def provider(self, method: str, architecture: str | None) -> Object:
+        """Return the model provider that a method of AutoBridge makes for a Hugging Face architecture (None: for any).
+
+        None where none is known. Only the class AutoBridge is asked.
+        """
+
+
+class Layout(NamedTuple):
+    """Facts about a dataclass for making an instance of it, worked out once a class."""
+
+    specs: dict[str, FieldSpec]
+    positional: list[str]
+    constants: dict[Any, Object]
+    others: list[FieldSpec]
+    hooked: bool
+    after: list[Object]
+    renamed: dict[str, str]
+    initial: list[str]
+
+
+@dataclass(slots=True, eq=False)
+class ClassObject:
+    """A class. Its body runs when something of it is first needed.
+
+    `order` is its method resolution order, `declared` its dataclass fields; both are worked out when first asked for.
+    `plain` are the attributes that are known to be stored by Python itself, with no `__setattr__` or property.
+    `data` has the facts of a class whose body is not at hand.
+    `said` is what its body assigns to its names, as it is written; `given_by` is what it is of a function; it may
+    also have given the class more attributes.
+    `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
+    """
+
+    name: str
+    module: Module
+    node: ast.ClassDef | None
+    closure: Frame | None
+    qualified_name: str = ""
+    born: int = 0
+    fields: dict[Any, Object] = field(default_factory=dict)
+    writes: dict[Any, Any] = field(default_factory=dict)
+    bases_of: list[Object] | None = None
+    members: dict[str, EnumMember] | None = None
+    data: ClassKnowledge | None = None
+    ran: bool = False
+    order: list[Object] | None = None
+    declared: dict[str, FieldSpec] | None = None
+    layout: Layout | None = None
+    known: dict[str, tuple[Object, Object]] = field(default_factory=dict)
+    plain: set[str] = field(default_factory=set)
+    decorator: Any = MISSING
+    said: Mapping[str, ast.expr | None] | None = None
+    given_by: Any = None
+
+    def __post_init__(self) -> None:
+        self.qualified_name = f"{self.module.name}.{self.name}"
+
+    def __repr__(self) -> str:
+        return f"Class({self.qualified_name})"
+
+
 @dataclass(slots=True, eq=False)
 class EnumMember:
     """A member of an enumeration; `fields` are the attributes that the enumeration's own `__init__` gave it."""
@@ -570,57 +753,3 @@ DTYPES = {
     "float8_e4m3fn", "float8_e5m2",
 }  # fmt: skip
 """torch's dtype names (torch 2.13.0, torch/__init__.pyi)."""
-
-LONGEST_TEXT = 1_000_000
-LONGEST_LIST = 100_000
-WIDEST_NUMBER = 4096
-"""Bits. Python itself does not write numbers of more than 4300 digits (about 14,000 bits) as text."""
-HEAVIEST_TUPLE = 50_000
-"""Elements of a tuple and of all tuples in it, each counted as often as it is met."""
-
-
-def is_small(value: Any) -> bool:
-    """Tell whether a result is small enough to go on with."""
-    if isinstance(value, int):
-        return value.bit_length() <= WIDEST_NUMBER
-    if isinstance(value, (str, bytes)):
-        return len(value) <= LONGEST_TEXT
-    if isinstance(value, tuple):
-        return weighs_little(value)
-    return True
-
-
-def weighs_little(items: Any) -> bool:
-    """Tell whether a sequence and its tuples have few elements (a tuple may hold another one twice, and so on)."""
-    left = HEAVIEST_TUPLE
-    pending = [items]
-    while pending:
-        here = pending.pop()
-        left -= len(here)
-        if left < 0:
-            return False
-        pending.extend(item for item in here if type(item) is tuple)
-    return True
-
-
-def is_wide(specification: str) -> bool:
-    """Tell whether a format specification (`:>8`, `%03d`) may ask for a long text."""
-    digits = "".join(char if char.isdigit() else " " for char in specification)
-    return "*" in specification or any(len(run) > 3 for run in digits.split())
-
-
-def can_format(template: str, values: list[Any]) -> bool:
-    """Tell whether `template.format(*values)` stays small, and looks into none of the values."""
-    longest = max([len(value) if isinstance(value, (str, bytes, tuple)) else 2_000 for value in values], default=0)
-    if len(template) + template.count("{") * longest > LONGEST_TEXT:
-        return False
-    try:
-        pieces = list(string.Formatter().parse(template))
-    except ValueError:
-        return True
-    return not any(
-        (specification and ("{" in specification or is_wide(specification)))
-        or "." in (name or "")
-        or "[" in (name or "")
-        for _, name, specification, _ in pieces
-    )
