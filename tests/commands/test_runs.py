@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,7 @@ def test_a_launch_that_gives_no_run_is_told_with_its_reason(
     [
         'class Job:\n    def __call__(self):\n        run(["torchrun", f"{HOME}/pretrain_gpt.py", "--bf16"])\n',
         'run(["torchrun", HOME + "/more", "pretrain_gpt.py", *open(sys.argv[1]).read().split()][1:])\n',
+        'run(["torchrun", HOME + "/more", "finetune_gpt.py", *open(sys.argv[1]).read().split()][1:])\n',
     ],
 )
 def test_a_launch_in_python_that_nobody_follows_is_told_at_its_program(
@@ -115,7 +117,7 @@ def test_a_launch_in_python_that_nobody_follows_is_told_at_its_program(
     begin = 'import os, sys\nfrom subprocess import run\nHOME = os.environ["HOME"]\n'
     (tmp_path / "launch.py").write_text(begin + code, encoding="utf-8")
     assert main(["runs", "launch.py"]) == 0
-    line = 1 + (begin + code).partition("pretrain_gpt.py")[0].count("\n")
+    line = 1 + re.split(r"\w+_gpt\.py", begin + code)[0].count("\n")
     said = "no start of this program is followed, or its words are not known"
     assert capsys.readouterr().out.startswith(f"launch.py:{line}: not followed: {said}\n")
 

@@ -50,14 +50,14 @@ class Runs(sending.Runs):
 
     seconds = 60
 
-    def cluster(self, options: JobOptions = AS_IT_IS) -> ray.Cluster:
+    def cluster(self, options: JobOptions = AS_IT_IS) -> ray.RayCluster:
         stand_in = JobOptions(
             setup=(f"PATH={self.python.parent}:$PATH",),
             max_jobs=options.max_jobs,
             nodes=options.nodes,
             share_folder=False,
         )
-        return ray.Cluster(self.folder, stand_in, self.seconds, CPU, INSTALLED, self.notes.append)
+        return ray.RayCluster(self.folder, stand_in, self.seconds, CPU, INSTALLED, self.notes.append)
 
     @property
     def number(self) -> str:
@@ -139,7 +139,7 @@ def test_a_full_cluster_is_told_and_an_interrupt_stops_the_job(runs: Runs) -> No
 
 def test_a_job_that_a_killed_run_has_left_is_waited_for(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(ray.Cluster, "_stop", lambda self, client: None)
+        patch.setattr(ray.RayCluster, "_stop", lambda self, client: None)
         runs.when_running(interrupt)
         with pytest.raises(KeyboardInterrupt):
             runs.send(True)

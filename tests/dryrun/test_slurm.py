@@ -34,8 +34,8 @@ def queue() -> Iterator[None]:
 class Runs(sending.Runs):
     """Runs that are sent to Slurm."""
 
-    def cluster(self, options: JobOptions = AS_IT_IS) -> slurm.Cluster:
-        return slurm.Cluster(self.folder, options, str(self.python), 60, CPU, INSTALLED, self.notes.append)
+    def cluster(self, options: JobOptions = AS_IT_IS) -> slurm.SlurmCluster:
+        return slurm.SlurmCluster(self.folder, options, str(self.python), 60, CPU, INSTALLED, self.notes.append)
 
     @property
     def submitted(self) -> int:
@@ -127,7 +127,7 @@ def test_an_interrupt_cancels_what_was_submitted(runs: Runs) -> None:
 
 def test_jobs_that_a_killed_run_has_left_are_waited_for(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(slurm.Cluster, "_cancel", lambda self: None)
+        patch.setattr(slurm.SlurmCluster, "_cancel", lambda self: None)
         runs.when_running(interrupt)
         with pytest.raises(KeyboardInterrupt):
             runs.send(True)

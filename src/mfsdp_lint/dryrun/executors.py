@@ -16,7 +16,7 @@ from mfsdp_lint.dryrun.ranks import Answers, By, RunRequest, Tell, launched
 from mfsdp_lint.inputs.options import Executor, UsageError
 
 if TYPE_CHECKING:
-    from mfsdp_lint.dryrun import ray, slurm
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +91,16 @@ def _on_a_cluster(installed: Installed, asked: Asked, keep: str, note: Callable[
         device = installed.on_the_nodes(options.gpus or 0, in_a_container=options.image is not None)
     folder = _resumed(keep) if asked.resume else jobs.empty(keep)
     python = "python3" if options.image or executor == "ray" else installed.python
-    cluster: slurm.Cluster | ray.Cluster
+    cluster: SlurmCluster | RayCluster
     try:
         if executor == "slurm":
-            from mfsdp_lint.dryrun.slurm import Cluster as OnSlurm
+            from mfsdp_lint.dryrun.slurm import SlurmCluster
 
-            cluster = OnSlurm(folder, options, python, asked.timeout, device, installed, note)
+            cluster = SlurmCluster(folder, options, python, asked.timeout, device, installed, note)
         else:
-            from mfsdp_lint.dryrun.ray import Cluster as OnRay
+            from mfsdp_lint.dryrun.ray import RayCluster
 
-            cluster = OnRay(folder, options, asked.timeout, device, installed, note)
+            cluster = RayCluster(folder, options, asked.timeout, device, installed, note)
     except ImportError as error:
         needs = f"  pip install 'mfsdp-lint[{executor}]'"
         raise UsageError(f"--executor {executor}: {error}; install it with", needs) from None

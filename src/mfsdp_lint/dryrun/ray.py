@@ -68,7 +68,7 @@ class _SentLaunch:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class RayCluster:
     """Ray's cluster, which RAY_API_SERVER_ADDRESS or RAY_ADDRESS names. `timeout` is for each question.
 
     `installed` is what validated the recipes here. `note` hears what stays of interest.

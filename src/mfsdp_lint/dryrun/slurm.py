@@ -116,7 +116,7 @@ class _Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class SlurmCluster:
     """Slurm's cluster, for the jobs of one folder that all nodes see. `timeout` is for each question.
 
     `python` is the one of the jobs, `installed` what validated the recipes here. `note` hears what stays of interest.

@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import PROSE, FileType, written_folders
+from mfsdp_lint.inputs.imports import closure
 from mfsdp_lint.inputs.index import MOST_BYTES, WHOLE, Dotted, FileFacts, facts, module_name
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 
@@ -51,13 +52,8 @@ class Importers:
         if roots not in self._modules:
             self._modules[roots] = _Modules({path: facts(path) for path, _ in _written(roots, [_PYTHON])})
         modules = self._modules[roots]
-        found: set[str] = set()
-        pending = list(wanted)
-        while pending:
-            more = {path for path, _ in modules.importing(pending.pop())} - found - wanted
-            found |= more
-            pending += more
-        return sorted(map(shown, found))
+        found = closure(wanted, lambda path: (user for user, _ in modules.importing(path)))
+        return sorted(map(shown, found.keys() - wanted))
 
 
 def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> list[str]:

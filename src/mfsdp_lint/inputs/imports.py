@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
@@ -84,6 +84,17 @@ def _statements(text: str) -> Iterator[re.Match[str]]:
 
 STDLIB = sys.stdlib_module_names
 SOURCE_FOLDERS = ("", "src")
+
+
+def closure(starts: Iterable[str], leads_to: Callable[[str], Iterable[str]]) -> dict[str, None]:
+    """Collect files or modules with all that they lead to, directly or through others, in the order of the search."""
+    found = dict.fromkeys(starts)
+    pending = [*found]
+    while pending:
+        fresh = dict.fromkeys(each for each in leads_to(pending.pop()) if each not in found)
+        found |= fresh
+        pending += fresh
+    return found
 
 
 def relative_target(path: str, level: int, name: str | None) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.imports import STDLIB, Import, ModuleSearch, imports_in, relative_target
+from mfsdp_lint.inputs.imports import STDLIB, Import, ModuleSearch, closure, imports_in, relative_target
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 
 Words = Callable[[str], bool]
@@ -46,6 +46,9 @@ def is_for_evaluation(text: str) -> bool:
         return True
     return "sys" in text and bool(_SYS.search(text) or _TAKEN_FROM_SYS.search(text))
 
+
+TRAINING_PROGRAM = r"(?:(?:pre)?train|finetune|run_recipe)\w*\.py"
+"""The name of a program that trains, as a part of an expression."""
 
 _STARTING = re.compile(r"subprocess|system|exec|spawn|popen|runpy|__import__|import_module")
 
@@ -137,12 +140,8 @@ class Relevance:
     def assigned_within_reach(self, path: str) -> Iterator[tuple[str, frozenset[str]]]:
         """Yield the files that a file leads to by its imports, with the global names that functions in them assign."""
         if path not in self._reached:
-            reached, pending = {path: None}, [path]
-            while pending:
-                new = [each for each in self.imported(pending.pop()) if each not in reached]
-                reached |= dict.fromkeys(new)
-                pending += new
-            self._reached[path] = tuple(each for each in sorted(reached) if self._assigned_in(each))
+            every = sorted(closure((path,), self.imported))
+            self._reached[path] = tuple(each for each in every if self._assigned_in(each))
         return ((each, self._assigned_in(each)) for each in self._reached[path])
 
     def _assigned_in(self, path: str) -> frozenset[str]:

@@ -150,7 +150,7 @@ class Arguments:
     given: Set[str] = frozenset()
 
 
-class Release(Protocol):
+class Upstream(Protocol):
     """A release of upstream, as its values need it; SnapshotKnowledge is one."""
 
     @property
@@ -181,7 +181,7 @@ class Builder:
 
     def __init__(
         self,
-        knowledge: Release,
+        knowledge: Upstream,
         interp: Interpreter,
         module: Module,
         frame: Frame | None = None,
@@ -331,7 +331,7 @@ class Builder:
 # -- calls ----------------------------------------------------------------------------------------------------
 
 
-def apply(knowledge: Release, interp: Interpreter, function: Function, described: Any, call: Call) -> Object:
+def apply(knowledge: Upstream, interp: Interpreter, function: Function, described: Any, call: Call) -> Object:
     """Call a function by its summary. Raises Raised if the arguments do not fit its parameters."""
     inner = Frame(function.module, function.name, None, call.frame, call.node, interp.tick())
     bind(interp, function, call, inner)

@@ -6,12 +6,13 @@ import ast
 import functools
 import os
 import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.files import read
 from mfsdp_lint.core.recipe import How, Origin, Span
+from mfsdp_lint.inputs.imports import closure
 from mfsdp_lint.megatron.versions import Target, resolve_target
 from mfsdp_lint.megatron.versions.releases import having, in_none, releases
 from mfsdp_lint.readers.python.eval.imports import resolve_global
@@ -126,15 +127,14 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
     def _reached(self, module_name: str) -> Set[str]:
         """Collect a module of the snapshot and all modules that it has names of, directly or through others."""
         if module_name not in self._reach:
-            found, pending = {module_name}, [module_name]
-            while pending and self.snapshot is not None:
-                here = pending.pop()
-                entries = (self.snapshot.entry(here, name) for name in self.snapshot.names(here) or ())
-                further = {entry[1] for entry in entries if entry[0] in ("from", "module")} - found
-                found |= further
-                pending += further
-            self._reach[module_name] = found
+            self._reach[module_name] = closure((module_name,), self._named_by).keys()
         return self._reach[module_name]
+
+    def _named_by(self, module_name: str) -> Iterator[str]:
+        """Yield the modules that a module has names of."""
+        if self.snapshot is not None:
+            entries = (self.snapshot.entry(module_name, name) for name in self.snapshot.names(module_name) or ())
+            yield from (entry[1] for entry in entries if entry[0] in ("from", "module"))
 
     @cached_property
     def snapshot(self) -> Snapshot | None:

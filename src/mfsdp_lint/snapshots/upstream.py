@@ -55,7 +55,7 @@ from mfsdp_lint.readers.python.values.objects import (
     identical,
 )
 from mfsdp_lint.snapshots import Node
-from mfsdp_lint.snapshots.build import Arguments, Builder, Release, apply, forget_within, only_upstream
+from mfsdp_lint.snapshots.build import Arguments, Builder, Upstream, apply, forget_within, only_upstream
 from mfsdp_lint.snapshots.effects import executable
 
 STARTS: dict[str, frozenset[Phase]] = {
@@ -130,7 +130,7 @@ ANY_PARAMETERS: Node = [["args", "*", REQUIRED], ["kwargs", "**", REQUIRED]]
 
 
 def upstream_function(
-    knowledge: Release,
+    knowledge: Upstream,
     interp: Interpreter,
     module: Module,
     name: str,
@@ -163,7 +163,7 @@ def upstream_function(
     return function
 
 
-def _with_effects(knowledge: Release, interp: Interpreter, function: Function, effects: Any) -> Function:
+def _with_effects(knowledge: Upstream, interp: Interpreter, function: Function, effects: Any) -> Function:
     """Make a function that carries out the effects of `function`, for a call with arguments."""
     module, name = function.module, function.name
     for key, node in effects.get("names", {}).items():
@@ -175,7 +175,7 @@ def _with_effects(knowledge: Release, interp: Interpreter, function: Function, e
 
 
 def _start(
-    knowledge: Release,
+    knowledge: Upstream,
     interp: Interpreter,
     function: Function,
     phases: frozenset[Phase],
@@ -305,7 +305,7 @@ class ClassData(ClassKnowledge):
 
     __slots__ = ("described", "forwarding", "interp", "is_dataclass", "is_frozen", "knowledge", "opaque")
 
-    def __init__(self, knowledge: Release, interp: Interpreter, described: Any) -> None:
+    def __init__(self, knowledge: Upstream, interp: Interpreter, described: Any) -> None:
         self.knowledge = knowledge
         self.interp = interp
         self.described = described

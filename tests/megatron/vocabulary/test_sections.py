@@ -9,8 +9,8 @@ import pytest
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.vocabulary import SECTIONS, table
-from mfsdp_lint.megatron.vocabulary.tables import ARGUMENTS, COMMAND_LINE_SECTIONS
 from mfsdp_lint.megatron.vocabulary.deciding import BY_SECTION
+from mfsdp_lint.megatron.vocabulary.tables import ARGUMENTS, COMMAND_LINE_SECTIONS
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.yaml.read import read_yaml
 

@@ -38,7 +38,7 @@ _TEMPLATES = "templates"
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class ChartValues:
     """Values that a chart is given beside its own: files of values, and the texts of `--set`; the later ones count."""
 
     files: Sequence[str] = ()
@@ -47,7 +47,7 @@ class Installed:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ChartScripts:
     """The answer of a chart: its scripts, and launches of which not all is known."""
 
     scripts: Sequence[Held]
@@ -74,7 +74,7 @@ def read_template(
     return recipes_of(path, given.scripts, versions, sources, programs, unfollowed)
 
 
-def scripts_installed(chart: str, installed: Installed, sources: Sources, relevance: Relevance) -> Given:
+def scripts_installed(chart: str, installed: ChartValues, sources: Sources, relevance: Relevance) -> ChartScripts:
     """Return the scripts of all templates of a chart as it is installed."""
     scripts: list[Held] = []
     unfollowed: list[Unfollowed] = []
@@ -86,17 +86,17 @@ def scripts_installed(chart: str, installed: Installed, sources: Sources, releva
                 given = whole.scripts(path, text, relevance)
                 scripts += given.scripts
                 unfollowed += given.unfollowed
-    return Given(scripts, unfollowed)
+    return ChartScripts(scripts, unfollowed)
 
 
-def scripts_of_manifest(path: str, text: Text, relevance: Relevance, names: Sequence[str] = ()) -> Given:
+def scripts_of_manifest(path: str, text: Text, relevance: Relevance, names: Sequence[str] = ()) -> ChartScripts:
     """Return the scripts of a manifest; with names (`deployment/train`) of those objects alone."""
     try:
         return _Manifest(path, text).scripts(relevance, speaks=False, names=names)
     except Unreadable:
         speaks = may_start(path, plain(text), relevance)
         told = not_followed(path, text[0], "what this manifest is, is not known to be YAML")
-        return Given((), [told] if speaks else [])
+        return ChartScripts((), [told] if speaks else [])
 
 
 def _values_of(chart: str) -> str:
@@ -122,13 +122,13 @@ def _files_below(folder: str) -> list[str]:
 class Chart:
     """A chart with its values, and with what it is given where it is installed."""
 
-    def __init__(self, folder: str, sources: Sources, installed: Installed | None = None) -> None:
+    def __init__(self, folder: str, sources: Sources, installed: ChartValues | None = None) -> None:
         self.folder = folder
         self.sources = sources
         top, *below = _from_above(folder, sources)
         self.about = _items_of_file(posixpath.join(folder, "Chart.yaml"), sources, missing={})
         above = Chart(_from_above(folder, sources)[-2], sources, installed) if below else None
-        self.values = self._values(installed or Installed()) if above is None else self._values_from(above)
+        self.values = self._values(installed or ChartValues()) if above is None else self._values_from(above)
         self.is_installed: bool = above is None or (above.is_installed and above.takes(self))
         self.templates = Templates(file=self._file)
         for path in _files_below(top):  # a template that any of them defines is there in all
@@ -144,7 +144,7 @@ class Chart:
         """Return what a template gives; None where its syntax is not followed."""
         return self.templates.rendered(_whole(path, text), self._root(path))
 
-    def _values(self, installed: Installed) -> Item:
+    def _values(self, installed: ChartValues) -> Item:
         values: Item = _items_of_file(_values_of(self.folder), self.sources, missing={})
         for path in installed.files:
             more = _items_of_file(path, self.sources, missing=UNKNOWN_ITEM)
@@ -157,7 +157,7 @@ class Chart:
 
     def _values_from(self, above: Chart) -> Item:
         """Return the values of a part of another chart."""
-        own = self._values(Installed())
+        own = self._values(ChartValues())
         if not isinstance(own, Mapping) or not isinstance(above.values, Mapping):
             return UNKNOWN_ITEM
         given = above.values.get(above.name_of(self), {})
@@ -209,17 +209,17 @@ class Chart:
             "Files": UNKNOWN_ITEM,
         }
 
-    def scripts(self, path: str, text: str, relevance: Relevance) -> Given:
+    def scripts(self, path: str, text: str, relevance: Relevance) -> ChartScripts:
         """Return the scripts of a template, and the launches of which not all is known."""
         if not self.is_installed:
-            return Given((), ())
+            return ChartScripts((), ())
         rendered = self.rendered(path, text)
         if rendered is None:
-            return Given((), [not_followed(path, None, "the syntax of this template is not followed")])
+            return ChartScripts((), [not_followed(path, None, "the syntax of this template is not followed")])
         try:
             return _Manifest(path, rendered).scripts(relevance, speaks=may_start(path, text, relevance))
         except Unreadable:
-            return Given((), [not_followed(path, None, "what this template gives is not known to be YAML")])
+            return ChartScripts((), [not_followed(path, None, "what this template gives is not known to be YAML")])
 
 
 def text_of_item(item: Item, key: str) -> str:
@@ -253,7 +253,7 @@ class _Manifest:
         self.text = re.sub(gap, lambda found: " " * len(found[0]), text)
         self.document = YamlDocument(self.path, Lines(self.text))
 
-    def scripts(self, relevance: Relevance, *, speaks: bool, names: Sequence[str] = ()) -> Given:
+    def scripts(self, relevance: Relevance, *, speaks: bool, names: Sequence[str] = ()) -> ChartScripts:
         """Return its scripts; with `speaks` the template itself names a launch. Raises Unreadable.
 
         With `names` (`deployment/train`) only these objects count.
@@ -273,7 +273,7 @@ class _Manifest:
             place = self._place(self.gaps[0]) if self.gaps else None
             message = f"what `{_shown(place)}` gives is not known" if place else "with these values it starts nothing"
             untold.append(not_followed(self.path, place, message))
-        return Given(found, untold)
+        return ChartScripts(found, untold)
 
     def _held(self, names: Sequence[str]) -> Iterator[tuple[MappingNode, Held]]:
         try:

@@ -35,7 +35,7 @@ from mfsdp_lint.readers.python.state.paths import (
     Command,
     OutOfSteps,
     Raised,
-    Refused,
+    RefusedCall,
     Said,
     with_room,
 )
@@ -52,6 +52,7 @@ from mfsdp_lint.readers.python.values.objects import (
     PathObject,
     Write,
 )
+from mfsdp_lint.readers.relevance import TRAINING_PROGRAM
 from mfsdp_lint.readers.shell.script import Piece, Text, plain, standing_at
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
@@ -78,7 +79,7 @@ def commands(
         return _commands(interp, path, programs, [] if refused is None else refused)
 
 
-_TRAINS = re.compile(r"[\w./-]*\b(?:(?:pre)?train|run_recipe)\w*\.py")
+_TRAINS = re.compile(rf"[\w./-]*\b{TRAINING_PROGRAM}")
 
 
 def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> Unfollowed | None:
@@ -157,7 +158,7 @@ def _started_by(
                 else:
                     arguments, unknown = running.arguments_of(interp, entry)
                     running.call_function(interp, entry, {**dict(_by_default(interp, entry)), **arguments}, unknown)
-            except Refused as error:
+            except RefusedCall as error:
                 refused += _refusal(interp, entry, path, error)
                 raise
         pending += running.other_sides(interp, prefix)
@@ -183,7 +184,7 @@ def _by_default(interp: Interpreter, entry: entries.Entry) -> Iterator[tuple[str
             yield name, Option(interp.tick(), name, default)
 
 
-def _refusal(interp: Interpreter, entry: entries.Entry, path: str, error: Refused) -> Iterator[Unfollowed]:
+def _refusal(interp: Interpreter, entry: entries.Entry, path: str, error: RefusedCall) -> Iterator[Unfollowed]:
     """Yield the failure of a script that surely gives a program, or its own environment, what is no text."""
     if error.module is None or error.module.path != path or error.keyword or error.lacking or interp.path.taken:
         return

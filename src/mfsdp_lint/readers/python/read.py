@@ -19,7 +19,7 @@ from mfsdp_lint.readers.python.entries.entries import Entry, leads_to_configurat
 from mfsdp_lint.readers.python.entries.exposed import with_exposed, with_variables
 from mfsdp_lint.readers.python.entries.incremental import (
     Before,
-    Kept,
+    KeptEntries,
     KeptEntry,
     Key,
     NotReached,
@@ -109,7 +109,7 @@ def _read(
     unchanged = Unchanged() if before is None else before.unchanged(sources, paths)
     faults = Faults()
     spend(_UNITS_OF_A_FILE * len(paths))
-    kept = Kept() if before is None else before.kept_of(unchanged)
+    kept = KeptEntries() if before is None else before.kept_of(unchanged)
     modules, unreadable = _load(shared.finder, [path for path in paths if path not in kept.names], faults)
     loaded = {each.path: each.name for each in modules}
     names = {path: name for path in paths if (name := kept.names.get(path) or loaded.get(path)) is not None}
@@ -139,7 +139,7 @@ def _read(
         frozenset(paths),
         aside,
         interpreters.effects,
-        kept=Kept(names, reading.not_reached, inspected | kept.inspected),
+        kept=KeptEntries(names, reading.not_reached, inspected | kept.inspected),
         complete=complete,
     )
     read = PythonRead(recipes, unreadable, faults=faults.problems, again=again, unfollowed=unfollowed)
@@ -220,7 +220,7 @@ class _Reading:
         paths: Sequence[str],
         unchanged: Unchanged,
         faults: Faults,
-        kept: Kept,
+        kept: KeptEntries,
     ) -> None:
         self.interpreters = interpreters
         self.spans = {interp: Spans(interp) for interp in interpreters.all}

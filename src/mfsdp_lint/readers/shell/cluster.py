@@ -19,7 +19,7 @@ from mfsdp_lint.readers.shell.script import Text, behind, known, located, of_fil
 from mfsdp_lint.readers.shell.state import State, Variable
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.embedding_formats.helm import Given
+    from mfsdp_lint.readers.embedding_formats.helm import ChartScripts
     from mfsdp_lint.readers.shell.run import Runner
 
 _INSTALLS = ("install", "upgrade", "template")
@@ -57,7 +57,7 @@ def _path(runner: Runner, state: State, word: Text) -> str | None:
 
 def _helm(runner: Runner, words: Sequence[Text], state: State) -> None:
     """Follow a chart of the tree that is given values; without any it is what it is by itself."""
-    from mfsdp_lint.readers.embedding_formats.helm import Installed, scripts_installed
+    from mfsdp_lint.readers.embedding_formats.helm import ChartValues, scripts_installed
 
     files = [_path(runner, state, each) for _, each in _values_of(words, _FILE_OPTIONS)]
     settings = [(each, name == "--set-string") for name, each in _values_of(words, _VALUE_OPTIONS)]
@@ -66,11 +66,11 @@ def _helm(runner: Runner, words: Sequence[Text], state: State) -> None:
     chart = next((posixpath.dirname(each) for each in found if each is not None), None)
     if chart is None or not (files or settings):
         return
-    installed = Installed([each or "" for each in files], settings)
+    installed = ChartValues([each or "" for each in files], settings)
     _follow(runner, scripts_installed(chart, installed, runner.sources, Relevance(runner.sources)), state)
 
 
-def _follow(runner: Runner, given: Given, state: State) -> None:
+def _follow(runner: Runner, given: ChartScripts, state: State) -> None:
     runner.unfollowed += given.unfollowed
     for held in given.scripts:
         runner.run(replace(held, when=state.when))
@@ -94,7 +94,7 @@ def _apply(runner: Runner, words: Sequence[Text], state: State, body: Text | Non
             _follow(runner, _scripts(runner, written), state)
 
 
-def _scripts(runner: Runner, manifest: Text, names: Sequence[str] = ()) -> Given:
+def _scripts(runner: Runner, manifest: Text, names: Sequence[str] = ()) -> ChartScripts:
     """Return the scripts of a manifest, of the objects with these names alone (`deployment/train`; all of them)."""
     from mfsdp_lint.readers.embedding_formats.helm import scripts_of_manifest
 

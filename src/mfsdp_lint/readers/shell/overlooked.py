@@ -10,14 +10,14 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.recipe import Span, Unfollowed
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.relevance import trains_nothing
+from mfsdp_lint.readers.relevance import TRAINING_PROGRAM, trains_nothing
 from mfsdp_lint.readers.shell.builtins import BUILTINS
 from mfsdp_lint.readers.shell.launch_command import STARTS_NOTHING, ShellLaunch, may_start, program_of
 from mfsdp_lint.readers.shell.run import Runner
 from mfsdp_lint.readers.shell.script import Script, plain
 
 _TRAINS = re.compile(
-    r"(?<![\w-])[\w./-]*\b(?:(?:pre)?train|finetune|run_recipe)\w*\.py\b"
+    rf"(?<![\w-])[\w./-]*\b{TRAINING_PROGRAM}\b"
     r"|(?<![\w/-])--?[\w-]*fsdp|\$[{]?\w*fsdp|\bfsdp\w*=|_fsdp\w*=",
     re.IGNORECASE,
 )

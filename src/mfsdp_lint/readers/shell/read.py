@@ -255,14 +255,14 @@ def _said_by(launch: ShellLaunch) -> object:
 
 def _ending(path: str, place: Span, raised: Raised | OutOfSteps) -> Unfollowed:
     """Report a launch whose program surely ends with an exception; that a call is refused its arguments is certain."""
-    from mfsdp_lint.readers.python.state.paths import OutOfSteps, Refused
+    from mfsdp_lint.readers.python.state.paths import OutOfSteps, RefusedCall
 
     if isinstance(raised, OutOfSteps):
         return Unfollowed.of_launch(path, place, "limit", "its program takes more steps than are followed")
     message = f"{raised.name}: {raised.text}" if raised.text else raised.name
-    at = raised.place.point if isinstance(raised, Refused) and raised.place else None
+    at = raised.place.point if isinstance(raised, RefusedCall) and raised.place else None
     found = Unfollowed.of_launch(path, place, "raises", message, at)
-    return replace(found, error=raised.name, nearest=raised.nearest, certain=isinstance(raised, Refused))
+    return replace(found, error=raised.name, nearest=raised.nearest, certain=isinstance(raised, RefusedCall))
 
 
 _ASKS_FOR_WORDS = re.compile(r"\bsys\.argv\b|\bargparse\b|\b(?:click|typer|fire|hydra)\b")

@@ -32,7 +32,14 @@ from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_now, resol
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
-from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, Dependencies, OutOfSteps, Raised, Refused, with_room
+from mfsdp_lint.readers.python.state.paths import (
+    LONG_PATIENCE,
+    Dependencies,
+    OutOfSteps,
+    Raised,
+    RefusedCall,
+    with_room,
+)
 from mfsdp_lint.readers.python.values.objects import MISSING, ClassObject, Function, Module, Object, Partial, Unknown
 from mfsdp_lint.readers.reader import ToRead
 
@@ -205,7 +212,7 @@ class Programs:
             module = Module(os.path.join(os.path.dirname(starter), f"<{name}>"), name, tree)
             started = self._run(self._interpreter(module.path, given), module, given, needs_all=True)
         # Overrides that the stand-in refuses are the program's, too; how it ends otherwise says nothing of the program.
-        return started if isinstance(started.ending, Refused) else replace(started, ending=None)
+        return started if isinstance(started.ending, RefusedCall) else replace(started, ending=None)
 
     @with_room
     def _start(self, path: str, given: Given) -> Started:

@@ -18,6 +18,7 @@ from functools import lru_cache
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known, Plain, spell
+from mfsdp_lint.inputs.imports import closure
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters
@@ -352,14 +353,8 @@ def _only_refuses(scope: ast.AST, name: str) -> bool:
 
 def _variable_reaches(interp: Interpreter, entry: Entry, module: Module, called: Collection[Module]) -> bool:
     """Tell whether an entry point has called functions of a module, or imports it, directly or not."""
-    if module in called:
-        return True
-    found, pending = {module.path}, [module.path]
-    while pending:
-        more = interp.finder.users.get(pending.pop(), set()) - found
-        found |= more
-        pending += more
-    return entry.module.path in found
+    users = interp.finder.users
+    return module in called or entry.module.path in closure((module.path,), lambda path: users.get(path, ()))
 
 
 def _may_switch(interp: Interpreter, asking: Iterable[ast.AST], modules: Iterable[Module]) -> bool:

@@ -18,6 +18,7 @@ from functools import lru_cache
 
 from mfsdp_lint.core.recipe import Kind, Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.inputs.imports import closure
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.entries.exposed import names_switch, words_of_scopes
@@ -124,7 +125,7 @@ class NotReached:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptEntries:
     """Facts about files of a reading that another one need not parse: the names of their modules, and their code that
     was not reached. `inspected` are functions whose text was looked at, called or not."""
 
@@ -148,7 +149,7 @@ class Before:
     asked: frozenset[str] = frozenset()
     called_aside: frozenset[Key] = frozenset()
     effects: ImportEffects | None = None
-    kept: Kept = field(default_factory=Kept)
+    kept: KeptEntries = field(default_factory=KeptEntries)
     is_kept: bool = False
     complete: bool = True
 
@@ -156,11 +157,11 @@ class Before:
         parts = (self.sources, self.tried, self.users, self.asked, self.called_aside, self.effects)
         return Before, (*parts, self.kept, True, self.complete)
 
-    def kept_of(self, unchanged: Unchanged) -> Kept:
+    def kept_of(self, unchanged: Unchanged) -> KeptEntries:
         """Return what is kept of an earlier run of whole files, which need not be parsed."""
         names = {path: name for path, name in self.kept.names.items() if self.is_kept and path in unchanged.whole}
         not_reached = {path: each for path, each in self.kept.not_reached.items() if path in names}
-        return Kept(names, not_reached, self.kept.inspected)
+        return KeptEntries(names, not_reached, self.kept.inspected)
 
     def forget(self, says: Callable[[Recipe], bool]) -> None:
         """Forget the files of which a recipe is such a one."""
@@ -224,12 +225,7 @@ class Before:
 
     def _with_users(self, paths: set[str]) -> set[str]:
         """Return these files, and those that reach them by imports."""
-        found, pending = set(paths), [*paths]
-        while pending:
-            more = self.users.get(pending.pop(), set()) - found
-            found |= more
-            pending += more
-        return found
+        return set(closure(paths, lambda path: self.users.get(path, ())))
 
 
 def together(*readings: Mapping[str, set[str]]) -> dict[str, set[str]]:

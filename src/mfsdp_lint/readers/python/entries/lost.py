@@ -23,7 +23,7 @@ from mfsdp_lint.readers.python.entries.testing import is_test, is_test_name
 from mfsdp_lint.readers.python.eval.unfollowed import is_launcher
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, Raised, Refused
+from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, Raised, RefusedCall
 from mfsdp_lint.readers.python.values.objects import Function, Module
 
 TOLD: dict[Why, str] = {
@@ -65,7 +65,7 @@ def lost(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> Unfollowe
         focus,
         error.name,
         error.nearest,
-        certain=isinstance(error, Refused) and not (error.lacking and _may_be_given_more(entry, error)),
+        certain=isinstance(error, RefusedCall) and not (error.lacking and _may_be_given_more(entry, error)),
     )
 
 
@@ -120,7 +120,7 @@ def _why(entry: Entry, endings: Sequence[Ending], out_of_sight: bool) -> Why:
     return "argument" if entry.function is not None and needs_arguments(entry) else "kept"
 
 
-def _may_be_given_more(entry: Entry, error: Refused) -> bool:
+def _may_be_given_more(entry: Entry, error: RefusedCall) -> bool:
     """Tell whether a call that lacks an argument may get it where the entry point is started with other values."""
     return error.by_option or (error.spread and entry.function is not None and bool(open_parameters(entry)))
 

@@ -43,7 +43,7 @@ from mfsdp_lint.readers.python.state.paths import (
     Launch,
     OutOfSteps,
     Raised,
-    Refused,
+    RefusedCall,
     kept,
 )
 from mfsdp_lint.readers.python.state.truth import join
@@ -381,7 +381,7 @@ def evaluate(
                     root = resolve_global(interp, entry.module, entry.name)
                 else:
                     root = run_script(interp, entry, names)
-            except Refused as error:
+            except RefusedCall as error:
                 if not more.keys() >= set(error.lacking) and takes_more(entry):
                     more.update(dict.fromkeys(error.lacking))
                     pending.append(prefix)

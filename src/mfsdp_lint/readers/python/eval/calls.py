@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import CALLERS, EVALUATORS, LIBRARY, Model, evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import ANY, Raised, Refused, kept
+from mfsdp_lint.readers.python.state.paths import ANY, Raised, RefusedCall, kept
 from mfsdp_lint.readers.python.state.truth import part_of_each
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, METHOD_OF
@@ -88,7 +88,7 @@ def evaluate_call(interp: Interpreter, node: ast.Call, frame: Frame) -> Object:
     try:
         result = invoke(interp, function, Call(arguments, keywords, node, frame, focus))
     except Raised as error:
-        if type(error) is Refused and error.node is None:
+        if type(error) is RefusedCall and error.node is None:
             error.spread, error.by_option = any(each.arg is None for each in node.keywords), by_option
         given = focus.get(error.keyword)
         error.passes(frame.module, node, given.place_in(frame.module) if isinstance(given, Write) else given)
@@ -285,7 +285,7 @@ def _call_one_of(interp: Interpreter, choice: Choice, call: Call) -> Object:
             result = invoke(interp, option, call)
         except Raised as error:
             interp.doubts += 1
-            failed = kept(error) if failed is None or isinstance(failed, Refused) else failed
+            failed = kept(error) if failed is None or isinstance(failed, RefusedCall) else failed
         else:
             sides.append((("return", result), interp.changes(mark)))
         results.append(result)

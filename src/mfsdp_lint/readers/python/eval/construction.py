@@ -30,7 +30,7 @@ from mfsdp_lint.readers.python.eval.records import ATTRS, OUT_OF_SIGHT, after_in
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import Raised, Refused
+from mfsdp_lint.readers.python.state.paths import Raised, RefusedCall
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MADE, MAY_HAVE_CHANGED
@@ -167,11 +167,11 @@ def _give_fields(interp: Interpreter, instance: Instance, call: Call) -> list[Ob
     assert isinstance(cls, ClassObject)
     layout = _layout(interp, cls)
     if len(call.arguments) > len(layout.positional):
-        raise Refused(f"{cls.name}() takes {len(layout.positional)} positional arguments")
+        raise RefusedCall(f"{cls.name}() takes {len(layout.positional)} positional arguments")
     given = dict(zip(layout.positional, call.arguments, strict=False))
     twice = [name for name in call.keywords if name in given and not uncertain(call.keywords[name])]
     if twice:
-        raise Refused(f"{cls.name}() got multiple values for argument '{min(twice)}'")
+        raise RefusedCall(f"{cls.name}() got multiple values for argument '{min(twice)}'")
     given.update((layout.renamed.get(name, name), value) for name, value in call.keywords.items() if name not in given)
     more = given.pop("**", None)
     open_ended = more is not None
@@ -183,7 +183,7 @@ def _give_fields(interp: Interpreter, instance: Instance, call: Call) -> list[Ob
         raise unexpected(f"{cls.name}.__init__", refused[0], list(layout.specs))
     lacking = tuple(spec.name for spec in layout.others if _is_lacking(spec, given)) if not open_ended else ()
     if lacking:
-        raise Refused(f"{cls.name}() missing required arguments: {', '.join(map(repr, lacking))}", lacking=lacking)
+        raise RefusedCall(f"{cls.name}() missing required arguments: {', '.join(map(repr, lacking))}", lacking=lacking)
     instance.fields = layout.constants.copy()
     for spec in layout.others:
         if spec.name not in given or not spec.init:

@@ -27,7 +27,7 @@ from mfsdp_lint.readers.python.state.paths import (
     CannotJoin,
     Dependencies,
     OutOfSteps,
-    Refused,
+    RefusedCall,
 )
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, said_by
 from mfsdp_lint.readers.python.state.truth import join
@@ -53,10 +53,10 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def unexpected(called: str, keyword: str, names: list[str]) -> Refused:
+def unexpected(called: str, keyword: str, names: list[str]) -> RefusedCall:
     """Return the error that Python raises where a callable with parameters of these `names` gets another keyword."""
     meant = next(iter(nearest(keyword, names)), "")
-    return Refused(f"{called}() got an unexpected keyword argument '{keyword}'", keyword, meant)
+    return RefusedCall(f"{called}() got an unexpected keyword argument '{keyword}'", keyword, meant)
 
 
 def evaluate_defaults(interp: Interpreter, function: Function, parameters: ast.arguments, frame: Frame) -> None:
@@ -78,7 +78,7 @@ def bind(interp: Interpreter, function: Function, call: Call, frame: Frame) -> N
     if signature.rest is not None:
         fields[signature.rest] = tuple(call.arguments[len(positional) :])
     elif (given := len(call.arguments)) > len(positional):
-        raise Refused(f"{function.name}() takes {len(positional)} positional arguments but {given} were given")
+        raise RefusedCall(f"{function.name}() takes {len(positional)} positional arguments but {given} were given")
     rest: dict[Any, Object] = {}
     open_ended = function.given_by is not None
     for name, value in call.keywords.items():
@@ -88,7 +88,7 @@ def bind(interp: Interpreter, function: Function, call: Call, frame: Frame) -> N
             if name in fields and uncertain(value):
                 continue
             if name in fields:
-                raise Refused(f"{function.name}() got multiple values for argument '{name}'")
+                raise RefusedCall(f"{function.name}() got multiple values for argument '{name}'")
             fields[name] = value
         else:
             rest[name] = value
@@ -106,7 +106,7 @@ def bind(interp: Interpreter, function: Function, call: Call, frame: Frame) -> N
         elif open_ended:
             fields[name] = interp.unknown(name, obstacle=function.given_by or obstacle_of(call.keywords.get("**")))
         elif default is MISSING:
-            raise Refused(f"{function.name}() missing required argument: '{name}'", lacking=(name,))
+            raise RefusedCall(f"{function.name}() missing required argument: '{name}'", lacking=(name,))
         else:
             fields[name] = default
 

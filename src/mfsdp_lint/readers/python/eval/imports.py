@@ -304,10 +304,12 @@ def import_module(interp: Interpreter, name: str, importer: Module, full: str | 
     known = interp.knowledge.module(interp, name)
     if known is not None:
         return known
-    return Namespace(interp, name, importer) if full and interp.finder.has(full, importer.path) else External(name)
+    return (
+        NamespacePackage(interp, name, importer) if full and interp.finder.has(full, importer.path) else External(name)
+    )
 
 
-class Namespace(Module):
+class NamespacePackage(Module):
     """A package without `__init__.py`: only its submodules can be reached."""
 
     __slots__ = ("data",)
@@ -326,7 +328,7 @@ class _NamespaceData:
     def get(self, interp: Interpreter, name: str) -> Object:
         full = f"{self.name}.{name}"
         found = interp.finder.resolve(full, self.importer.path)
-        return found if found is not None else Namespace(interp, full, self.importer)
+        return found if found is not None else NamespacePackage(interp, full, self.importer)
 
 
 def _source(interp: Interpreter, node: ast.ImportFrom, module: Module) -> tuple[Module | None, str]:

@@ -25,7 +25,7 @@ from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import Raised, Refused
+from mfsdp_lint.readers.python.state.paths import Raised, RefusedCall
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.state.variables import variable
 from mfsdp_lint.readers.python.values.code import Call
@@ -211,8 +211,8 @@ def put_below(
 ) -> None:
     """Change the entry at a path, as `OmegaConf.update(tree, "a.b", value)`.
 
-    `force` adds a missing entry even under `struct`. Raises Refused under `struct` for an entry of a value that is no
-    mapping.
+    `force` adds a missing entry even under `struct`. Raises RefusedCall under `struct` for an entry of a value that
+    is no mapping.
     """
     *above, last = path.split(".")
     struct = struct and not force
@@ -226,7 +226,7 @@ def put_below(
                 put(interp, tree, part, interp.unknown(part), write, call)
                 return
             if struct and here is not MISSING:
-                raise Refused(f"Could not override '{path}'", name="OverridesError")
+                raise RefusedCall(f"Could not override '{path}'", name="OverridesError")
             inner = make_tree(interp, f"{tree.text}.{part}", tree)
             inner.fields[WHOLE] = tree.fields.get(WHOLE) is True
             interp.put(tree, part, inner)

@@ -24,7 +24,7 @@ from mfsdp_lint.readers.python.library.omegaconf import OverrideWord, override, 
 from mfsdp_lint.readers.python.library.text_places import NoData, Placed
 from mfsdp_lint.readers.python.state.calling import invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import Refused
+from mfsdp_lint.readers.python.state.paths import RefusedCall
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -189,7 +189,7 @@ def _tree(
     interp.drop(tree, "hydra")
     override(interp, tree, values, call)
     for path, _ in all_lacked(tree):
-        raise Refused(f"Could not override '{path}'", nearest=meant(tree, path), name="ConfigCompositionException")
+        raise RefusedCall(f"Could not override '{path}'", nearest=meant(tree, path), name="ConfigCompositionException")
     if started:
         _as_options(interp, tree, "")
     return tree

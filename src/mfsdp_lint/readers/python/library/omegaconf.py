@@ -38,7 +38,7 @@ from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import Raised, Refused
+from mfsdp_lint.readers.python.state.paths import Raised, RefusedCall
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.state.variables import word_of, words
 from mfsdp_lint.readers.python.values.code import Call
@@ -366,17 +366,17 @@ def _process(interp: Interpreter, call: Call) -> Object:
 
 
 def override(interp: Interpreter, tree: ConfigTree, texts: list[OverrideWord], call: Call) -> None:
-    """Change a tree as overrides in Hydra's grammar say. Raises Refused where Hydra refuses one."""
+    """Change a tree as overrides in Hydra's grammar say. Raises RefusedCall where Hydra refuses one."""
     for said in texts:
         try:
             _override(interp, tree, said, call)
-        except Refused as error:
+        except RefusedCall as error:
             error.place = said.place
             raise
 
 
 def _override(interp: Interpreter, tree: ConfigTree, said: OverrideWord, call: Call) -> None:
-    """Change a tree as one override says. Raises Refused."""
+    """Change a tree as one override says. Raises RefusedCall."""
     each = _parsed(said)
     value = tree_of(interp, to_object(interp, each.value, None, call))
     write = _said(interp, said, value, call)
@@ -390,7 +390,7 @@ def _override(interp: Interpreter, tree: ConfigTree, said: OverrideWord, call: C
 
 
 def _parsed(said: OverrideWord) -> Override:
-    """Parse one override. Raises Refused where Hydra does not read it."""
+    """Parse one override. Raises RefusedCall where Hydra does not read it."""
     try:
         if isinstance(said.text, str):
             return parse(said.text)
@@ -413,9 +413,9 @@ def _delete(interp: Interpreter, tree: ConfigTree, key: str, value: Object) -> N
     interp.drop(tree, last)
 
 
-def _refused(text: str) -> Refused:
+def _refused(text: str) -> RefusedCall:
     """Return the exception in which Bridge hands on Hydra's message."""
-    return Refused(text, name="OverridesError")
+    return RefusedCall(text, name="OverridesError")
 
 
 def _is_there(interp: Interpreter, tree: ConfigTree, key: str) -> bool:

@@ -20,7 +20,7 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.process import spend
 from mfsdp_lint.readers.given_words import Given, GivenWord
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
-from mfsdp_lint.readers.python.state.modules import ModuleFinder, Programs
+from mfsdp_lint.readers.python.state.modules import ModuleFinder, ProgramFiles
 from mfsdp_lint.readers.python.state.paths import (
     PATIENCE,
     Command,
@@ -155,8 +155,8 @@ class Interpreter:
         self.within_functions: frozenset[str] = frozenset()
         self._undone: dict[str, list[Place]] = {}
         """The places in other modules that each file that is not followed changed, with the values that it wrote."""
-        self.programs = Programs(finder, self.is_upstream, type(knowledge))
-        self.upstream_programs = Programs(finder)
+        self.programs = ProgramFiles(finder, self.is_upstream, type(knowledge))
+        self.upstream_programs = ProgramFiles(finder)
         self._era_starts = [0]
         self._eras: list[Module | None] = [None]
         """Whose top level made what was born since each of the starts."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import refuse_huge
-from mfsdp_lint.inputs.imports import SOURCE_FOLDERS, STDLIB, Import, ModuleSearch, imports_in, relative_target
+from mfsdp_lint.inputs.imports import SOURCE_FOLDERS, STDLIB, Import, ModuleSearch, closure, imports_in, relative_target
 from mfsdp_lint.inputs.projects import shown
 from mfsdp_lint.inputs.sources import NOTEBOOK, Sources, Unreadable
 from mfsdp_lint.readers.python.values.objects import Module
@@ -440,7 +440,7 @@ class _Import:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outline:
+class _ImportOutline:
     """The files that the top level of a file imports. It `may_affect` other modules where it calls or writes something
     that is not its own, or has `classes` made of what is not, which may have `hooks` for that.
     """
@@ -451,7 +451,7 @@ class _Outline:
     hooks: bool = False
 
 
-class Programs:
+class ProgramFiles:
     """The programs of the files at hand, without the modules that `is_upstream` names; every file is looked at once.
 
     `without` says for all who share the files at hand which modules these are.
@@ -464,7 +464,7 @@ class Programs:
         self.is_upstream = is_upstream
         self._run_by = finder.relevance.run_by.setdefault(without, {})
         self._programs = finder.relevance.programs.setdefault(without, {})
-        self._outlines: dict[str, _Outline] = {}
+        self._outlines: dict[str, _ImportOutline] = {}
         self._orders: dict[str, tuple[str, ...]] = {}
         self._mentioned: dict[str, tuple[str, ...]] = {}
         self._reaches: dict[str, tuple[str, ...]] = {}
@@ -507,20 +507,11 @@ class Programs:
         if path not in self._reaches:
             known = {} if self.finder.has_own_roots or self.computed else self._programs
             if path not in known:
-                files = tuple(self._reached(path))
+                files = tuple(closure((path,), self._mentions))
                 known[path] = files, frozenset(map(self.finder.sources.key, files))
             self._reaches[path], texts = known[path]
             self.finder.sources.note(texts)
         return self._reaches[path]
-
-    def _reached(self, path: str) -> Iterable[str]:
-        found = {path: None}
-        pending = [path]
-        while pending:
-            fresh = [each for each in self._mentions(pending.pop()) if each not in found]
-            found.update(dict.fromkeys(fresh))
-            pending += fresh
-        return found
 
     def _mentions(self, path: str) -> tuple[str, ...]:
         """Return the files that a file may import, wherever in its text, and the packages that it lies in."""
@@ -590,13 +581,13 @@ class Programs:
             self._packages[folder] = (*self._packages_of(os.path.dirname(folder)), package) if inside else ()
         return self._packages[folder]
 
-    def _outline(self, path: str) -> _Outline:
+    def _outline(self, path: str) -> _ImportOutline:
         if path not in self._outlines:
             text = self.finder.sources.text_or_none(path)
-            self._outlines[path] = _Outline((), False) if text is None else self._read(path, text)
+            self._outlines[path] = _ImportOutline((), False) if text is None else self._read(path, text)
         return self._outlines[path]
 
-    def _read(self, path: str, text: str) -> _Outline:
+    def _read(self, path: str, text: str) -> _ImportOutline:
         reached: dict[str, None] = {}
         others = set(_INDIRECT)
         may_affect = decorated = classes = False
@@ -622,7 +613,7 @@ class Programs:
                 continue
             acts = "(" in statement or _WRITES.search(statement) is not None
             may_affect = may_affect or (acts and not others.isdisjoint(_WORD.findall(statement)))
-        return _Outline(tuple(reached), may_affect or decorated, classes, _HOOKS.search(text) is not None)
+        return _ImportOutline(tuple(reached), may_affect or decorated, classes, _HOOKS.search(text) is not None)
 
 
 def _imports_anywhere(path: str, text: str) -> tuple[Import, ...]:

@@ -257,7 +257,7 @@ class Raised(Exception):
             self.module, self.node, self.focus = module, node, focus
 
 
-class Refused(Raised):
+class RefusedCall(Raised):
     """A call is refused its arguments, whatever the code does otherwise: they do not fit the parameters, are overrides
     that Hydra does not take, or no texts where a variable of the environment is set.
 

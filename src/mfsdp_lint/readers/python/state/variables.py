@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
 from mfsdp_lint.readers.python.state.calling import Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import Raised, Refused
+from mfsdp_lint.readers.python.state.paths import Raised, RefusedCall
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, WORD
@@ -97,18 +97,18 @@ def inherited_environment(interp: Interpreter) -> DictObject:
     return made
 
 
-def no_text(interp: Interpreter, value: Object) -> Refused | None:
+def no_text(interp: Interpreter, value: Object) -> RefusedCall | None:
     """Return the error that setting a variable to a value raises; None for a text, and where the kind is not known.
 
     Source: `_encode_value` of Python's `os.environ` (Lib/os.py).
     """
     value = interp.settle(value)
     if isinstance(value, _NO_TEXTS) and not isinstance(value, (str, EnumMember)):
-        return Refused(f"str expected, not {_name_of_type(value)}")
+        return RefusedCall(f"str expected, not {_name_of_type(value)}")
     return None
 
 
-def no_word(interp: Interpreter, value: Object) -> Refused | None:
+def no_word(interp: Interpreter, value: Object) -> RefusedCall | None:
     """Return the error that a word or a variable raises that a program is started with; None for a text and a path, and
     where the kind is not known.
 
@@ -116,7 +116,7 @@ def no_word(interp: Interpreter, value: Object) -> Refused | None:
     """
     value = interp.settle(value)
     if isinstance(value, _NO_TEXTS) and not isinstance(value, (str, bytes, PathObject, EnumMember)):
-        return Refused(f"expected str, bytes or os.PathLike object, not {_name_of_type(value)}")
+        return RefusedCall(f"expected str, bytes or os.PathLike object, not {_name_of_type(value)}")
     return None
 
 
