@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Mapping
+from importlib import import_module, invalidate_caches
 from pathlib import Path
+from unittest.mock import patch
 
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
@@ -30,11 +31,6 @@ def sized(size):
     return ConfigContainer(ddp=DDP(bucket_size=size))
 """
 
-_PRINTS = """\
-import json, {module}
-print(json.dumps({module}.recipe().ddp.bucket_size))
-"""
-
 
 def agrees(files: Mapping[str, str]) -> None:
     """Check that `recipe` of the file `main.py`, in the current folder, sets here what it sets in Python."""
@@ -44,6 +40,15 @@ def agrees(files: Mapping[str, str]) -> None:
     (main,) = (path for path in files if path.endswith("main.py"))
     found = read_python([str(each) for each in sorted(Path().rglob("*.py"))], Sources()).recipes
     (variant,) = next(each for each in found if each.name == "recipe").variants
-    module = main.removesuffix(".py").replace("/", ".")
-    done = subprocess.run([sys.executable, "-c", _PRINTS.format(module=module)], capture_output=True, check=True)
-    assert variant.settings.value("ddp.bucket_size") == Known(json.loads(done.stdout))
+    size = _as_python_runs_it(main.removesuffix(".py").replace("/", "."))
+    assert variant.settings.value("ddp.bucket_size") == Known(json.loads(json.dumps(size)))
+
+
+def _as_python_runs_it(module: str) -> object:
+    """Return the size in the recipe of a module; its modules are forgotten again."""
+    own = {path.stem if path.is_file() else path.name for path in Path().iterdir()}
+    with patch.object(sys, "path", [str(Path().absolute()), *sys.path]), patch.dict(sys.modules):
+        for name in [each for each in sys.modules if each.partition(".")[0] in own]:
+            del sys.modules[name]
+        invalidate_caches()
+        return import_module(module).recipe().ddp.bucket_size

@@ -8,6 +8,28 @@ import pytest
 
 from tests.readers.python.several_files import agrees
 
+NOTED = """\
+JOBS = {}
+
+class Job:
+
+    def __init_subclass__(cls):
+        JOBS[cls.__name__] = cls
+"""
+
+DAILY = """\
+from core import Job
+
+class Daily(Job):
+    tp = 3
+"""
+
+
+def asking(value: str) -> str:
+    """Return a program that defines a class, and asks for a value then."""
+    return f"from config import sized\nfrom core import JOBS\n{DAILY}\ndef recipe():\n    return sized({value})\n"
+
+
 PROGRAMS = {
     "it enters itself into a table": {
         "core.py": """\
@@ -19,16 +41,7 @@ class Job:
         super().__init_subclass__(**kw)
         JOBS[cls.__name__.lower()] = cls
 """,
-        "main.py": """\
-from config import sized
-from core import Job, JOBS
-
-class Daily(Job):
-    tp = 3
-
-def recipe():
-    return sized(JOBS['daily'].tp)
-""",
+        "main.py": asking("JOBS['daily'].tp"),
     },
     "keywords of the class are the hook's": {
         "core.py": """\
@@ -67,16 +80,7 @@ class Meta(type):
 class Job(metaclass=Meta):
     tp = 1
 """,
-        "main.py": """\
-from config import sized
-from core import Job, JOBS
-
-class Daily(Job):
-    tp = 3
-
-def recipe():
-    return sized(JOBS['Daily'].tp)
-""",
+        "main.py": asking("JOBS['Daily'].tp"),
     },
     "a metaclass makes it": {
         "core.py": """\
@@ -92,16 +96,7 @@ class Meta(type):
 class Job(metaclass=Meta):
     tp = 1
 """,
-        "main.py": """\
-from config import sized
-from core import Job, JOBS
-
-class Daily(Job):
-    tp = 3
-
-def recipe():
-    return sized(JOBS['daily']().tp)
-""",
+        "main.py": asking("JOBS['daily']().tp"),
     },
     "its base is an attribute of a module": {
         "core.py": """\
@@ -124,20 +119,8 @@ def recipe():
 """,
     },
     "the class is in a third file": {
-        "core.py": """\
-JOBS = {}
-
-class Job:
-
-    def __init_subclass__(cls):
-        JOBS[cls.__name__] = cls
-""",
-        "jobs.py": """\
-from core import Job
-
-class Daily(Job):
-    tp = 3
-""",
+        "core.py": NOTED,
+        "jobs.py": DAILY,
         "main.py": """\
 from config import sized
 import jobs
@@ -148,20 +131,8 @@ def recipe():
 """,
     },
     "a table that is asked before is empty": {
-        "core.py": """\
-JOBS = {}
-
-class Job:
-
-    def __init_subclass__(cls):
-        JOBS[cls.__name__] = cls
-""",
-        "jobs.py": """\
-from core import Job
-
-class Daily(Job):
-    tp = 3
-""",
+        "core.py": NOTED,
+        "jobs.py": DAILY,
         "main.py": """\
 from config import sized
 from core import JOBS
@@ -192,14 +163,7 @@ def recipe():
 """,
     },
     "its base has a base of another file": {
-        "core.py": """\
-JOBS = {}
-
-class Job:
-
-    def __init_subclass__(cls):
-        JOBS[cls.__name__] = cls
-""",
+        "core.py": NOTED,
         "mid.py": """\
 from core import Job
 
@@ -242,14 +206,7 @@ def recipe():
 """,
     },
     "it is defined under a condition": {
-        "core.py": """\
-JOBS = {}
-
-class Job:
-
-    def __init_subclass__(cls):
-        JOBS[cls.__name__] = cls
-""",
+        "core.py": NOTED,
         "main.py": """\
 from config import sized
 from core import Job, JOBS

@@ -3,233 +3,84 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import dedent, indent
 
 import pytest
 
 from tests.readers.python.several_files import agrees
 
-PROGRAMS = {
-    "the order ends in object": """\
-from config import sized
-class A:
-    pass
-
-class B(A):
-    pass
-
-def recipe():
-    return sized([k.__name__ for k in B.__mro__])
-""",
-    "the order reversed": """\
-from config import sized
-class A:
-    pass
-
-class B(A):
-    pass
-
-def recipe():
-    return sized([k.__name__ for k in reversed(B.__mro__)])
-""",
-    "the attributes of each class in the order": """\
-from config import sized
+EMPTY = "class A: pass\nclass B(A): pass\n"
+ONE = "class A:\n    sets = {'a': 1}\n"
+HEIR = f"{ONE}class B(A): pass\n"
+TWO = f"{ONE}class B(A):\n    sets = {{'b': 2}}\n"
+FUNCTION = "class A:\n    tp = 2\n    pp = 3\n    def f(self): pass\n"
+FIELD = "from dataclasses import dataclass\n@dataclass\nclass A:\n    tp: int = 2\n"
+BY_CLASS = """\
 class A:
     sets = {'a': 1}
-
-class B(A):
-    sets = {'b': 2}
-
-class C(B):
-    pass
-
-def recipe():
-    out = {}
-    for k in reversed(C.__mro__):
-        out.update(vars(k).get('sets', {}))
-    return sized(out)
-""",
-    "__dict__ of each": """\
-from config import sized
-class A:
-    sets = {'a': 1}
-
-class B(A):
-    sets = {'b': 2}
-
-def recipe():
-    out = {}
-    for k in reversed(B.__mro__):
-        out |= k.__dict__.get('sets', {})
-    return sized(out)
-""",
-    "an attribute that object lacks": """\
-from config import sized
-class A:
-    sets = {'a': 1}
-
-class B(A):
-    sets = {'b': 2}
-
-def recipe():
-    out = {}
-    for k in reversed(B.__mro__):
-        out.update(getattr(k, 'sets', {}))
-    return sized(out)
-""",
-    "a class that has none of its own": """\
-from config import sized
-class A:
-    sets = {'a': 1}
-
-class B(A):
-    pass
-
-def recipe():
-    return sized(['sets' in vars(k) for k in B.__mro__])
-""",
-    "the attributes of object": """\
-from config import sized
-def recipe():
-    return sized(vars(object).get('sets', 3))
-""",
-    "the first class that has an attribute": """\
-from config import sized
-class A:
-    sets = 1
-
-def recipe():
-    return sized([k for k in A.__mro__ if 'sets' in k.__dict__][0].sets)
-""",
-    "mro() is a list": """\
-from config import sized
-class A:
-    sets = {'a': 1}
-
-class B(A):
-    sets = {'b': 2}
-
-def recipe():
-    out = {}
-    for k in B.mro():
-        out.update(vars(k).get('sets', {}))
-    return sized(out)
-""",
-    "a class method with two bases": """\
-from config import sized
-class A:
-    sets = {'a': 1}
-
     @classmethod
     def all(cls):
         out = {}
         for k in reversed(cls.__mro__):
             out.update(vars(k).get('sets', {}))
         return out
-
 class M:
     sets = {'m': 1}
-
 class B(A, M):
     sets = {'b': 2}
-
-def recipe():
-    return sized(B.all())
-""",
-    "the order of an object's class": """\
-from config import sized
+"""
+BY_OBJECT = """\
 class A:
     sets = {'a': 1}
-
     def all(self):
         return {k: v for c in type(self).__mro__[::-1] for k, v in c.__dict__.get('sets', {}).items()}
-
 class B(A):
     sets = {'b': 2}
+"""
 
-def recipe():
-    return sized(B().all())
-""",
-    "inspect.getmro": """\
-from config import sized
-import inspect
+VALUES = {
+    "the order ends in object": (EMPTY, "[k.__name__ for k in B.__mro__]"),
+    "the order reversed": (EMPTY, "[k.__name__ for k in reversed(B.__mro__)]"),
+    "the length of the order": (EMPTY, "len(B.__mro__)"),
+    "a class that has none of its own": (HEIR, "['sets' in vars(k) for k in B.__mro__]"),
+    "an element of the order": (HEIR, "B.__mro__[1].sets"),
+    "the attributes of object": ("", "vars(object).get('sets', 3)"),
+    "the first class that has an attribute": (ONE, "[k for k in A.__mro__ if 'sets' in k.__dict__][0].sets"),
+    "object is one of them": (ONE, "[c.__name__ for c in A.__mro__ if c is not object]"),
+    "a class method with two bases": (BY_CLASS, "B.all()"),
+    "the order of an object's class": (BY_OBJECT, "B().all()"),
+    "inspect.getmro": (f"import inspect\n{TWO}", "[c.__name__ for c in inspect.getmro(B)]"),
+    "__bases__": (TWO, "[c.sets for c in B.__bases__]"),
+    "attributes that are no functions": (
+        FUNCTION,
+        "{k: v for k, v in vars(A).items() if not k.startswith('_') and (not callable(v))}",
+    ),
+    "the default of a field": (FIELD, "vars(A).get('tp')"),
+}
 
-class A:
-    sets = {'a': 1}
-
-class B(A):
-    sets = {'b': 2}
-
-def recipe():
-    return sized([c.__name__ for c in inspect.getmro(B)])
-""",
-    "__bases__": """\
-from config import sized
-class A:
-    sets = {'a': 1}
-
-class B(A):
-    sets = {**A.sets, 'b': 2}
-
-def recipe():
-    return sized([c.sets for c in B.__bases__])
-""",
-    "attributes that are no functions": """\
-from config import sized
-class A:
-    tp = 2
-    pp = 3
-
-    def f(self):
-        pass
-
-def recipe():
-    return sized({k: v for k, v in vars(A).items() if not k.startswith('_') and (not callable(v))})
-""",
-    "the default of a field": """\
-from config import sized
-from dataclasses import dataclass
-
-@dataclass
-class A:
-    tp: int = 2
-
-def recipe():
-    return sized(vars(A).get('tp'))
-""",
-    "object is one of them": """\
-from config import sized
-class A:
-    sets = {'a': 1}
-
-def recipe():
-    return sized([c.__name__ for c in A.__mro__ if c is not object])
-""",
-    "an element of the order": """\
-from config import sized
-class A:
-    sets = {'a': 1}
-
-class B(A):
-    pass
-
-def recipe():
-    return sized(B.__mro__[1].sets)
-""",
-    "the length of the order": """\
-from config import sized
-class A:
-    pass
-
-class B(A):
-    pass
-
-def recipe():
-    return sized(len(B.__mro__))
-""",
+LOOPS = {
+    "the attributes of each class in the order": "for k in reversed(B.__mro__): out.update(vars(k).get('sets', {}))",
+    "__dict__ of each": "for k in reversed(B.__mro__): out |= k.__dict__.get('sets', {})",
+    "an attribute that object lacks": "for k in reversed(B.__mro__): out.update(getattr(k, 'sets', {}))",
+    "mro() is a list": "for k in B.mro(): out.update(vars(k).get('sets', {}))",
 }
 
 
-@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
-def test_a_class_shows_of_itself_what_python_shows(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def checked(classes: str, body: str) -> None:
+    agrees({"main.py": f"from config import sized\n{classes}\ndef recipe():\n{indent(dedent(body), '    ')}\n"})
+
+
+@pytest.mark.parametrize(("classes", "value"), VALUES.values(), ids=VALUES.keys())
+def test_a_class_shows_of_itself_what_python_shows(
+    classes: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    agrees({"main.py": text})
+    checked(classes, f"return sized({value})")
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS.keys())
+def test_a_loop_over_the_order_collects_what_python_collects(
+    loop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    checked(TWO, f"out = {{}}\n{loop}\nreturn sized(out)")

@@ -9,24 +9,7 @@ import pytest
 from mfsdp_lint.core.values import Known, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
-
-CONFIG = """\
-from dataclasses import dataclass, field
-
-
-@dataclass
-class DDP:
-    bucket_size: int = 0
-
-
-@dataclass
-class ConfigContainer:
-    ddp: DDP = field(default_factory=DDP)
-
-
-def sized(size):
-    return ConfigContainer(ddp=DDP(bucket_size=size))
-"""
+from tests.readers.python.several_files import CONFIG
 
 FIND = """\
 import importlib
