@@ -360,3 +360,8 @@ def test_the_newest_release_that_has_every_flag_of_the_scripts(
     script: str, core: str, reason: str, project: Project
 ) -> None:
     assert [(target.core, target.reason) for target in project({"run.sh": script}).targets] == [(core, reason)]
+
+
+def test_the_set_up_of_a_launch_counts_wherever_the_launch_is(project: Project) -> None:
+    found = project({"tasks/llama/sky.sh": "pip install megatron-core==0.18.2\ntorchrun pretrain_gpt.py\n"})
+    assert [(each.core, each.reason) for each in found.targets] == [("0.18.2", "tasks/llama/sky.sh:1")]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.cli import main
-from mfsdp_lint.inputs.detect.declared import ProjectFolders, in_images, project_folders
+from mfsdp_lint.inputs.detect.declared import ProjectFolders, in_set_up, project_folders
 from mfsdp_lint.inputs.detect.present import PROBES, declared, in_tree
 
 SAYS = "MAJOR = 0\nMINOR = {}\nPATCH = {}\nPRE_RELEASE = '{}'\n"
@@ -161,7 +161,7 @@ def test_a_file_that_declares_no_version_says_nothing(text: str) -> None:
 def test_a_container_says_what_is_in_it(tmp_path: Path, name: str, text: str, bridge: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(text, encoding="utf-8")
-    (found,) = in_images(ProjectFolders((str(tmp_path),)))
+    (found,) = in_set_up(ProjectFolders((str(tmp_path),)))
     assert (found.place, found.bridge) == (f"{tmp_path / name}:{text.count(chr(10))}", bridge)
 
 
@@ -178,10 +178,54 @@ def test_a_container_says_what_is_in_it(tmp_path: Path, name: str, text: str, br
 )
 def test_a_container_that_the_table_does_not_know_says_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "Dockerfile").write_text(text, encoding="utf-8")
-    assert list(in_images(ProjectFolders((str(tmp_path),)))) == []
+    assert list(in_set_up(ProjectFolders((str(tmp_path),)))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "core"),
+    [
+        ("Dockerfile", "FROM python:3.12\nRUN pip install --no-deps megatron-core==0.18.2\n", "0.18.2"),
+        ("images/Dockerfile", 'RUN apt-get update && \\\n    uv pip install "megatron-core[dev]==0.17.1"\n', "0.17.1"),
+        ("Dockerfile", "ARG CORE=0.17.1\nRUN pip install megatron-core==${CORE}\n", "0.17.1"),
+        ("setup.sh", "pip install megatron_core==${MCORE:-0.16.1}\n", "0.16.1"),
+        (
+            "setup.sh",
+            "git clone --depth 1 -b core_v0.19.0 https://github.com/NVIDIA/Megatron-LM.git /opt/lm\n",
+            "0.19.0",
+        ),
+        (
+            "setup.sh",
+            "git clone git@github.com:NVIDIA/Megatron-LM\ncd Megatron-LM && git checkout core_v0.18.2\n",
+            "0.18.2",
+        ),
+        ("setup.sh", "pip install git+https://github.com/NVIDIA/Megatron-LM.git@core_v0.15.3\n", "0.15.3"),
+        ("Dockerfile", "FROM nvcr.io/nvidia/nemo:26.02\nRUN pip install megatron-core==0.18.2\n", "0.18.2"),
+        ("setup.sh", "pip install megatron-core==0.16.1\npip install megatron-core==0.17.1\n", "0.16.1 | 0.17.1"),
+    ],
+)
+def test_a_script_or_a_dockerfile_says_what_it_installs(tmp_path: Path, name: str, text: str, core: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert [found.core for found in in_set_up(ProjectFolders((str(tmp_path),))) if found.core] == [core]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# pip install megatron-core==0.16.1\n",
+        'echo "this needs megatron-core==0.16.1"\n',
+        "pip install megatron-core==$1\n",
+        "git clone https://github.com/NVIDIA/Megatron-LM\n",
+        "git clone -b core_v0.18.2 https://github.com/somebody/other\n",
+        "CORE=0.16.1\nCORE=0.17.1\npip install megatron-core==$CORE\n",
+    ],
+)
+def test_what_is_not_surely_installed_says_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "setup.sh").write_text(text, encoding="utf-8")
+    assert list(in_set_up(ProjectFolders((str(tmp_path),)))) == []
 
 
 def test_transformer_engine_and_torch_come_from_the_container_too(tmp_path: Path) -> None:
     (tmp_path / "Dockerfile").write_text("FROM nvcr.io/nvidia/nemo:26.02\n", encoding="utf-8")
-    (found,) = in_images(ProjectFolders((str(tmp_path),)))
+    (found,) = in_set_up(ProjectFolders((str(tmp_path),)))
     assert (found.core, found.te, found.torch) == ("0.16.0", "2.12", "2.10.0a0")

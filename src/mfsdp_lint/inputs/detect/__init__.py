@@ -11,10 +11,11 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.detect.declared import (
     NamedVersions,
     ProjectFolders,
-    in_images,
     in_locks,
     in_requirements,
+    in_set_up,
     project_folders,
+    set_up_by,
 )
 from mfsdp_lint.inputs.detect.present import in_flags, in_site_packages, in_submodules, in_tree, in_use, source_of
 from mfsdp_lint.inputs.options import Options
@@ -36,7 +37,7 @@ KINDS: tuple[Callable[[ProjectFolders], Iterator[NamedVersions]], ...] = (
     in_locks,
     in_requirements,
     in_submodules,
-    in_images,
+    in_set_up,
     in_site_packages,
 )
 ASKED = 0
@@ -87,7 +88,7 @@ class _Component:
 
 def detect(paths: Sequence[str], options: Options, files: Iterable[str] = (), scripts: Iterable[str] = ()) -> Detected:
     """Find the versions for these paths: as the options say, else as the project does; `files` are its Python files,
-    and `scripts` those that start others.
+    and `scripts` all others.
 
     Raises UnknownVersion for an option that is no known version; an unknown version that the project names is a
     remark.
@@ -160,13 +161,16 @@ def _everything(
     """Yield the versions that every place names; what is used is asked only where the version is not known by then."""
     for step, kind in enumerate(KINDS, 1):
         yield from ((step, found) for found in kind(looked))
+    scripts = tuple(scripts)
+    if not (bridge.versions or core.versions):
+        yield from ((len(KINDS) + 1, found) for found in set_up_by(looked, scripts))
     if (len(bridge.versions) > 1 and bridge.step != ASKED) or not (bridge.versions or core.versions):
         found = in_use(looked, files)
         # That the newest release on the index would do says nothing that is not assumed anyway.
         if found and (bridge.versions or DEFAULT_TARGET.bridge not in MEGATRON_BRIDGE.versions(found.bridge or "")):
-            yield len(KINDS) + 1, found
+            yield len(KINDS) + 2, found
     if not (bridge.versions or core.versions) and (found := in_flags(looked, scripts, DEFAULT_TARGET.core)):
-        yield len(KINDS) + 2, found
+        yield len(KINDS) + 3, found
 
 
 def _targets(bridge: _Known, core: _Known) -> tuple[Target, ...]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 
-from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import is_project
 from mfsdp_lint.megatron.versions import HEAD
@@ -113,6 +114,9 @@ def _next(parts: list[str]) -> str:
     return ".".join([*parts[:-1], str(int((last and last[0]) or 0) + 1)])
 
 
+MOST_FOLDERS = 200
+"""Folders in one folder that are looked into."""
+
 LARGEST = 16 * 1024 * 1024
 """Bytes. A lock file of a large project has two million; what is larger than this is something else."""
 
@@ -121,7 +125,7 @@ LARGEST = 16 * 1024 * 1024
 class ProjectFolders:
     """The folders to look into, nearest first, and what was seen there. `search_path` are the options' folders.
 
-    Only these folders are listed, never what is below them, and each only once.
+    Only these folders are listed, and where it is asked for those in them, each only once.
     """
 
     folders: tuple[str, ...]
@@ -129,13 +133,18 @@ class ProjectFolders:
     remarks: list[str] = field(default_factory=list)
     _listed: dict[str, disk.Listing] = field(default_factory=dict)
 
-    def files(self, *patterns: str, below: Sequence[str] = ("",)) -> Iterator[str]:
-        """Yield the files of these names in every folder (or its subfolders `below`), by folder, pattern and name."""
+    def files(self, *patterns: str, below: bool = False) -> Iterator[str]:
+        """Yield the files of these names in every folder, and in those in it (`below`), by folder, pattern and name."""
         for folder in self.folders:
-            for inner in below:
-                where = os.path.join(folder, inner) if inner else folder
+            for where in (folder, *(self._inside(folder) if below else ())):
                 for pattern in patterns:
                     yield from (join(where, name) for name in self.names(where, pattern))
+
+    def _inside(self, folder: str) -> Iterator[str]:
+        """Yield the folders in a folder, none of them hidden or elsewhere; as many as a project has."""
+        with suppress(OSError):
+            inside = (each for each in disk.entries(folder) if each.kind == "folder" and not each.is_link)
+            yield from (join(folder, each.name) for each in islice(inside, MOST_FOLDERS) if each.name[:1] != ".")
 
     def names(self, folder: str, pattern: str) -> list[str]:
         """Return the names in a folder that match a shell pattern, sorted; none where it cannot be listed."""
@@ -340,26 +349,94 @@ def _requirements(place: str, line: str) -> Iterator[NamedVersions]:
 
 DOCKERFILES = ("Dockerfile*", "*.Dockerfile", "Containerfile*", "docker-compose*.y*ml", "compose*.y*ml", "values*.y*ml")
 SCRIPTS = ("*.sh", "*.sbatch", "*.slurm", "*.sub")
-FOLDERS = ("", "docker", "scripts", "launch", "slurm")
-MOST_IMAGE_FILES = 200
-"""Files looked into."""
+MOST_SET_UP_FILES = 200
+"""Files looked into, in the folders of a project and those in them."""
 
 # `nvcr.io/nvidia/nemo:25.11`, pyxis' `nvcr.io#nvidia/nemo:25.11`, and enroot's `nvidia+nemo+25.11.sqsh`.
 _IMAGE = re.compile(r"nvidia[/+](nemo|pytorch)[:+](\d\d\.\d\d(?:\.\d\d)?)(?P<suffix>[\w.-]*)")
 
 
-def in_images(places: ProjectFolders) -> Iterator[NamedVersions]:
-    """Yield the versions in the images that are named, as far as the table knows them."""
-    for path in islice(places.files(*DOCKERFILES, *SCRIPTS, below=FOLDERS), MOST_IMAGE_FILES):
-        text = places.text(path)
-        if "nvidia" not in text:
-            continue
+def in_set_up(places: ProjectFolders) -> Iterator[NamedVersions]:
+    """Yield the versions that Dockerfiles and scripts install, then those in the images that they name."""
+    files = places.files(*DOCKERFILES, *SCRIPTS, below=True)
+    yield from set_up_by(places, islice(files, MOST_SET_UP_FILES))
+
+
+def set_up_by(places: ProjectFolders, paths: Iterable[str]) -> Iterator[NamedVersions]:
+    """Yield the versions that these files install, then those in the images that they name.
+
+    Where they install several versions of a package, any of these is meant.
+    """
+    texts = [(path, _with_values(text)) for path in paths if _TELLING.search(text := places.text(path))]
+    installed = [found for path, text in texts for found in _installed(path, text)]
+    for package in ("bridge", "core"):
+        by_version = {version: found for found in reversed(installed) if (version := getattr(found, package))}
+        if by_version:
+            where = dict.fromkeys(found.place for found in reversed(by_version.values()))
+            yield NamedVersions(", ".join(where), **{package: " | ".join(reversed(by_version))})
+    yield from (found for found in installed if not (found.bridge or found.core))
+    megatron = any(found.bridge or found.core for found in installed)
+    for path, text in texts:
         for number, line in enumerate(text.splitlines(), 1):
-            if re.match(r"\s*#(?!SBATCH)", line):
-                continue
-            for match in _IMAGE.finditer(line):
+            for match in () if _COMMENT.match(line) else _IMAGE.finditer(line):
                 if found := _in_image(f"{path}:{number}", match):
-                    yield found
+                    # What is installed into an image counts.
+                    yield replace(found, bridge=None, core=None) if megatron else found
+
+
+_TELLING = re.compile(r"nvidia|megatron", re.IGNORECASE)
+_COMMENT = re.compile(r"\s*#(?!SBATCH)")
+_MESSAGE = re.compile(r"\s*[-@]?\s*(?:echo|printf|die|log|error|usage)\b")
+_NAMED_VALUE = re.compile(
+    r"""^\s*(?:-\s+)?(?:ARG|ENV|export|readonly)?\s*(\w+)\s*[=:]\s*["']?([\w.+-]+)["']?\s*$""", re.M
+)
+_USE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?-([\w.+-]*))?\})")
+_CLONE = re.compile(r"\bgit\s+(?:-\S+\s+)*clone\b[^;&|]*?megatron-(?:bridge|lm)\b[^;&|]*", re.IGNORECASE)
+_BRANCH = re.compile(r"\s(?:-b|--branch|--revision)[\s=]\s*[\"']?([\w./-]+)")
+_CHECKOUT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(?:checkout|switch|reset)\s+(?:-\S+\s+)*[\"']?([\w./-]+)")
+
+
+def _with_values(text: str) -> str:
+    """Put the values of variables into a text, of those that it gives one value, and defaults of the others."""
+    values: dict[str, set[str]] = {}
+    for match in _NAMED_VALUE.finditer(text):
+        values.setdefault(match[1], set()).add(match[2])
+
+    def value(match: re.Match[str]) -> str:
+        known = values.get(match[1] or match[2], {match[3]} if match[3] else set())
+        return next(iter(known)) if len(known) == 1 else match[0]
+
+    return _USE.sub(value, text)
+
+
+def _installed(path: str, text: str) -> Iterator[NamedVersions]:
+    """Yield the versions that a Dockerfile or a script installs: packages, and checkouts of git."""
+    cloned = ""
+    for number, line in _commands(text):
+        place = f"{path}:{number}"
+        for piece in () if _COMMENT.match(line) else re.split(r"&&|\|\|?|;", re.sub(r"\s#.*$", "", line)):
+            if _MESSAGE.match(piece):
+                continue
+            if clone := _CLONE.search(piece):
+                branch, cloned = _BRANCH.search(clone[0]), clone[0]
+                found = branch and from_revision(place, cloned, branch[1])
+            else:
+                revision = _CHECKOUT.search(piece) if cloned else None
+                found = revision and from_revision(place, cloned, revision[1])
+            yield from (found,) if found else _requirements(place, piece.strip())
+
+
+def _commands(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text with their numbers; a line that a backslash continues is one with those behind it."""
+    begun, pieces = 0, list[str]()
+    for number, line in enumerate(text.splitlines(), 1):
+        begun = begun if pieces else number
+        pieces.append(line.removesuffix("\\"))
+        if not line.endswith("\\"):
+            yield begun, " ".join(pieces)
+            pieces = []
+    if pieces:
+        yield begun, " ".join(pieces)
 
 
 def _in_image(place: str, match: re.Match[str]) -> NamedVersions | None:
