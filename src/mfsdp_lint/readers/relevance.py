@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.imports import STDLIB, Import, ModuleSearch, imports_in, relative_target
+from mfsdp_lint.inputs.imports import STDLIB, Import, ModuleSearch, imports_in, imports_of, relative_target
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 
 Words = Callable[[str], bool]
@@ -130,7 +130,7 @@ class Relevance:
         """Return the files at hand that a file may import."""
         if path not in self.imports:
             text = self._text(path) or ""
-            found = (target for each in imports_in(text) for target in self._targets(each, path))
+            found = (target for each in imports_of(text) for target in self._targets(each, path))
             self.imports[path] = tuple(dict.fromkeys(found))
         return self.imports[path]
 
