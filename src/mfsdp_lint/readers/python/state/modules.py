@@ -461,6 +461,7 @@ class Programs:
         self.is_upstream = is_upstream
         self._run_by = finder.relevance.run_by.setdefault(without, {})
         self._programs = finder.relevance.programs.setdefault(without, {})
+        self._outlined: dict[str, _Outline] = finder.relevance.outlines.setdefault(without, {})
         self._outlines: dict[str, _Outline] = {}
         self._orders: dict[str, tuple[str, ...]] = {}
         self._mentioned: dict[str, tuple[str, ...]] = {}
@@ -590,7 +591,10 @@ class Programs:
     def _outline(self, path: str) -> _Outline:
         if path not in self._outlines:
             text = self.finder.sources.text_or_none(path)
-            self._outlines[path] = _Outline((), False) if text is None else self._read(path, text)
+            known = {} if self.finder.has_roots_for(folder_of(path)) else self._outlined
+            if path not in known:
+                known[path] = _Outline((), False) if text is None else self._read(path, text)
+            self._outlines[path] = known[path]
         return self._outlines[path]
 
     def _read(self, path: str, text: str) -> _Outline:

@@ -39,6 +39,20 @@ def nodes_in(*trees: ast.AST, without: tuple[type[ast.AST], ...] = (), saying: s
     return found
 
 
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes right below a node, as `ast.iter_child_nodes` does, but for the contexts of names."""
+    if type(node) in _LEAVES:
+        return []
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += [each for each in value if isinstance(each, ast.AST)]
+        elif type(value) not in _NO_NODES and name != "ctx" and isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
 def functions_in(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Yield the functions in a piece of code, and the functions in these; lambdas are none."""
     pending: list[ast.AST] = [tree]
