@@ -340,13 +340,20 @@ def _of_stdin(path: str, text: str) -> ParsedArguments:
 
 
 def read(
-    question: Question, sources: Sources, *, tracing: bool = False, before: Read | None = None, switches: bool = True
+    question: Question,
+    sources: Sources,
+    *,
+    tracing: bool = False,
+    before: Read | None = None,
+    switches: bool = True,
+    relevance: Relevance | None = None,
 ) -> Read:
     """Read the recipes of all files and addresses, as they are under the overrides.
 
     With `switches`, also evaluate them under the variables of the environment that turn FSDP on. With `tracing`,
     origins know the calls that led to them, which takes longer. `before` is the reading of the same question for other
-    texts: recipes that do not depend on the changed texts are taken over.
+    texts: recipes that do not depend on the changed texts are taken over. `relevance` is that of another reading of
+    these sources.
     """
     recipes: list[Recipe] = []
     problems: list[Problem] = []
@@ -355,7 +362,7 @@ def read(
     memories: dict[str, object] = {}
     unfollowed: list[Unfollowed] = []
     faults = Faults()
-    relevance = Relevance(sources, question.search_path)
+    relevance = relevance or Relevance(sources, question.search_path)
     for reader in registry.READERS:
         kind = reader.type.name
         asked = _of_kind(kind, question, sources, relevance, tracing)
@@ -373,7 +380,8 @@ def read(
     def again(given: SettingOverride, paths: frozenset[str]) -> Sequence[Recipe]:
         key = given.path, repr(given.value)
         earlier = None if before is None else before.trials.get(key)
-        trials[key] = read(_given(question, given, paths), sources, tracing=tracing, before=earlier, switches=False)
+        trial = _given(question, given, paths)
+        trials[key] = read(trial, sources, tracing=tracing, before=earlier, switches=False, relevance=relevance)
         return trials[key].recipes
 
     def under_overrides(paths: Collection[str]) -> tuple[list[Recipe], Sequence[str]]:

@@ -202,7 +202,8 @@ class Listing:
 
     def __contains__(self, name: str) -> bool:
         found = name in self._names
-        _keep("holds", self._folder, str(found), name, by=self._by)
+        if _record is not None:
+            _keep("holds", self._folder, str(found), name, by=self._by)
         return found
 
     def matching(self, pattern: str) -> list[str]:
@@ -280,13 +281,15 @@ def mode(path: str) -> int:
 
     Raises OSError, and ValueError for an impossible path.
     """
+    if _record is None:
+        return stat.S_IFMT(os.stat(path).st_mode)
     by = _vouching(*os.path.split(path))
     try:
         found = stat.S_IFMT(os.stat(path).st_mode)
     except (OSError, ValueError) as error:
         _keep("mode", path, _failure(error), by=_vouches_for_absence(path, error))
         raise
-    _keep("mode", path, str(found), by=_NOTHING if _record is None or os.path.islink(path) else by)
+    _keep("mode", path, str(found), by=_NOTHING if os.path.islink(path) else by)
     return found
 
 
@@ -302,6 +305,8 @@ def size(path: str) -> int:
 
 def is_link(path: str) -> bool:
     """Tell whether a path is a link itself."""
+    if _record is None:
+        return os.path.islink(path)
     by = _vouching(*os.path.split(path))
     found = os.path.islink(path)
     _keep("is_link", path, str(found), by=by)
@@ -352,6 +357,8 @@ def _vouching(folder: str, name: str = "_") -> str:
 
 def _vouches_for_absence(path: str, error: OSError | ValueError) -> str:
     """Return the path whose stamp vouches for a failure to find a path."""
+    if _record is None:
+        return _NOTHING
     is_absent = isinstance(error, FileNotFoundError) and not os.path.lexists(path)
     return _vouching(*os.path.split(path)) if is_absent else _NOTHING
 

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
@@ -51,6 +52,12 @@ class Import:
     words: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=8192)
+def imports_of(text: str) -> tuple[Import, ...]:
+    """Return the imports in the text of a file that is read anyway: a run asks for them several times."""
+    return tuple(imports_in(text))
+
+
 def imports_in(text: str) -> Iterator[Import]:
     """Yield the imports in a text, in their order."""
     for found in _statements(text):
@@ -81,6 +88,9 @@ def _statements(text: str) -> Iterator[re.Match[str]]:
         yield found
         end = found.end()
 
+
+folder_of = lru_cache(maxsize=65536)(os.path.dirname)
+"""`os.path.dirname`, of which a search asks many times for the same files."""
 
 STDLIB = sys.stdlib_module_names
 SOURCE_FOLDERS = ("", "src")
@@ -123,24 +133,36 @@ class ModuleSearch:
         self._tops: dict[tuple[str, str], tuple[str, ...]] = {} if like is None else like._tops
         self._found: dict[tuple[str, str], str | None] = {} if like is None else like._found
         self._entries: dict[str, disk.Listing] = {} if like is None else like._entries
+        self._in_roots: dict[tuple[str, str], str | None] = {} if like is None else like._in_roots
 
     @property
     def has_own_roots(self) -> bool:
         """Tell whether roots were added for the files of some folders."""
         return any(self._added.values())
 
+    def has_roots_for(self, folder: str) -> bool:
+        """Tell whether roots were added for the files of this folder."""
+        return bool(self._added.get(folder))
+
     def find(self, name: str, importer: str) -> str | None:
         """Find the file of a dotted module name (a package's `__init__.py`)."""
-        return self.find_from(os.path.dirname(importer), name)
+        return self.find_from(folder_of(importer), name)
 
     def find_from(self, folder: str, name: str) -> str | None:
         """Find the file of a module for the files of a folder."""
         key = (folder, name)
         if key not in self._found:
-            parts = name.split(".")
-            roots = () if parts[0] in STDLIB else self.roots_with(parts[0], folder)
-            self._found[key] = next((path for root in roots if (path := self.in_root(root, parts))), None)
+            top = name.partition(".")[0]
+            roots = () if top in STDLIB else self.roots_with(top, folder)
+            self._found[key] = next((path for root in roots if (path := self._named_in_root(root, name))), None)
         return self._found[key]
+
+    def _named_in_root(self, root: str, name: str) -> str | None:
+        """Return the file of a dotted name in a root; the folders of a package share their roots."""
+        key = (root, name)
+        if key not in self._in_roots:
+            self._in_roots[key] = self.in_root(root, name.split("."))
+        return self._in_roots[key]
 
     def roots_with(self, top: str, folder: str) -> tuple[str, ...]:
         """Return the roots that have a top-level package or module of that name."""

@@ -146,13 +146,19 @@ def _environment(said: str) -> str:
     return f"import os; os.environ[{variable['name']!r}] = {value}"
 
 
+@lru_cache(maxsize=4)
+def parsed(text: str) -> ast.Module | None:
+    """Return the tree of a text; None where it is no Python of the version that runs the tool."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+@lru_cache(maxsize=1024)
 def parses(text: str) -> bool:
     """Tell whether a text is Python of the version that runs the tool."""
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    return parsed(text) is not None
 
 
 def _is_open(text: str) -> bool:

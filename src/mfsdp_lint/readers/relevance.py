@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.imports import STDLIB, Import, ModuleSearch, closure, imports_in, relative_target
+from mfsdp_lint.inputs.imports import STDLIB, Import, ModuleSearch, closure, imports_in, imports_of, relative_target
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 
 Words = Callable[[str], bool]
@@ -83,8 +84,8 @@ class Relevance:
 
     `imports` are the files that each file may import, `run_by` those of them that importing may run (as the evaluator
     finds them, see state/modules.py), `programs` the files that each leads to by these, with the keys of their texts,
-    and `defined` the names of the functions in each. `next_step` is for each file that reaches one with such words the
-    import that leads there: None for a file that has them itself.
+    `outlines` what the top level of each does, and `defined` the names of the functions in each. `next_step` is for
+    each file that reaches one with such words the import that leads there: None for a file that has them itself.
     """
 
     def __init__(self, sources: Sources, search_path: Sequence[str] = ()) -> None:
@@ -93,6 +94,7 @@ class Relevance:
         self.imports: dict[str, tuple[str, ...]] = {}
         self.run_by: dict[object, dict[str, tuple[str, ...]]] = {}
         self.programs: dict[object, dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {}
+        self.outlines: dict[object, dict[str, Any]] = {}
         self.defined: dict[str, frozenset[str]] = {}
         self.next_step: dict[Words, dict[str, str | None]] = {}
         self._nowhere: dict[Words, set[str]] = {}
@@ -133,7 +135,7 @@ class Relevance:
         """Return the files at hand that a file may import."""
         if path not in self.imports:
             text = self._text(path) or ""
-            found = (target for each in imports_in(text) for target in self._targets(each, path))
+            found = (target for each in imports_of(text) for target in self._targets(each, path))
             self.imports[path] = tuple(dict.fromkeys(found))
         return self.imports[path]
 

@@ -57,6 +57,22 @@ def shipped(bridge: str) -> Snapshot | None:
         return None
 
 
+@lru_cache(maxsize=8)
+def _packages(snapshot: Snapshot) -> dict[str, list[str]]:
+    """Return the modules right below each package of a snapshot."""
+    found: dict[str, list[str]] = {}
+    seen = set()
+    for full in snapshot.modules():
+        parts = full.split(".")
+        for depth in range(len(parts) - 1, 0, -1):
+            inner = ".".join(parts[: depth + 1])
+            if inner in seen:
+                break
+            seen.add(inner)
+            found.setdefault(".".join(parts[:depth]), []).append(parts[depth])
+    return found
+
+
 class SnapshotKnowledge(Knowledge[Interpreter]):
     """The modules of a snapshot, for one evaluation.
 
@@ -73,7 +89,6 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
         self._also = also
         self._modules: dict[str, Module] = {}
         self._origins: dict[int, Origin] = {}
-        self._packages: dict[str, list[str]] | None = None
         self._reach: dict[str, Set[str]] = {}
 
     # -- what the evaluator asks --------------------------------------------------------------------------------------
@@ -179,18 +194,7 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
     # -- modules ------------------------------------------------------------------------------------------------------
 
     def _submodules(self, name: str) -> list[str]:
-        if self._packages is None:
-            self._packages = {}
-            seen = set()
-            for full in self.snapshot.modules() if self.snapshot is not None else ():
-                parts = full.split(".")
-                for depth in range(len(parts) - 1, 0, -1):
-                    inner = ".".join(parts[: depth + 1])
-                    if inner in seen:
-                        break
-                    seen.add(inner)
-                    self._packages.setdefault(".".join(parts[:depth]), []).append(parts[depth])
-        return self._packages.get(name, [])
+        return [] if self.snapshot is None else _packages(self.snapshot).get(name, [])
 
     def _make_module(self, interp: Interpreter, name: str, names: Sequence[str], parts: Sequence[str]) -> Module:
         module = Module(name.replace(".", "/") + ".py", name, ast.Module([], []))

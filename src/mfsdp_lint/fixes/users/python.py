@@ -15,7 +15,7 @@ from mfsdp_lint.fixes.judged import FixRequest
 from mfsdp_lint.fixes.statements import blocks
 from mfsdp_lint.inputs.dependents import uncommented
 from mfsdp_lint.inputs.imports import imports_in
-from mfsdp_lint.inputs.notebooks import parses
+from mfsdp_lint.inputs.notebooks import parsed, parses
 from mfsdp_lint.readers.registry import kind_of
 
 if TYPE_CHECKING:
@@ -38,9 +38,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     path, text = edit.span.path, users.texts(edit.span.path)
     if _IMPORT.fullmatch(edit.text):
         return ""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if (tree := parsed(text)) is None:
         return ""
     place = _place(tree, edit)
     module = _module(path)
@@ -83,7 +81,8 @@ class _ComparedCode:
 
     def outside(self, path: str, text: str, names: Collection[str], edit: Edit | None = None) -> str:
         """Return "PATH uses NAME" where a Python file names one of these elsewhere than in what is compared."""
-        tree = ast.parse(text)
+        tree = parsed(text)
+        assert tree is not None  # who asks has seen that it is Python
         for name in names:
             word = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, (name, *_aliases(tree, name))))})(?!\w)")
             for line, said in enumerate(uncommented(text).splitlines(), 1):

@@ -266,8 +266,14 @@ class _PlacedCommand:
             if path.endswith(_DATA):
                 found += [(path, lines, match.start()) for match in word.finditer(lines.text)]
                 continue
+            at = lines.text.find(said)
             for start, end in _quoted(lines.text):
-                found += [(path, lines, match.start()) for match in word.finditer(lines.text, start, end)]
+                if at < start:  # (most literals are passed over without the expression)
+                    at = lines.text.find(said, start)
+                if at < 0:
+                    break
+                if at < end:
+                    found += [(path, lines, match.start()) for match in word.finditer(lines.text, start, end)]
         if len(found) != 1:
             return None
         path, lines, at = found[0]
@@ -280,8 +286,10 @@ class _PlacedCommand:
             return None
         short = name.rpartition(".")[2]
         spelled = re.sub(r"[-_]", "[-_]", re.escape(short).replace("\\-", "-"))
+        # (It begins with the name, for which texts are searched faster than for what may be in front of it.)
         pattern = re.compile(
-            rf"(?<![\w-])[\"']?(?:--)?(?P<name>{spelled})[\"']?\s*(?::|=(?!=))\s*(?P<value>\"[^\"]*\"|'[^']*'|[^\s,)}}\]#]+)"
+            rf"(?P<name>{spelled})(?:(?<![\w-]{spelled})|(?<=--{spelled})(?<![\w-]--{spelled}))"
+            r"[\"']?\s*(?::|=(?!=))\s*(?P<value>\"[^\"]*\"|'[^']*'|[^\s,)}\]#]+)"
         )
         spellings = (short, short.replace("-", "_"), short.replace("_", "-"))
         found = [
@@ -438,7 +446,7 @@ def _is_said(written: str, said: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _quoted(text: str) -> Sequence[tuple[int, int]]:
-    """Return where the texts of a program in Python are, without those that only document it."""
+    """Return where the texts of a program in Python are, in their order, without those that only document it."""
     lines = Lines(text)
     try:
         tree = ast.parse(text)
@@ -450,7 +458,7 @@ def _quoted(text: str) -> Sequence[tuple[int, int]]:
         for each in ast.walk(tree)
         if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in documents
     )
-    return [lines.range(lines.of_node("", each)) for each in found]
+    return sorted(lines.range(lines.of_node("", each)) for each in found)
 
 
 def _is_name(key: object) -> TypeGuard[str]:

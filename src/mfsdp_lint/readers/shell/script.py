@@ -295,7 +295,7 @@ class Script:
         self._starts = [0, *accumulate(len(piece.text) for piece in pieces)]
         parsed = readable(_without_documents(self.text))
         data = _NEEDS_BRACES.sub(r"${\1}", parsed).encode("utf-8", "replace")
-        self._offsets = None if len(data) == len(self.text) else list(_offsets(parsed))
+        self._offsets = None if len(data) == len(self.text) else _offsets(parsed)
         self.root: Node = _parser().parse(data).root_node
 
     @classmethod
@@ -429,13 +429,22 @@ _NEEDS_BRACES = re.compile(r"(?<!\\)\$(?:(?<=[\w}/.+@%,:~-]\$)(?=\w+[-./+@%,~])|
 """The grammar takes the second expansion of `$A/$B.x`, and that of `${A:-$_b}`, for words; with braces it does not."""
 
 
-def _offsets(text: str) -> Iterator[int]:
-    """Yield, for every byte of the parsed UTF-8 text, the character of the text that it belongs to; then the end."""
-    braces = Counter(at for found in _NEEDS_BRACES.finditer(text) for at in (found.start(1), found.end()))
-    for number, character in enumerate(text):
-        for _ in range(braces[number] + len(character.encode("utf-8", "replace"))):
-            yield number
-    yield len(text)
+_LONGER = re.compile(r"[^\x00-\x7f]")
+
+
+def _offsets(text: str) -> list[int]:
+    """Return, for every byte of the parsed UTF-8 text, the character of the text that it belongs to; then the end."""
+    further = Counter(at for found in _NEEDS_BRACES.finditer(text) for at in (found.start(1), found.end()))
+    for found in _LONGER.finditer(text):
+        further[found.start()] += len(found[0].encode("utf-8", "replace")) - 1
+    offsets: list[int] = []
+    done = 0
+    for at in sorted(further):
+        offsets += range(done, at)
+        offsets += [at] * further[at]
+        done = at
+    offsets += range(done, len(text) + 1)
+    return offsets
 
 
 def shown(script: Script, node: Node) -> str:

@@ -17,6 +17,7 @@ from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, functions_of, meant, resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import may_launch
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
+from mfsdp_lint.readers.python.state.trees import children
 from mfsdp_lint.readers.python.values.code import calls_to
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -386,7 +387,7 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
         yield here
         if isinstance(here, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
-        pending.extend(ast.iter_child_nodes(here))
+        pending += children(here)
 
 
 @remembered()

@@ -29,7 +29,7 @@ from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.calling import evaluate
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.trees import functions_in, names_in, nodes_in
+from mfsdp_lint.readers.python.state.trees import children, functions_in, names_in, nodes_in
 from mfsdp_lint.readers.python.values.objects import MISSING, ClassObject, Frame, Function, Module, Object, Partial
 
 _NAMES = frozenset(path.rpartition(".")[2] for path in SWITCHES)
@@ -41,7 +41,7 @@ def reaches(interp: Interpreter, function: Function, parameter: str) -> bool:
     """Tell whether a parameter of a function (or a key of its `**kwargs`) may decide an FSDP switch."""
     interp.inspected.add(function)  # its text decides, whether it is called or not
     tracked = _tracked(function.node, _bound_name(function.node.args, parameter))
-    for node in _nodes(function.node):
+    for node in _telling(function.node):
         if _decides(interp, function, node, tracked) or any(_uses(value, tracked) for value in _written(node)):
             return True
         if isinstance(node, ast.Call) and _passed_on(interp, function, node, parameter, tracked):
@@ -82,6 +82,16 @@ def _tracked(node: ast.AST, name: str | None) -> set[str]:
 @lru_cache(maxsize=256)
 def _nodes(function: ast.AST) -> tuple[ast.AST, ...]:
     return tuple(nodes_in(function))
+
+
+@lru_cache(maxsize=256)
+def _telling(function: ast.AST) -> tuple[ast.AST, ...]:
+    """Return the nodes that may tell whether a name decides a switch: conditions, writes of switches, and calls."""
+    return tuple(
+        node
+        for node in _nodes(function)
+        if isinstance(node, ast.Call) or _condition(node) is not None or any(True for _ in _written(node))
+    )
 
 
 @lru_cache(maxsize=256)
@@ -407,7 +417,7 @@ def _may_set_switch(scope: ast.AST) -> bool:
 
 def _within(scope: ast.AST) -> list[ast.AST]:
     """Return the nodes of a function, or of a module's top level, but what is inside of functions and classes there."""
-    return nodes_in(*ast.iter_child_nodes(scope), without=_SCOPES)
+    return nodes_in(*children(scope), without=_SCOPES)
 
 
 @lru_cache(maxsize=4096)

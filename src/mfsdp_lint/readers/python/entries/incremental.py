@@ -265,7 +265,7 @@ def changes_words(old: str, new: str) -> bool:
 def _changed(old: str, new: str) -> tuple[tuple[_Function, _Function], ...] | None:
     """Return the functions whose text or place has changed, as they were and are; None where more than that differs."""
     try:
-        before, after = _Outline(old), _Outline(new)
+        before, after = _outline(old), _outline(new)
     except (SyntaxError, ValueError, RecursionError):
         return None
     if before.around != after.around or len(before.functions) != len(after.functions):
@@ -278,6 +278,12 @@ def _changed(old: str, new: str) -> tuple[tuple[_Function, _Function], ...] | No
             return None
         found.append((was, now))
     return tuple(found)
+
+
+@lru_cache(maxsize=8)
+def _outline(text: str) -> _Outline:
+    """Return the outline of a text; proofs compare one text with many others."""
+    return _Outline(text)
 
 
 class _Outline:
@@ -327,6 +333,7 @@ def _placed(node: ast.AST) -> str:
     return ast.dump(node, include_attributes=True)
 
 
+@lru_cache(maxsize=64)
 def _without_settings(function: _Function) -> str:
     """Dump a function without the settings in it that call nothing: attributes and entries that are assigned, and named
     arguments; and without the numbers that local names are bound to."""

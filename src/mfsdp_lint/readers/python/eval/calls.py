@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
@@ -53,6 +53,10 @@ _HOLDERS = (DictObject, ListObject, Instance, ConfigTree)
 """Kinds of values that know who wrote their parts."""
 
 
+_call: Callable[[type[Call], tuple[Any, ...]], Call] = tuple.__new__
+"""Makes the commonest record without the checks of `Call(…)`."""
+
+
 def evaluate_call(interp: Interpreter, node: ast.Call, frame: Frame) -> Object:
     """Return the value of a call. Raises Raised where the program would."""
     owner, function = _called(interp, node.func, frame)
@@ -86,7 +90,7 @@ def evaluate_call(interp: Interpreter, node: ast.Call, frame: Frame) -> Object:
     if type(function) is Unknown:
         _forget_owner(interp, owner, node, frame)
     try:
-        result = invoke(interp, function, Call(arguments, keywords, node, frame, focus))
+        result = CALLERS[type(function)](interp, function, _call(Call, (arguments, keywords, node, frame, focus)))
     except Raised as error:
         if type(error) is RefusedCall and error.node is None:
             error.spread, error.by_option = any(each.arg is None for each in node.keywords), by_option

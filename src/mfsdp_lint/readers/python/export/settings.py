@@ -106,21 +106,27 @@ def _is_meant(
 
 def _is_read(interp: Interpreter, program: Callable[[], Sequence[str]], name: str) -> bool:
     """Tell whether a file of a program reads an attribute of this name, as far as its text tells."""
-    known = _readers(interp, name)
-    for path in program():
-        if path not in known:
-            text = interp.finder.sources.text_or_none(path)
-            known[path] = text is not None and reads(text, name)
-        if known[path]:
-            return True
-    return False
+    by_file, by_program = _readers(interp, name)
+    files = program()
+    # (The interpreter keeps the files of a program, so that their id stays their own.)
+    found = by_program.get(id(files))
+    if found is None:
+        found = by_program[id(files)] = any(_reads_name(interp, path, name, by_file) for path in files)
+    return found
+
+
+def _reads_name(interp: Interpreter, path: str, name: str, known: dict[str, bool]) -> bool:
+    if path not in known:
+        text = interp.finder.sources.text_or_none(path)
+        known[path] = text is not None and reads(text, name)
+    return known[path]
 
 
 @remembered()
-def _readers(interp: Interpreter, name: str) -> dict[str, bool]:
-    """Return the files that were asked whether they read a name, with the answers."""
+def _readers(interp: Interpreter, name: str) -> tuple[dict[str, bool], dict[int, bool]]:
+    """Return the files, and the programs, that were asked whether they read a name, with the answers."""
     interp.finder.sources.read_names.add(name)
-    return {}
+    return {}, {}
 
 
 def reads(text: str, name: str) -> bool:

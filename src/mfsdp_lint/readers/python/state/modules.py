@@ -24,7 +24,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import refuse_huge
-from mfsdp_lint.inputs.imports import SOURCE_FOLDERS, STDLIB, Import, ModuleSearch, closure, imports_in, relative_target
+from mfsdp_lint.inputs.imports import (
+    SOURCE_FOLDERS,
+    STDLIB,
+    ModuleSearch,
+    closure,
+    folder_of,
+    imports_of,
+    relative_target,
+)
 from mfsdp_lint.inputs.projects import shown
 from mfsdp_lint.inputs.sources import NOTEBOOK, Sources, Unreadable
 from mfsdp_lint.readers.python.values.objects import Module
@@ -425,9 +433,6 @@ _SETS_VARIABLE = re.compile(
 )
 """Text that may set a variable of the process, or hands `os.environ` on."""
 
-_found_in: dict[str, tuple[str, tuple[Import, ...]]] = {}
-"""The last imports of every file, with the text they are of: a run reads mostly unchanged files several times."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Import:
@@ -464,6 +469,7 @@ class ProgramFiles:
         self.is_upstream = is_upstream
         self._run_by = finder.relevance.run_by.setdefault(without, {})
         self._programs = finder.relevance.programs.setdefault(without, {})
+        self._outlined: dict[str, _ImportOutline] = finder.relevance.outlines.setdefault(without, {})
         self._outlines: dict[str, _ImportOutline] = {}
         self._orders: dict[str, tuple[str, ...]] = {}
         self._mentioned: dict[str, tuple[str, ...]] = {}
@@ -521,9 +527,9 @@ class ProgramFiles:
         return self._mentioned[path]
 
     def _imported_anywhere(self, path: str) -> tuple[str, ...]:
-        known = {} if self.finder.has_own_roots else self._run_by
+        known = {} if self.finder.has_roots_for(folder_of(path)) else self._run_by
         if path not in known:
-            every = _imports_anywhere(path, self.finder.sources.text_or_none(path) or "")
+            every = imports_of(self.finder.sources.text_or_none(path) or "")
             found = (file for each in every for file in self.imported(path, each.level, each.module, each.names))
             known[path] = tuple(dict.fromkeys(found))
         return known[path]
@@ -544,7 +550,7 @@ class ProgramFiles:
         if not level:
             if self.is_upstream(name):
                 return []
-            return self._named(name, os.path.dirname(importer), names)
+            return self._named(name, folder_of(importer), names)
         base = relative_target(importer, level, name)
         places = [base, *(os.path.join(base, each) for each in names)]
         return [path for path in map(self._file, places) if path is not None and path != importer]
@@ -584,7 +590,10 @@ class ProgramFiles:
     def _outline(self, path: str) -> _ImportOutline:
         if path not in self._outlines:
             text = self.finder.sources.text_or_none(path)
-            self._outlines[path] = _ImportOutline((), False) if text is None else self._read(path, text)
+            known = {} if self.finder.has_roots_for(folder_of(path)) else self._outlined
+            if path not in known:
+                known[path] = _ImportOutline((), False) if text is None else self._read(path, text)
+            self._outlines[path] = known[path]
         return self._outlines[path]
 
     def _read(self, path: str, text: str) -> _ImportOutline:
@@ -614,13 +623,6 @@ class ProgramFiles:
             acts = "(" in statement or _WRITES.search(statement) is not None
             may_affect = may_affect or (acts and not others.isdisjoint(_WORD.findall(statement)))
         return _ImportOutline(tuple(reached), may_affect or decorated, classes, _HOOKS.search(text) is not None)
-
-
-def _imports_anywhere(path: str, text: str) -> tuple[Import, ...]:
-    known = _found_in.get(path)
-    if known is None or known[0] != text:
-        known = _found_in[path] = (text, tuple(imports_in(text)))
-    return known[1]
 
 
 def _imports(statement: str) -> Iterator[_Import]:

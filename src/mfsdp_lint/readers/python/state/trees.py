@@ -11,6 +11,12 @@ from mfsdp_lint.readers.python.state.modules import Unread, read_body
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 """The fields of statements in which further statements are."""
 
+_LEAVES = frozenset((ast.Name, ast.Constant))
+"""Most nodes: nothing is below them but the context of a name."""
+
+_NO_NODES = frozenset((int, str, type(None)))
+"""The kinds of most values in a node: its place, and names."""
+
 
 def nodes_in(*trees: ast.AST, without: tuple[type[ast.AST], ...] = (), saying: str = "") -> list[ast.AST]:
     """Return nodes and all that is below them, as `ast.walk` does, but for the contexts of names.
@@ -20,15 +26,30 @@ def nodes_in(*trees: ast.AST, without: tuple[type[ast.AST], ...] = (), saying: s
     """
     found = list(trees)
     for node in found:
-        if isinstance(node, without):
+        kind = type(node)
+        if kind in _LEAVES or isinstance(node, without):
             continue
-        if type(node) is Unread and saying in node.cut.text:
+        if kind is Unread and saying in node.cut.text:
             read_body(node)
         for name, value in vars(node).items():
-            if isinstance(value, list):
+            if type(value) is list:
                 found += [each for each in value if isinstance(each, ast.AST)]
-            elif isinstance(value, ast.AST) and name != "ctx":
+            elif type(value) not in _NO_NODES and name != "ctx" and isinstance(value, ast.AST):
                 found.append(value)
+    return found
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes right below a node, as `ast.iter_child_nodes` does, but for the contexts of names."""
+    if type(node) in _LEAVES:
+        return []
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += [each for each in value if isinstance(each, ast.AST)]
+        elif type(value) not in _NO_NODES and name != "ctx" and isinstance(value, ast.AST):
+            found.append(value)
     return found
 
 
