@@ -90,7 +90,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(cache.VARIABLE)
     texts = {
-        "pyproject.toml": "[project]\nname = 'ours'\n",
+        "pyproject.toml": "[project]\nname = 'ours'\n[tool.mfsdp-lint]\ntarget-bridge = '0.3.1'\n",
         "helper.py": HELPER,
         "first.py": RECIPE.format(helper="shard", name="first"),
         "second.py": RECIPE.format(helper="plain", name="second"),
@@ -170,6 +170,12 @@ def test_the_answer_is_that_of_a_run_without_a_memory(
     assert told("--output-format", shown) == told("--output-format", shown, "--no-cache")
 
 
+@pytest.mark.parametrize("change", [CHANGES[0], CHANGES[6], _added], ids=lambda change: change.__name__.strip("_"))
+def test_where_the_version_is_assumed_it_is_that_too(change: Callable[[Path], None], here: Path, told: Told) -> None:
+    (here / "pyproject.toml").write_text("")
+    test_the_answer_is_that_of_a_run_without_a_memory(change, "concise", here, told)
+
+
 def test_only_what_has_changed_is_evaluated(here: Path, told: Told, evaluated: list[str]) -> None:
     told("--output-format", "concise")
     assert {"first", "second", "train"} <= set(evaluated)
@@ -180,7 +186,7 @@ def test_only_what_has_changed_is_evaluated(here: Path, told: Told, evaluated: l
     evaluated.clear()
     _replaced("helper.py", "train_iters = 10", "train_iters = 11")(here)
     told("--output-format", "concise")
-    assert set(evaluated) == {"plain", "second"}
+    assert set(evaluated) == {"second"}
     evaluated.clear()
     _replaced("launch.sh", "--iters 5", "--iters 6")(here)
     told("--output-format", "concise")
@@ -190,7 +196,7 @@ def test_only_what_has_changed_is_evaluated(here: Path, told: Told, evaluated: l
 def test_a_finding_that_appears_asks_the_others_only_what_they_were_kept_with(
     here: Path, told: Told, evaluated: list[str]
 ) -> None:
-    one_version = ("--output-format", "concise", "--target-bridge", "0.3.1")
+    one_version = ("--output-format", "concise")
     for name in ("first.py", "second.py"):
         _replaced(name, "train.micro_batch_size = 1", "model.seq_length = 4096\n    cfg.dataset.seq_length = 4096")(
             here
