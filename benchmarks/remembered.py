@@ -5,10 +5,11 @@
 A folder of few files is copied as a project; of any other, neighbouring files become one. Without folders it is
 `small_project`: recipes with helpers and defaults, a program, YAML and launch scripts that use each other. Each edit
 changes a constant or a default, drops or doubles a statement, changes a word of YAML or of a script, or adds, deletes,
-renames or shadows a file. After each the whole project is asked for, and then some of its files, as a commit hook does.
-Findings, counts, code that was not followed, problems and remarks have to be those of a run without a cache; with
-`--fixes`, also the proved fixes. Prints every difference, how often an earlier run was used, and how often it had to be
-given up; exits with 1 if anything differs.
+renames or shadows a file. After each the whole project is asked for, then some of its files, as a commit hook does, and
+then one as an editor has it: edited again without being saved, beside others that are open. Findings, counts, code that
+was not followed, problems and remarks have to be those of a run without a cache; with `--fixes`, also the proved fixes.
+Prints every difference, how often an earlier run was used, and how often it had to be given up; exits with 1 if
+anything differs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, suppress
 from os.path import commonpath, relpath
 from pathlib import Path
@@ -84,6 +85,14 @@ def in_words(text: str, chance: random.Random) -> str | None:
     return "".join(lines)
 
 
+def changed_text(path: str, text: str, chance: random.Random) -> str | None:
+    """Change a text in one place; None where that is not possible."""
+    if not path.endswith(".py"):
+        return in_words(text, chance)
+    anywhere = chance.random() < 0.5
+    return structurally(text, chance) if chance.random() < 0.4 else edited(text, chance, anywhere=anywhere)
+
+
 def edit(project: Path, spare: Mapping[Path, str], chance: random.Random) -> str:
     """Edit the project; return the description of the edit, "" for none."""
     files = sorted(path for path in project.rglob("*") if path.suffix in SUFFIXES)
@@ -121,13 +130,7 @@ def edit(project: Path, spare: Mapping[Path, str], chance: random.Random) -> str
                 return ""
             beside.write_text(chance.choice(("", text)))
         case _:
-            if path.suffix == ".py":
-                anywhere = chance.random() < 0.5
-                changed = (
-                    structurally(text, chance) if chance.random() < 0.4 else edited(text, chance, anywhere=anywhere)
-                )
-            else:
-                changed = in_words(text, chance)
+            changed = changed_text(path.name, text, chance)
             if changed is None or changed == text:
                 return ""
             path.write_text(changed)
@@ -135,9 +138,9 @@ def edit(project: Path, spare: Mapping[Path, str], chance: random.Random) -> str
     return f"{kind} {path} {beside}"
 
 
-def told(options: Options) -> dict[str, Any]:
+def told(options: Options, run: Callable[[Options], cache.Outcome] = cache.run) -> dict[str, Any]:
     """Run the linter; return all that the run tells."""
-    found = cache.run(options)
+    found = run(options)
     names = ("findings", "summary", "unfollowed", "problems", "remarks", "recipes")
     return {name: getattr(found, name) for name in names}
 
@@ -181,10 +184,48 @@ def counted(seen: Counter[str]) -> None:
     recall._earlier, cache._recorded = earlier, recorded
 
 
-def compared(asked: Options, seen: Counter[str], where: str) -> None:
+class Editor:
+    """Files that are open in an editor, with their texts, and the memory of the checks of each."""
+
+    def __init__(self) -> None:
+        self.open: dict[str, str] = {}
+        self.memories: dict[str, cache.Memory] = {}
+
+    def ask(self, whole: Options, files: Sequence[str], seen: Counter[str], where: str, chance: random.Random) -> None:
+        """Open, close, edit or save files, and check one of them."""
+        for path in [path for path in self.open if path not in files or chance.random() < 0.2]:
+            self.memories.pop(path, None)
+            del self.open[path]
+        if not self.open or chance.random() < 0.4:
+            path = chance.choice(files)
+            self.open[path] = Path(path).read_text(errors="replace")
+        path = chance.choice(list(self.open))
+        changed = changed_text(path, self.open[path], chance)
+        if changed is not None and chance.random() < 0.8:
+            self.open[path] = changed
+        if chance.random() < 0.3:
+            Path(path).write_text(self.open[path])
+        path = chance.choice(list(self.open))
+        others = tuple((other, text) for other, text in self.open.items() if other != path)
+        asked = replace(whole, paths=(path,), stdin=self.open[path], unsaved=others, cache=False, dependents=False)
+        memory = self.memories.setdefault(path, cache.Memory())
+        for other, each in self.memories.items():
+            if other != path and chance.random() < 0.5:
+                each.sources = None
+        compared(
+            asked,
+            seen,
+            f"{where}, in an editor with {list(self.open)}",
+            lambda options: cache.run_again(options, memory),
+        )
+
+
+def compared(
+    asked: Options, seen: Counter[str], where: str, run: Callable[[Options], cache.Outcome] = cache.run
+) -> None:
     """Ask with and without the memory, and tell what differs."""
     seen["runs"] += 1
-    warm, anew = told(asked), told(replace(asked, cache=False))
+    warm, anew = told(asked, run), told(replace(asked, cache=False))
     for name in warm:
         if warm[name] != anew[name]:
             seen["different"] += 1
@@ -203,6 +244,7 @@ def campaign(arguments: argparse.Namespace, seen: Counter[str]) -> None:
             target = chance.choice([None, "0.3.1", "head"])  # None: findings tell the versions they hold for
             whole = Options(paths=(".",), target_bridge=target, group_by="recipe", show_fixes=arguments.fixes)
             told(whole)
+            editor = Editor()
             for _ in range(EDITS):
                 done = edit(Path(), spare, chance)
                 if not done:
@@ -213,6 +255,7 @@ def campaign(arguments: argparse.Namespace, seen: Counter[str]) -> None:
                 compared(whole, seen, where)
                 if files:
                     compared(replace(whole, paths=tuple(chance.sample(files, min(3, len(files))))), seen, where)
+                    editor.ask(whole, files, seen, where, chance)
         if seen["edits"] >= arguments.edits:
             return
 

@@ -104,6 +104,13 @@ def spend(units: int) -> None:
             raise OverBudget
 
 
+def spend_all() -> None:
+    """End the work that a budget limits, at its next step: somebody waits for something else."""
+    global _left
+    if _left is not None:
+        _left = 0
+
+
 def progress_line() -> Callable[[str], None]:
     """Return a function that shows a line in place of the one before, if there is a terminal; "" takes it away."""
     return (lambda text: terminal.progress(text, _WIDTH)) if sys.stderr.isatty() else (lambda _: None)

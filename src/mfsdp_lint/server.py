@@ -1,6 +1,8 @@
 """The language server: findings, fixes and facts about settings, in an editor. Needs the extra `lsp`.
 
-Answers are given one at a time, beside the loop that reads the editor's next question."""
+Answers are given one at a time, beside the loop that reads the editor's next question. A check takes over what the last
+one of the same document found out, and proves no fix: that is done once an action is asked for at a finding.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ import asyncio
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls import uris
@@ -20,9 +22,9 @@ from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known, Value, describe
+from mfsdp_lint.engine.cache import Memory, run_again
 from mfsdp_lint.engine.ignore import fixed_text, with_comments
 from mfsdp_lint.engine.read import question, read
-from mfsdp_lint.engine.run import run
 from mfsdp_lint.fixes.editor import EDITORS
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.faults import described
@@ -32,6 +34,7 @@ from mfsdp_lint.megatron.startup.resolve import differs, resolve
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import find
+from mfsdp_lint.process import spend_all
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.reports.explain import render_setting
 from mfsdp_lint.reports.places import in_files, recipes_in_files, rule_page
@@ -55,7 +58,7 @@ class OpenDocument:
 class CheckedDocument:
     """Findings in one state of a document; `problem` says why there could be none.
 
-    `depends_on` tells whether the check asked for a file.
+    `depends_on` tells whether the check asked for a file. Fixes are possible ones where they are not `proved`.
     """
 
     document: OpenDocument
@@ -63,21 +66,25 @@ class CheckedDocument:
     text_of: Callable[[str], str | None] = lambda _: None
     depends_on: Callable[[str], bool] = lambda _: False
     problem: str = ""
+    proved: bool = False
 
 
-def check(document: OpenDocument, *, dependents: bool = False) -> CheckedDocument:
+def check(document: OpenDocument, memory: Memory, *, dependents: bool = False, prove: bool = False) -> CheckedDocument:
     """Check a document; its imports are as the editor has them, else as on disk. Silenced findings are left out.
 
-    With `dependents`, the files that use it are checked with it, which takes longer.
+    `memory` is that of the last check of the document. With `dependents`, the files that use it are checked with it;
+    with `prove`, fixes are proved, as far as a budget goes. Both take longer, and keep nothing.
     """
     try:
         options = _options(document)
-        outcome = run(replace(options, show_fixes=True, dependents=dependents and options.dependents is not False))
+        options = replace(options, dependents=dependents and options.dependents is not False)
+        proofs: dict[str, Any] = {"show_fixes": None, "output_format": ("json",)} if prove else {"show_fixes": False}
+        outcome = run_again(replace(options, **proofs), Memory() if dependents or prove else memory)
     except UsageError as error:
         return CheckedDocument(document, problem=str(error))
     mine = [each for each in outcome.findings if each.span.path == document.path and each.suppressed is None]
     sources = outcome.sources
-    return CheckedDocument(document, in_files(mine, sources), outcome.written, sources.was_asked_for)
+    return CheckedDocument(document, in_files(mine, sources), outcome.written, sources.was_asked_for, proved=prove)
 
 
 def recipes_of(document: OpenDocument) -> tuple[tuple[Recipe, ...], Target, Sources]:
@@ -325,8 +332,8 @@ def _units(character: str) -> int:
     return 2 if ord(character) > 0xFFFF else 1
 
 
-PAUSE = 0.3
-"""Seconds without a keystroke, after which a document is checked."""
+PAUSE = 0.02
+"""Seconds without a keystroke, after which a document is checked; what is typed meanwhile is checked afterwards."""
 
 USERS_PAUSE = 1.0
 """Seconds without a keystroke, after which the other open documents that use it are checked."""
@@ -335,11 +342,12 @@ Answer = TypeVar("Answer")
 
 
 class Server(LanguageServer):
-    """The documents that are open: the findings in each, and the check that is due."""
+    """The documents that are open: the findings in each, what checks of it remember, and the check that is due."""
 
     def __init__(self) -> None:
         super().__init__(SOURCE, __version__)
         self.checked: dict[str, CheckedDocument] = {}
+        self.memories: dict[str, Memory] = {}
         self.due: dict[str, asyncio.Task[None]] = {}
         self.turn = asyncio.Lock()
         self.shows_effective_values = False
@@ -357,6 +365,13 @@ class Server(LanguageServer):
             if each != open_one.uri and (other := _path(each)) is not None
         )
         return OpenDocument(path, open_one.source, open_one.version, tuple(others))
+
+    def memory(self, uri: str) -> Memory:
+        """Return the memory of the last check of a document; what others know of upstream's files is let go of."""
+        for other, memory in self.memories.items():
+            if other != uri:
+                memory.sources = None
+        return self.memories.setdefault(uri, Memory())
 
     async def alone(self, work: Callable[[], Answer]) -> Answer:
         """Run slow work, one piece at a time, to its end, even if its request is cancelled."""
@@ -384,15 +399,31 @@ class Server(LanguageServer):
         """Show an error that does not concern the document."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"{SOURCE}: {problem}"))
 
+    async def with_proofs(self, uri: str, checked: CheckedDocument) -> CheckedDocument:
+        """Return the check of a document with its fixes proved, as far as nobody types meanwhile."""
+        if checked.proved:
+            return checked
+        proved = await self.alone(lambda: check(checked.document, Memory(), prove=True))
+        if self.checked.get(uri) is checked:
+            self.checked[uri] = proved
+        return proved
+
     async def _check(self, uri: str, pause: float, dependents: bool) -> None:
         await asyncio.sleep(pause)
-        document = self.document(uri)
-        if document is None:
-            return
+        task = asyncio.current_task()
+
+        def work() -> CheckedDocument | None:
+            # As it is when its turn has come; whoever waits for a later state is told of that alone.
+            document = self.document(uri) if self.due.get(uri) is task else None
+            return None if document is None else check(document, self.memory(uri), dependents=dependents)
+
+        spend_all()
         try:
-            checked = await self.alone(lambda: check(document, dependents=dependents))
+            checked = await self.alone(work)
         except Exception as error:
             self.complain(described(error))
+            return
+        if checked is None:
             return
         self.checked[uri] = checked
         if checked.problem:
@@ -440,6 +471,7 @@ def server() -> Server:
     async def closed(server: Server, asked: types.DidCloseTextDocumentParams) -> None:
         uri = asked.text_document.uri
         server.checked.pop(uri, None)
+        server.memories.pop(uri, None)
         if uri in server.due:
             server.due.pop(uri).cancel()
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
@@ -459,6 +491,9 @@ def server() -> Server:
         only = asked.context.only
         found: list[types.CodeAction] = []
         if only is None or any(_covers(kind, types.CodeActionKind.QuickFix.value) for kind in only):
+            text = checked.document.text
+            if any(each.fixable and touches(asked.range, range_of(each.span, text)) for each in checked.findings):
+                checked = await server.with_proofs(uri, checked)
             found += [*quick_fixes(checked, asked.range, uri), *comments_to_write(checked, asked.range, uri)]
         fixable = any(each.fixable == "safe" for each in checked.findings)
         if fixable and (only is None or any(_covers(kind, FIX_ALL) for kind in only)):

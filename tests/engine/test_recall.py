@@ -11,9 +11,11 @@ import pytest
 from mfsdp_lint.cli import main
 from mfsdp_lint.core import kept
 from mfsdp_lint.core.recipe import Setting
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import Answering, KeptSettings
 from mfsdp_lint.core.values import UNKNOWN, Known
 from mfsdp_lint.engine import cache
+from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.projects import OWN_FOLDER
 from mfsdp_lint.readers.python.entries import running
 from mfsdp_lint.readers.python.entries.entries import Entry
@@ -88,7 +90,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(cache.VARIABLE)
     texts = {
-        "pyproject.toml": "[project]\nname = 'ours'\n",
+        "pyproject.toml": "[project]\nname = 'ours'\n[tool.mfsdp-lint]\ntarget-bridge = '0.3.1'\n",
         "helper.py": HELPER,
         "first.py": RECIPE.format(helper="shard", name="first"),
         "second.py": RECIPE.format(helper="plain", name="second"),
@@ -168,6 +170,12 @@ def test_the_answer_is_that_of_a_run_without_a_memory(
     assert told("--output-format", shown) == told("--output-format", shown, "--no-cache")
 
 
+@pytest.mark.parametrize("change", [CHANGES[0], CHANGES[6], _added], ids=lambda change: change.__name__.strip("_"))
+def test_where_the_version_is_assumed_it_is_that_too(change: Callable[[Path], None], here: Path, told: Told) -> None:
+    (here / "pyproject.toml").write_text("")
+    test_the_answer_is_that_of_a_run_without_a_memory(change, "concise", here, told)
+
+
 def test_only_what_has_changed_is_evaluated(here: Path, told: Told, evaluated: list[str]) -> None:
     told("--output-format", "concise")
     assert {"first", "second", "train"} <= set(evaluated)
@@ -178,7 +186,7 @@ def test_only_what_has_changed_is_evaluated(here: Path, told: Told, evaluated: l
     evaluated.clear()
     _replaced("helper.py", "train_iters = 10", "train_iters = 11")(here)
     told("--output-format", "concise")
-    assert set(evaluated) == {"plain", "second"}
+    assert set(evaluated) == {"second"}
     evaluated.clear()
     _replaced("launch.sh", "--iters 5", "--iters 6")(here)
     told("--output-format", "concise")
@@ -188,7 +196,7 @@ def test_only_what_has_changed_is_evaluated(here: Path, told: Told, evaluated: l
 def test_a_finding_that_appears_asks_the_others_only_what_they_were_kept_with(
     here: Path, told: Told, evaluated: list[str]
 ) -> None:
-    one_version = ("--output-format", "concise", "--target-bridge", "0.3.1")
+    one_version = ("--output-format", "concise")
     for name in ("first.py", "second.py"):
         _replaced(name, "train.micro_batch_size = 1", "model.seq_length = 4096\n    cfg.dataset.seq_length = 4096")(
             here
@@ -361,3 +369,53 @@ def test_settings_are_kept_as_their_answers() -> None:
 def test_another_question_is_no_part_of_what_is_kept(ask: Callable[[KeptSettings], object]) -> None:
     with pytest.raises(kept.NotKept):
         ask(kept.loads(kept.dumps(_Tree())))
+
+
+@pytest.fixture
+def typed(here: Path, evaluated: list[str]) -> Callable[..., tuple[set[str], set[str]]]:
+    """Checks a text as an editor does, beside other unsaved texts; tells the codes of the findings and what was
+    evaluated, and sees that a check without a memory finds the same.
+    """
+    memory = cache.Memory()
+
+    def check(name: str, text: str, **others: str) -> tuple[set[str], set[str]]:
+        asked = Options(
+            paths=(name,), stdin=text, unsaved=tuple((f"{other}.py", each) for other, each in others.items())
+        )
+        asked = replace(asked, target_bridge="0.3.1", output_format=("concise",))
+        evaluated.clear()
+        found = cache.run_again(asked, memory)
+        names = set(evaluated)
+        assert (found.findings, found.summary) == ((anew := cache.run(asked)).findings, anew.summary)
+        return {each.code for each in found.findings}, names
+
+    return check
+
+
+def test_what_is_typed_is_evaluated_alone(here: Path, typed: Callable[..., tuple[set[str], set[str]]]) -> None:
+    text = (here / "first.py").read_text() + "\n\ndef other():\n    return llama32_1b_pretrain_config()\n"
+    saves = text.replace("train.micro_batch_size = 1", "checkpoint.save = None")
+    codes, evaluated = typed("first.py", text)
+    assert "MFSDP101" in codes
+    assert {"first", "other"} <= evaluated
+    assert typed("first.py", text) == (codes, set())
+    assert typed("first.py", saves)[1] == {"first"}
+    assert typed("first.py", saves + "\n# a comment\n")[1] == set()
+
+
+def test_other_open_files_count_as_they_are_typed_and_as_saved_once_they_are_closed(
+    here: Path, typed: Callable[..., tuple[set[str], set[str]]]
+) -> None:
+    text = (here / "first.py").read_text()
+    off = HELPER.replace("use_megatron_fsdp = True", "use_megatron_fsdp = False")
+    assert "MFSDP101" in typed("first.py", text)[0]
+    assert typed("first.py", text, helper=HELPER)[1] == set()
+    assert "MFSDP101" not in typed("first.py", text, helper=off)[0]
+    (here / "helper.py").write_text(off)
+    assert typed("first.py", text, helper=off)[1] == set()
+    assert "MFSDP101" not in typed("first.py", text)[0]
+    assert "MFSDP101" in typed("first.py", text, helper=HELPER)[0]
+    (here / "helper.py").unlink()
+    assert "MFSDP907" in typed("first.py", text)[0]  # it raises: there is no such module
+    (here / "helper.py").write_text(HELPER)
+    assert "MFSDP101" in typed("first.py", text)[0]

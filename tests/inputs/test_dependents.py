@@ -62,6 +62,68 @@ def test_a_package_with_code_of_its_own_may_use_any_name_for_any_other() -> None
     assert found("lib/one.py") == ["lib/__init__.py", "uses.py"]
 
 
+MIDDLE = """\
+import functools
+from lib.one import first, {other}
+
+LIMIT = 3
+
+
+def uses():
+    return first()
+
+
+def uses_the_user():
+    return uses()
+
+
+def of_its_own():
+    return LIMIT
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "users_of_the_middle"),
+    [
+        ("", ["direct", "indirect"]),
+        ("TABLE = {'of_its_own': uses}\n", ["direct", "indirect"]),
+        ("LIMIT = first\n", ["direct", "indirect", "other"]),
+        ("def of_its_own():\n    return globals()['us' + 'es']()\n", ["direct", "indirect", "other"]),
+        ("def sets():\n    global LIMIT\n    LIMIT = first()\n", ["direct", "indirect", "other"]),
+        ("first()\n", ["direct", "indirect", "other"]),
+        ("LIST = register(uses)\n", ["direct", "indirect", "other"]),
+        ("functools.kept = uses\n", ["direct", "indirect", "other"]),
+        ("@functools.cache\ndef third():\n    return uses()\n", ["direct", "indirect", "other"]),
+        ("class Third(functools.Base):\n    value = first\n", ["direct", "indirect", "other"]),
+        ("def third(given=uses()): ...\n", ["direct", "indirect", "other"]),
+        ("for each in first:\n    LIMIT = each\n", ["direct", "indirect", "other"]),
+        ("try:\n    from lib.one import first as LIMIT\nexcept ImportError: ...\n", ["direct", "indirect", "other"]),
+        ("def __getattr__(name): ...\n", ["direct", "indirect", "other"]),
+        ("if __name__ == '__main__':\n    first()\n", ["direct", "indirect"]),
+        ("broken(\n", ["direct", "indirect", "other"]),
+    ],
+)
+def test_a_module_with_functions_is_used_by_those_who_mean_the_ones_that_use_the_file(
+    more: str, users_of_the_middle: list[str]
+) -> None:
+    write("lib/__init__.py")
+    write("lib/one.py", "def first(): ...\n")
+    write("lib/middle.py", MIDDLE.format(other="second") + more)
+    write("lib/direct.py", "from lib.middle import uses\n")
+    write("lib/indirect.py", "from lib import middle\n\nmiddle.uses_the_user()\n")
+    write("lib/other.py", "from lib.middle import of_its_own\n")
+    assert found("lib/one.py") == ["lib/middle.py", *(f"lib/{each}.py" for each in users_of_the_middle)]
+
+
+def test_a_module_that_is_imported_by_a_name_that_is_said_is_that_one() -> None:
+    write("lib/__init__.py")
+    write("lib/one.py")
+    write("says.py", 'from importlib import import_module\n\nimport_module("lib.one")\n')
+    write("says_another.py", 'from importlib import import_module\n\nimport_module("other.one", None)\n')
+    write("computes.py", 'from importlib import import_module\n\nimport_module("other." + one)\n')
+    assert found("lib/one.py") == ["computes.py", "says.py"]
+
+
 def test_a_notebook_uses_what_it_imports_itself() -> None:
     cell: dict[str, object] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     for name, source in (("near", ["from helper import (\n", "    shard,\n", ")"]), ("far", ["import recipe"])):

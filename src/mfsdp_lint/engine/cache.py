@@ -152,18 +152,56 @@ def run(options: Options) -> Outcome:
 
 def _run_and_keep(options: Options, place: str, run_anew: Callable[[Options, Recall], Outcome]) -> Outcome:
     """Run the linter with the memory of an earlier run, and keep the outcome and the memory of this one."""
-    from mfsdp_lint.engine.recall import Recall
-
     there = f"{place.removesuffix('.json')}.memory"
-    save, theirs = partial(_put, there), bool(options.extend_rules)
-    try:
-        outcome, record, recall = _recorded(run_anew, options, Recall(partial(_memory, there), save, theirs))
-    except NotKept:
-        outcome, record, recall = _recorded(run_anew, options, Recall(lambda: None, save, theirs))
+    outcome, record, recall = _remembering(options, partial(_memory, there), partial(_put, there), None, run_anew)
     if record.complete:
         _save(place, outcome, record)
         recall.keep()
     return outcome
+
+
+@dataclass(slots=True)
+class Memory:
+    """The memory of the runs of one process that ask the same about other texts: the last one's, and its sources."""
+
+    key: str = ""
+    content: bytes | None = None
+    sources: Sources | None = None
+
+    def keep(self, content: bytes) -> None:
+        """Keep the memory of a run."""
+        self.content = content
+
+
+def run_again(options: Options, memory: Memory) -> Outcome:
+    """Run the linter with the memory of an earlier run of this process; keep that of this one. Raises UsageError."""
+    from mfsdp_lint.engine.run import run as run_anew
+
+    key = _key(replace(options, stdin=None, unsaved=()))
+    if memory.key != key:
+        memory.key, memory.content, memory.sources = key, None, None
+    outcome, record, recall = _remembering(options, lambda: memory.content, memory.keep, memory.sources, run_anew)
+    memory.content, memory.sources = None, recall.sources
+    if record.complete:
+        recall.keep()
+    return outcome
+
+
+def _remembering(
+    options: Options,
+    load: Callable[[], bytes | None],
+    save: Callable[[bytes], None],
+    sources: Sources | None,
+    run_anew: Callable[[Options, Recall], Outcome],
+) -> tuple[Outcome, disk.Record, Recall]:
+    """Run the linter with the memory of an earlier run; return the outcome, its looks, and the memory of this one."""
+    from mfsdp_lint.engine.recall import Recall
+
+    theirs = bool(options.extend_rules)
+    try:
+        return _recorded(run_anew, options, Recall(load, save, theirs, sources))
+    except NotKept:
+        return _recorded(run_anew, options, Recall(lambda: None, save, theirs))
 
 
 def _memory(place: str) -> bytes | None:

@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from itertools import chain
 
 from mfsdp_lint.core import kept
 from mfsdp_lint.core.kept import NotKept
@@ -66,12 +67,14 @@ class _Part:
 class _Stored:
     """The content of a file: parts of a run, the looks that led to their results, and the texts of files.
 
-    `names` are the attributes of which it mattered whether texts read them.
+    `unsaved` are the texts in front of files, by their keys. `names` are the attributes of which it mattered whether
+    texts read them.
     """
 
     parts: tuple[_Part, ...]
     looks: bytes
     texts: Mapping[str, bytes]
+    unsaved: Mapping[str, str]
     names: frozenset[str]
 
 
@@ -79,11 +82,15 @@ class _Stored:
 class Recall:
     """The memory of a run, which `load` and `save` keep somewhere. With `other_rules`, the rules may be others the next
     time.
+
+    `sources` are those of the earlier run, where it was in this process: what they know of upstream's files alone is
+    taken over where all files on disk are what they were. After a judgement they are those of this run.
     """
 
     load: Callable[[], bytes | None]
     save: Callable[[bytes], None]
     other_rules: bool = False
+    sources: Sources | None = None
     _judged: list[tuple[Linter, Judgement]] = field(default_factory=list)
     _record: disk.Record = field(default_factory=disk.Record)
     _earlier: _Earlier | None = None
@@ -95,7 +102,8 @@ class Recall:
         """
         with disk.recorded(as_part=True) as record:
             if not self._judged:
-                self._earlier = _earlier(self.load(), sources)
+                self._earlier = _earlier(self.load(), sources, self.sources)
+                self.sources = sources = sources if self._earlier is None else self._earlier.now
             earlier = None if self._earlier is None else self._earlier.judgement(judge, sources)
             try:
                 judgement = judge(sources, earlier)
@@ -122,16 +130,17 @@ class Recall:
             if _is_for_later(judgement) and all(each.question != judge.question for each in parts):
                 parts.append(self._part(judge, judgement))
         texts = {}
+        on_disk = first.sources.as_saved()
         for path in (look.path for _, look in self._record.looks.values() if _reads_text(look)):
             text = None if self._earlier is None else self._earlier.texts.get(path)
-            if text is None and (said := first.sources.as_it_is_or_none(path)) is not None:
+            if text is None and (said := on_disk.as_it_is_or_none(path)) is not None:
                 text = zlib.compress(said.encode(errors="surrogatepass"), 1)
             if text is not None:
                 texts[path] = text
         with suppress(OSError, ValueError, TypeError):
             names = frozenset(first.sources.read_names)
             looks = msgspec.msgpack.encode(self._record.watched())
-            self.save(kept.dumps(_Stored(tuple(parts), looks, texts, names)))
+            self.save(kept.dumps(_Stored(tuple(parts), looks, texts, first.sources.unsaved, names)))
 
     def _part(self, judge: Linter, judgement: Judgement) -> _Part:
         fired, undecided = {}, {}
@@ -167,10 +176,11 @@ def _codes(judge: Linter) -> tuple[str, ...]:
 class _Earlier:
     """An earlier run whose looks show the same, but for `touched` files: their texts were those of `then`.
 
-    Some of these are `gone`. `texts` are those of the other files.
+    Some of these are `gone`. `texts` are those of the other files. `now` are the texts of this run.
     """
 
     parts: tuple[_Part, ...]
+    now: Sources
     then: Sources
     touched: frozenset[str]
     gone: frozenset[str]
@@ -197,17 +207,21 @@ class _Earlier:
         """Tell whether findings can point into the same files, but for those that are new or gone."""
         others = judge.told_otherwise(then)
         key = self.then.key
-        known = {*map(key, self.texts), *(self.touched - self.gone)}
+        known = {*map(key, self.texts), *(self.touched - self.gone), *self.then.unsaved}
         return others is not None and known.isdisjoint(map(key, others))
 
 
 def _but_for_files(question: Question) -> Question:
-    """Leave out the files of a question, and the remarks about them: each file is an answer of its own."""
-    return replace(question, files=(), folders=(), launchers=(), dependents=(), remarks=(), tells_of_users=False)
+    """Leave out the files of a question, their unsaved texts and the remarks about them: each file is an answer of its
+    own.
+    """
+    return replace(
+        question, files=(), folders=(), launchers=(), dependents=(), remarks=(), tells_of_users=False, unsaved={}
+    )
 
 
-def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
-    """Return the earlier run, where it holds but for changed texts."""
+def _earlier(content: bytes | None, sources: Sources, live: Sources | None) -> _Earlier | None:
+    """Return the earlier run, where it holds but for changed texts; `live` are its sources, where they are at hand."""
     if content is None:
         return None
     import msgspec
@@ -218,7 +232,9 @@ def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
     except Exception:  # which bytes of another shape may raise
         return None
     compared = list(map(disk.compared, watched))
-    changed, missed = {}, set()
+    changed, missed = {}, set[str]()
+    if live is not None and not any(others for _, others in compared):
+        sources = live.as_saved().with_texts(sources.unsaved)
     for look in (look for _, others in compared for look in others):
         if _reads_text(look) and look.path in stored.texts:
             changed[look.path] = _text(stored.texts[look.path])
@@ -227,15 +243,28 @@ def _earlier(content: bytes | None, sources: Sources) -> _Earlier | None:
         else:
             return None
     texts = {path: text for path, text in stored.texts.items() if path not in changed}
+    unsaved = {**stored.unsaved, **sources.unsaved}
+    saved = {sources.key(path): path for path in stored.texts} if unsaved else {}
+    for key in unsaved:
+        if (key in stored.unsaved) != (key in sources.unsaved) and not disk.exists(key):
+            return None  # who looked for it found it, or did not
+        path, then = saved.get(key, key), stored.unsaved.get(key)
+        if then is None and path in stored.texts:
+            then = _text(stored.texts[path])
+        changed.pop(path, None)
+        if then is not None and then != sources.as_it_is_or_none(path):
+            changed[path] = then
+            texts.pop(path, None)
     gone = {path for path in changed if sources.as_it_is_or_none(path) is None}
     keys = frozenset(map(sources.key, gone))
-    if not missed <= keys or _were_needed(gone, map(_text, texts.values())):
+    if not missed <= keys or _were_needed(gone, chain(map(_text, texts.values()), sources.unsaved.values())):
         return None
     if any(_changes_relevance(path, text, sources, stored.names) for path, text in changed.items() if path not in gone):
         return None
     sources.read_names |= stored.names
     disk.take_over(same for same, _ in compared)
-    return _Earlier(stored.parts, sources.with_texts(changed), frozenset(map(sources.key, changed)), keys, texts)
+    then, touched = sources.with_texts(changed), frozenset(map(sources.key, changed))
+    return _Earlier(stored.parts, sources, then, touched, keys, texts)
 
 
 def _text(stored: bytes) -> str:
@@ -310,12 +339,13 @@ def _changes_relevance(path: str, then: str, sources: Sources, names: AbstractSe
 
 
 def _hits(judge: Linter, target: Target, results: _Results, sources: Sources, touched: AbstractSet[str]) -> RuleMatches:
-    """Return what is known of the recipes, but for those that are written in touched files."""
+    """Return what is known of the recipes; of those that are written in touched files, rules about text are open."""
     recipes = results.readings[reading_of(target)].recipes
+    about_text = {rule.code for rule in judge.rules if rule.judges == "text"}
     fired: dict[int, frozenset[str]] = {}
     open_: dict[int, tuple[Undecided, ...]] = {}
     for recipe, codes, undecided in zip(recipes, results.fired[target], results.undecided[target], strict=True):
         places = (recipe.path, *(path for path, _, _ in recipe.pieces), *(each.span.path for each in recipe.notices))
-        if touched.isdisjoint(map(sources.key, places)):
-            open_[id(recipe)], fired[id(recipe)] = undecided, codes
+        is_touched = not touched.isdisjoint(map(sources.key, places))
+        open_[id(recipe)], fired[id(recipe)] = undecided, codes | about_text if is_touched else codes
     return RuleMatches(recipes, target, judge.rules, judge.is_told_of, {}, open_, fired)

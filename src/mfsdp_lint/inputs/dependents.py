@@ -18,7 +18,9 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import PROSE, FileType, written_folders
 from mfsdp_lint.inputs.imports import closure
 from mfsdp_lint.inputs.index import MOST_BYTES, WHOLE, Dotted, FileFacts, facts, module_name
+from mfsdp_lint.inputs.names_reached import names_reached
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
+from mfsdp_lint.inputs.sources import NOTEBOOK
 
 MOST_FILES = 20_000
 """Files that are looked at; a larger tree is no project but a disk."""
@@ -59,8 +61,8 @@ class Importers:
 def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> list[str]:
     """Return the files of these types, in the projects of these files, that use one of them, the nearest first.
 
-    Python uses what it imports, directly or through others: a module that only hands on names is used by those who
-    mean these names. A notebook uses what it imports itself. All others use the files that they name, perhaps through
+    Python uses what it imports, directly or through others: those who mean the names by which a module hands it on, or
+    uses it itself. A notebook uses what it imports itself. All others use the files that they name, perhaps through
     files of their own kind, and the programs that import one themselves. Where more than `enough` are found, those that
     are farther away are not looked for. Outside of any project no folder is entered. Raises TooMany.
     """
@@ -194,7 +196,7 @@ class _Modules:
             following = []
             for here in layer:
                 for user, taken in self.importing(here):
-                    if not self._means(user, reached[here]) or (user.endswith(".ipynb") and steps > 1):
+                    if not self._means(user, reached[here]) or (user.endswith(NOTEBOOK) and steps > 1):
                         continue
                     handed = self._handed_on(user, taken, here, reached[here])
                     before = reached.get(user, frozenset())
@@ -212,13 +214,13 @@ class _Modules:
 
     def _handed_on(self, user: str, taken: set[str], module: str, names: Names) -> Names:
         """Return the names by which the users of a file reach the names of a module that it imports."""
-        if not self._files[user].hands_on:
-            return None
         handed = frozenset(taken - {"*", WHOLE} if names is None else taken & names)
         if "*" in taken:
             handed |= _exported(_text(module)) if names is None else names
         if WHOLE in taken:
             handed |= {module_name(module)[-1]}
+        if not self._files[user].hands_on:
+            return None if user.endswith(NOTEBOOK) else names_reached(_text(user), handed)
         return handed | {new for old, new in _RENAMED.findall(_text(user)) if old in handed}
 
 

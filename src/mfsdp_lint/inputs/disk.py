@@ -108,6 +108,8 @@ class FolderEntry:
 
 _record: Record | None = None
 _overlooked: set[str] = set()
+_listed: dict[str, tuple[Stamp | None, tuple[list[FolderEntry], str]]] = {}
+"""The entries of folders without links as a run of this process saw them, with what they show, and the stamps."""
 
 
 @contextmanager
@@ -220,17 +222,25 @@ def entries(folder: str) -> list[FolderEntry]:
     seen = None if _record is None else _record.seen.entries.get(folder)
     if seen is None:
         by = _vouching(folder)
-        try:
-            with os.scandir(folder or os.curdir) as scan:
-                found = sorted(map(_entry, scan), key=lambda entry: entry.name)
-        except OSError as error:
-            _keep("entries", folder, _failure(error))
-            raise
-        if _record is None:
-            return found
-        told = "\0".join(f"{each.name}\0{each.is_link:d}{each.kind}" for each in found)
-        by = _NOTHING if any(each.is_link for each in found) else by
-        seen = _record.seen.entries[folder] = (found, digest(told.encode(errors="surrogateescape")), by)
+        status = None if _record is None else _record.seen.stamps.get(folder)
+        before, known = _listed.get(os.path.abspath(folder), (None, None))
+        if known is None or status is None or before != status:
+            try:
+                with os.scandir(folder or os.curdir) as scan:
+                    found = sorted(map(_entry, scan), key=lambda entry: entry.name)
+            except OSError as error:
+                _keep("entries", folder, _failure(error))
+                raise
+            if _record is None:
+                return found
+            told = "\0".join(f"{each.name}\0{each.is_link:d}{each.kind}" for each in found)
+            known = found, digest(told.encode(errors="surrogateescape"))
+            if any(each.is_link for each in found):
+                by = _NOTHING
+            else:
+                _listed[os.path.abspath(folder)] = status, known
+        assert _record is not None
+        seen = _record.seen.entries[folder] = (*known, by)
     found, showed, by = seen
     _keep("entries", folder, showed, by=by)
     return found

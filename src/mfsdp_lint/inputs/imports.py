@@ -32,7 +32,7 @@ _STATEMENT = re.compile(
     re.VERBOSE,
 )
 _COMMENT = re.compile(r"#[^\n]*")
-_LITERAL = re.compile(r"\s*\(\s*[\"'](?P<dots>\.*)(?P<module>[\w.]+)[\"']")
+_LITERAL = re.compile(r"\s*\(\s*[\"'](?P<dots>\.*)(?P<module>[\w.]+)[\"'](?P<whole>\s*[,)])?")
 _ALIAS = re.compile(r"(?P<name>[^\W\d][\w.]*|\*)(?:\s+as\s+(?P<alias>\w+))?")
 
 
@@ -42,7 +42,7 @@ class Import:
 
     `level` is the number of dots in front of it. `names` are what is imported from it; none where it is the module
     itself, and then `whole` says that the name of its outermost package is bound, as `import a.b` binds `a`. `words`
-    are those of a call that imports, as far as the line goes.
+    are those of a call that imports what it does not say as it stands, as far as the line goes.
     """
 
     level: int
@@ -68,7 +68,8 @@ def imports_in(text: str) -> Iterator[Import]:
         elif (call := found["builtin"] if found["call"] is None else found["call"]) is not None:
             literal = _LITERAL.match(call)
             module = ("", "") if literal is None else (literal["dots"], literal["module"])
-            words = tuple(re.findall(r"[^\W\d]\w*", call))
+            is_said = literal is not None and literal["whole"] is not None
+            words = () if is_said else tuple(re.findall(r"[^\W\d]\w*", call))
             yield Import(len(module[0]), module[1], words=words)
         else:
             names = _ALIAS.finditer(_COMMENT.sub("", found["names"]))

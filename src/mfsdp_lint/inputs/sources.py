@@ -157,6 +157,17 @@ class Sources:
         other._overlay = self._overlay | {self.key(path): text for path, text in texts.items()}
         return other
 
+    @property
+    def unsaved(self) -> Mapping[str, str]:
+        """The texts in front of the files, by the keys of these."""
+        return self._overlay
+
+    def as_saved(self) -> Sources:
+        """Return sources of the files as they are on disk."""
+        other = self.with_texts({})
+        other._overlay = {}
+        return other
+
     @contextmanager
     def recording(self, files: set[str]) -> Iterator[None]:
         """Add the keys of the files that are asked for meanwhile, of these sources or of those with other texts."""

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import islice
 
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -267,16 +268,22 @@ _GIT = re.compile(r'git\s*=\s*"([^"?#]+)(?:\?(?:[^"#]*&)?(?:rev|tag|branch)=([^"
 def in_locks(places: ProjectFolders) -> Iterator[NamedVersions]:
     """Yield the locked versions, and their places."""
     for path in places.files(*LOCKS):
-        text = places.text(path)
-        if not any(name in text for name in PACKAGES):
-            continue
-        for match in _PACKAGE.finditer(text):
-            name = re.match(r'name\s*=\s*"([^"]+)"', match[1])
-            if name is None or normalised(name[1]) not in PACKAGES:
-                continue
-            place = f"{path}:{text.count(chr(10), 0, match.start(1)) + 1}"
-            if found := _locked(place, name[1], match[1]):
+        for line, name, body in _packages_in(places.text(path)):
+            if found := _locked(f"{path}:{line}", name, body):
                 yield found
+
+
+@lru_cache(maxsize=4)
+def _packages_in(text: str) -> tuple[tuple[int, str, str], ...]:
+    """Return the packages in a lock file that matter, with their lines and entries; a server asks all the time."""
+    if not any(name in text for name in PACKAGES):
+        return ()
+    entries = ((match, re.match(r'name\s*=\s*"([^"]+)"', match[1])) for match in _PACKAGE.finditer(text))
+    return tuple(
+        (text.count("\n", 0, match.start(1)) + 1, name[1], match[1])
+        for match, name in entries
+        if name is not None and normalised(name[1]) in PACKAGES
+    )
 
 
 def _locked(place: str, name: str, body: str) -> NamedVersions | None:

@@ -29,7 +29,7 @@ def nodes_in(*trees: ast.AST, without: tuple[type[ast.AST], ...] = (), saying: s
         kind = type(node)
         if kind in _LEAVES or isinstance(node, without):
             continue
-        if kind is Unread and saying in node.cut.text:
+        if isinstance(node, Unread) and saying in node.cut.text:
             read_body(node)
         for name, value in vars(node).items():
             if type(value) is list:

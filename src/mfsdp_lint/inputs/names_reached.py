@@ -1,0 +1,125 @@
+"""The names of a module by which its users reach a file that it imports: those of the functions and values whose code
+has to do with that file, directly or through other names of the module.
+
+More are found than there are, by the words of each statement. Where importing the module does more with the file than
+bind names, as where it calls or registers something, whoever imports the module may have to do with the file.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator
+
+from mfsdp_lint.core.lines import split_lines
+from mfsdp_lint.core.records import dataclass
+
+_WORD = re.compile(r"\w+")
+
+_BY_COMPUTED_NAME = frozenset({"globals", "locals", "vars", "eval", "exec", "__dict__"})
+"""The words by which code reaches names of its own module that it does not say."""
+
+_MODULES = frozenset({"modules", "import_module"})
+"""The words by which code that has `__name__` reaches its own module."""
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A statement of a module: its words, the names that it binds, and whether it does more than bind them."""
+
+    words: frozenset[str]
+    binds: frozenset[str]
+    acts: bool
+
+
+def names_reached(text: str, words: Collection[str]) -> frozenset[str] | None:
+    """Return the names of a module through which others reach what some words in it mean; None where nobody can tell
+    by names.
+    """
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    lines = split_lines(text)
+    foreign = {name for node in ast.walk(ast.Module(body, [])) for name in _bound_by_import(node)}
+    pieces = [piece for node in body if not _is_program(node) for piece in _pieces(node, lines, foreign)]
+    reached = {*words, *_BY_COMPUTED_NAME}
+    pending = pieces
+    while True:
+        found = [piece for piece in pending if not reached.isdisjoint(piece.words)]
+        if any(piece.acts for piece in found):
+            return None
+        if not found:
+            break
+        pending = [piece for piece in pending if reached.isdisjoint(piece.words)]
+        reached.update(*(piece.binds for piece in found))
+    bound = frozenset[str]().union(*(piece.binds for piece in pieces))
+    return None if "__getattr__" in bound else bound & reached
+
+
+def _is_program(node: ast.stmt) -> bool:
+    """Tell whether a statement is for who starts the module alone."""
+    return isinstance(node, ast.If) and not node.orelse and ast.unparse(node.test) == "__name__ == '__main__'"
+
+
+def _pieces(node: ast.stmt, lines: list[str], foreign: Collection[str]) -> Iterator[_Piece]:
+    """Yield a statement; of an import, each name that it binds by itself."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        module = _WORD.findall(getattr(node, "module", None) or "")
+        for each in node.names:
+            bound = each.asname or each.name.partition(".")[0]
+            yield _Piece(frozenset((*module, *_WORD.findall(each.name))), frozenset({bound} - {"*"}), acts=False)
+        return
+    first = min((node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))))
+    words = frozenset(_WORD.findall("".join(lines[first - 1 : node.end_lineno])))
+    if "__name__" in words and not words.isdisjoint(_MODULES):
+        words |= _BY_COMPUTED_NAME
+    binds, stores = set[str](), set[str]()
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Global(names=names):
+                binds.update(names)
+            case ast.Name(id=name, ctx=ast.Store()) if not isinstance(node, _Definition):
+                binds.add(name)
+            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()) if not isinstance(node, _Definition):
+                stores.add(_base(inner))
+            case _:
+                pass
+        binds.update(_bound_by_import(inner) if not isinstance(node, _Definition) else ())
+    inside = (node,) if isinstance(node, _Definition) else ast.walk(node)
+    names = {each.name for each in inside if isinstance(each, _Definition)}
+    acts = _calls(node) or not stores.isdisjoint({"", *foreign})
+    yield _Piece(words, frozenset(binds | stores | names), acts)
+
+
+def _bound_by_import(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield from (each.asname or each.name.partition(".")[0] for each in node.names)
+
+
+def _base(node: ast.AST) -> str:
+    """Return the name whose attribute or entry is meant; "" where that is no name."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _calls(node: ast.stmt) -> bool:
+    """Tell whether a statement may call something when the module is imported."""
+    match node:
+        case (
+            ast.FunctionDef(decorator_list=decorators, args=args)
+            | ast.AsyncFunctionDef(decorator_list=decorators, args=args)
+        ):
+            given = (*args.defaults, *filter(None, args.kw_defaults))
+            return bool(decorators) or any(isinstance(inner, ast.Call) for each in given for inner in ast.walk(each))
+        case ast.ClassDef():
+            return bool(node.decorator_list or node.bases or node.keywords) or any(map(_calls, node.body))
+        case ast.Expr(value=value):
+            return not isinstance(value, ast.Constant)
+        case ast.With() | ast.AsyncWith() | ast.Delete() | ast.Raise() | ast.Assert():
+            return True
+        case _:
+            return any(isinstance(inner, ast.Call) for inner in ast.walk(node))
