@@ -9,10 +9,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from mfsdp_lint.core.recipe import Recipe
     from mfsdp_lint.readers.framework_configs import Nemo
     from mfsdp_lint.readers.python.state.interpreter import Interpreter
     from mfsdp_lint.readers.python.values.code import ClassObject, FieldSpec, Module
     from mfsdp_lint.readers.python.values.objects import Object
+    from mfsdp_lint.readers.trees import Section
 
 
 class Knowledge:
@@ -68,6 +70,12 @@ class Knowledge:
 
     def nemo(self) -> Nemo | None:
         """Return the reader of the settings of NeMo's runs; None where runs of NeMo are not read."""
+        return None
+
+    def composed(self, path: str, whole: Section) -> Sequence[Recipe] | None:
+        """Return the recipes of a configuration that the program at a path composes; None where it is no framework's,
+        or where it is not known whether it configures a run.
+        """
         return None
 
 
