@@ -192,6 +192,26 @@ def recipes_of(
     ]
 
 
+def recipes_of_program(path: str, root: Section, versions: Versions) -> list[Recipe] | None:
+    """Return the recipes of a configuration that a program of Hydra composes, as the first profile that knows it says.
+
+    None where no profile does, or where a condition of one of its places is not decided.
+    """
+    for profile in profiles():
+        if profile.compose != "hydra" or not any(root.get(*key) for key in profile.known_by):
+            continue
+        asked = [
+            section.get(*key)
+            for place in profile.places
+            for at, section in root.sections()
+            if place.is_at(at)
+            for key, _ in place.where
+        ]
+        if not any(isinstance(leaf, Leaf) and possible(leaf.value) is None for leaf in asked):
+            return recipes_of(profile, path, root, versions)
+    return None
+
+
 def _variants(
     profile: Profile, path: str, place: SettingsPlace, section: Section, versions: Versions, evaluate: Evaluate | None
 ) -> tuple[Variant, ...]:

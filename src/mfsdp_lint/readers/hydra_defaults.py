@@ -153,8 +153,9 @@ class Composer(Generic[Entries]):
             else:
                 found[place] = self._chosen(each, group, package, depth)
         for place, each in later:
-            self._refuse(f"{each.name} is chosen when the program starts")
             each = self._filled(each)
+            if any("${" in option for option in each.options or (each.name,)):
+                self._refuse(f"{each.name} is chosen when the program starts")
             if each.options is not None:
                 self.made[self._key(each, group, package)] = each.options
             found[place] = self._chosen(each, group, package, depth)

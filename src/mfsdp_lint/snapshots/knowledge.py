@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.files import read
-from mfsdp_lint.core.recipe import How, Origin, Span
+from mfsdp_lint.core.recipe import How, Origin, Recipe, Span
 from mfsdp_lint.inputs.imports import closure
 from mfsdp_lint.megatron.versions import Target, resolve_target
 from mfsdp_lint.megatron.versions.releases import having, in_none, releases
@@ -27,6 +27,7 @@ from mfsdp_lint.snapshots.upstream import ClassData, upstream_function
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.framework_configs import Nemo
+    from mfsdp_lint.readers.trees import Section
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 PACKAGE = "megatron"
@@ -184,6 +185,11 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
         from mfsdp_lint.readers.framework_configs import nemo  # most files need none
 
         return nemo(self.target)
+
+    def composed(self, path: str, whole: Section) -> Sequence[Recipe] | None:
+        from mfsdp_lint.readers.framework_configs import recipes_of_program
+
+        return recipes_of_program(path, whole, self.target)
 
     def _release(self, path: str) -> str:
         """Name the release that a module (or its file) belongs to."""

@@ -46,11 +46,15 @@ GROUPS = {
 }
 
 
-def read(folder: Path, text: str, files: dict[str, str]) -> Recipe:
+def write_files(folder: Path, files: dict[str, str]) -> None:
     for name, content in files.items():
         path = folder / "conf" / f"{name}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
+
+
+def read(folder: Path, text: str, files: dict[str, str]) -> Recipe:
+    write_files(folder, files)
     program = folder / "train.py"
     program.write_text(HEAD + text)
     (recipe,) = (each for each in read_python([str(program)], Sources()).recipes if each.name in ("recipe", "main"))
@@ -98,6 +102,17 @@ COMPOSED: dict[str, tuple[dict[str, str], list[str], Plain]] = {
     "several of a group": (
         {"config": "defaults:\n  - a: [x, y]\n", "a/x": "k: 1\nl: 1\n", "a/y": "k: 2\n"}, [], {"a": {"k": 2, "l": 1}},
     ),
+    "an option that depends on another": (
+        {
+            "config": "defaults:\n  - a: x\n  - b: ${a}_b\n",
+            "a/x": "k: 1\n",
+            "a/y": "k: 2\n",
+            "b/x_b": "k: 3\n",
+            "b/y_b": "k: 4\n",
+        },
+        ["a=y"],
+        {"a": {"k": 2}, "b": {"k": 4}},
+    ),
     "an optional file that is not there": ({"config": "defaults:\n  - optional a: x\nk: 1\n"}, [], {"k": 1}),
     "what configures hydra itself": (
         {"config": "defaults:\n  - override hydra/job_logging: none\nk: 1\nhydra:\n  run: {dir: .}\n"}, [], {"k": 1},
@@ -126,12 +141,88 @@ def test_a_program_that_composes_with_the_words_of_its_launch(tmp_path: Path) ->
     assert recipe.setting("ddp.use_megatron_fsdp").value == Known({"fsdp": {"use": False}, "k": 3})
 
 
+ENGINES = {
+    "trainer": "defaults:\n  - engine: dp\n  - actor@actor_rollout_ref.actor: ${engine}_actor\n",
+    "engine/dp": "# @package _global_\nengine: dp\n",
+    "engine/megatron": "# @package _global_\nengine: megatron\n",
+    "actor/dp_actor": "strategy: fsdp\n",
+    "actor/megatron_actor": """\
+strategy: megatron
+megatron:
+  use_megatron_fsdp: false
+  vanilla_mbridge: false
+  forward_only: false
+  pipeline_model_parallel_size: 1
+  tensor_model_parallel_size: ${oc.select:actor_rollout_ref.tp,2}
+  override_ddp_config: {}
+  override_transformer_config: {}
+""",
+}
+ENGINE = "actor_rollout_ref.actor.megatron."
+
+TRAINER = """
+import ray
+
+@hydra.main(config_path="conf", config_name="trainer", version_base=None)
+def main(config):
+    ray.init()
+    ray.get(ray.remote(num_cpus=1)(Runner).remote().run.remote(config))
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def launches(folder: Path, words: str) -> tuple[list[Recipe], list[str]]:
+    """Return the runs of a script that starts a framework's program, and all that is told about it."""
+    write_files(folder, ENGINES)
+    (folder / "train.py").write_text(HEAD + TRAINER)
+    (folder / "start.sh").write_text(f"#!/bin/bash\ntorchrun --nproc-per-node 8 train.py {words}\n")
+    asked, _ = question(Options(paths=(str(folder / "start.sh"),), target_bridge="0.5.1"))
+    read = Linter(asked, (), ())(Sources())
+    told = [each.message for each in (*read.unfollowed, *read.raising)]
+    return [each for each in read.recipes if each.kind == "launch"], told
+
+
+def test_a_framework_s_program_is_read_from_the_files_that_it_composes(tmp_path: Path) -> None:
+    (recipe,), told = launches(tmp_path, f"engine=megatron {ENGINE}use_megatron_fsdp=True")
+    assert recipe.front_end.name == "verl"
+    assert recipe.setting("ddp.use_megatron_fsdp").value == Known(True)
+    assert recipe.setting("model.tensor_model_parallel_size").value == Known(2)
+    assert recipe.setting("checkpoint.ckpt_format").value == Known("fsdp_dtensor")
+    assert recipe.setting("run.world_size").value == Known(8)
+    assert not told
+
+
+def test_each_value_is_where_the_words_or_the_files_say_it(tmp_path: Path) -> None:
+    (recipe,), _ = launches(tmp_path, f"engine=megatron {ENGINE}use_megatron_fsdp=True")
+    places = [recipe.setting(f"model.{name}_model_parallel_size").origin for name in ("pipeline", "tensor")]
+    assert [place and place.point.path.endswith("megatron_actor.yaml") for place in places] == [True, True]
+    switch = recipe.setting("ddp.use_megatron_fsdp").origin
+    assert switch is not None
+    assert (switch.point.path.endswith("start.sh"), switch.point.line) == (True, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        pytest.param("", [], id="an engine without Megatron is no run of it, and nothing is missed"),
+        pytest.param(
+            f"engine=megatron {ENGINE}use_megatron=True", ["Could not override"], id="an override that Hydra refuses"
+        ),
+    ],
+)
+def test_a_framework_s_program_that_is_no_run(words: str, told: list[str], tmp_path: Path) -> None:
+    recipes, messages = launches(tmp_path, words)
+    assert not recipes
+    assert len(messages) == len(told)
+    assert all(said in message for said, message in zip(told, messages, strict=True))
+
+
 OPEN: dict[str, tuple[dict[str, str], list[str]]] = {
     "a key that is no text": ({"config": "on: true\n"}, []),
     "an option that has to be given": ({"config": "defaults:\n  - a: ???\n", "a/x": "k: 1\n"}, []),
-    "an option that depends on another": (
-        {"config": "defaults:\n  - a: x\n  - b: ${a}\n", "a/x": "k: 1\n", "b/x": "k: 1\n"}, [],
-    ),
+    "an option that depends on one that no list has": ({"config": "defaults:\n  - b: ${a}\n", "b/x": "k: 1\n"}, []),
     "a file that is not there": ({"config": "defaults:\n  - registered\nk: 1\n"}, []),
     "a group that no list has": ({**GROUPS, "other/x": "k: 1\n"}, ["other=x"]),
     "a group that is chosen twice": (

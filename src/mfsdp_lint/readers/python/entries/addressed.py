@@ -249,6 +249,8 @@ class Programs:
         found, dependencies = evaluation.found, evaluation.dependencies
         self.note(interp, entry, dependencies)
         interp.pay(len(found))
+        if not found and evaluation.composed:
+            return Started(tuple(evaluation.composed), frozenset({(module.path, entry.line, entry.name)}))
         if not found:
             raised = [each for each in evaluation.endings if isinstance(each, Raised)]
             surely = raised[0] if len(raised) == len(evaluation.endings) else None

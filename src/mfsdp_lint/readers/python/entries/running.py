@@ -310,7 +310,8 @@ class Found:
 class Evaluation:
     """The result of evaluating an entry point: its recipes, the ends of its execution paths, and what they depend on.
 
-    `out_of_sight` says that code was called that is not at hand.
+    `out_of_sight` says that code was called that is not at hand. `composed` are the recipes of a framework's
+    configuration that the program composes.
     """
 
     entry: Entry
@@ -318,6 +319,7 @@ class Evaluation:
     endings: list[Ending]
     dependencies: Dependencies
     out_of_sight: bool = False
+    composed: Sequence[Recipe] = ()
 
     @property
     def modules(self) -> dict[Module, None]:
@@ -355,6 +357,7 @@ def evaluate(
     more: dict[str, None] = {}
     runs = 0
     complete = True
+    interp.composed = None
     with _started(interp, given, turned_on, needed, patience) as dependencies:
         interp.entry = entry.module
         while pending and complete:
@@ -403,7 +406,9 @@ def evaluate(
         interp.finish()
     changed_ones = [variant for value, variant in idle if value.text in changed]
     recipes = list(_recipes(entry, found, changed_ones, complete))
-    return Evaluation(entry, recipes, endings, dependencies, interp.unfollowed > unfollowed)
+    out_of_sight = interp.unfollowed > unfollowed
+    composed = (interp.composed or ()) if len(endings) == 1 else ()
+    return Evaluation(entry, recipes, endings, dependencies, out_of_sight, composed)
 
 
 @contextmanager

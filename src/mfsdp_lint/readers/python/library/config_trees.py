@@ -360,6 +360,10 @@ class _NotInterpolated(Exception):
     """The value of an interpolation is not known."""
 
 
+class _NoEntry(_NotInterpolated):
+    """The entry that an interpolation names is surely not there."""
+
+
 def interpolated(interp: Interpreter, tree: ConfigTree, entry: Interpolation, frame: Frame) -> Object:
     """Return the value of an interpolation that is an entry of a tree."""
     try:
@@ -416,6 +420,11 @@ def _said(interp: Interpreter, tree: ConfigTree, said: str, frame: Frame, left: 
     match resolver.strip():
         case "oc.env" if name.isidentifier():
             return (variable(interp, name, frame, default) if comma else variable(interp, name, frame)), None
+        case "oc.select":
+            try:
+                return _said(interp, tree, name, frame, left)
+            except _NoEntry:
+                return (_decoded(default) if comma else None), None
         case "oc.decode":
             quoted = _QUOTED.fullmatch(rest.strip())
             if quoted is not None:
@@ -438,7 +447,7 @@ def _entry(interp: Interpreter, holder: Object, key: str, frame: Frame, left: in
     holder = interp.settle(holder)
     value = holder.fields.get(key, MISSING) if isinstance(holder, ConfigTree) else MISSING
     if value is MISSING:
-        raise _NotInterpolated
+        raise _NoEntry if isinstance(holder, ConfigTree) and is_whole(holder) else _NotInterpolated
     if isinstance(value, Interpolation) and isinstance(holder, ConfigTree):
         return _value(interp, holder, value.text, frame, left - 1)
     return value, None

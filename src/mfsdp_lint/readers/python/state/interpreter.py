@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from mfsdp_lint.core.recipe import Origin, Setting
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.process import spend
 from mfsdp_lint.readers.given_words import Given, GivenWord
@@ -82,6 +82,7 @@ class Interpreter:
     `given` holds the words and variables that the program is started with, where they are known; `outside` are the
     variables of the environment that are given to all other programs. `module_variables` are those that module state
     was made of, with the values that it found.
+    `composed` are the recipes of the framework's configuration that the program which was started last composed.
     `converted` are the functions in which a call of a class is a task for it (`nemo_run.autoconvert`).
     `patience` is how many steps may pass before an entry point makes or changes a configuration.
     `returned` is the call that returned last, with the expression of its result, or the texts that decided it;
@@ -126,6 +127,7 @@ class Interpreter:
         self.turned_on: frozenset[str] = frozenset()
         self.needed = False
         self.given: Given | None = None
+        self.composed: Sequence[Recipe] | None = None
         self.converted: set[tuple[Module, str]] = set()
         self.patience = PATIENCE
         self.unfollowed = 0
