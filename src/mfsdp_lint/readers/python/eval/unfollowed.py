@@ -56,7 +56,7 @@ def launch(interp: Interpreter, name: str, call: Call) -> Object:
     interp.doubts += 1
     values = call.values
     launched: list[Object] = list(_configurations(interp, values, f"the configuration of {name}()"))
-    if not launched and interp.path.launches.handed is not None:
+    if not launched and interp.path.launches.handed:
         # It may come from where another one was handed to.
         launched += [value for value in map(interp.settle, values) if isinstance(value, Unknown)][:1]
     for container in launched:
@@ -68,13 +68,20 @@ def launch(interp: Interpreter, name: str, call: Call) -> Object:
 
 
 def hand_over(interp: Interpreter, values: list[Object], node: Any, frame: Frame) -> bool:
-    """Keep the last configuration given to code out of sight, which is no launcher, as it is; tell if there is one."""
-    handed = False
-    for value in map(interp.settle, values):
-        if is_container(interp, value) or is_taken_for_one(interp, value):
-            interp.put(interp.path.launches, HANDED, _as_it_is(interp, value, node, frame))
-            handed = True
-    return handed
+    """Keep the configurations given to code out of sight, which is no launcher, as they are; tell if there are any.
+
+    Those that other calls were given before are dropped.
+    """
+    launches = interp.path.launches
+    handed = [
+        _as_it_is(interp, value, node, frame)
+        for value in map(interp.settle, values)
+        if is_container(interp, value) or is_taken_for_one(interp, value)
+    ]
+    if handed:
+        turns = [each for each in launches.handed if each.calls[:1] == handed[0].calls[:1]]
+        interp.put(launches, HANDED, (*turns, *handed))
+    return bool(handed)
 
 
 def is_taken_for_one(interp: Interpreter, value: Object) -> bool:
