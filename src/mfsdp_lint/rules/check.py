@@ -342,7 +342,7 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
     if hit.assignment:
         origin = hit.assignment.origin
         # Of a value it is the value that is wrong, of a name that is no field the name, which stands before it.
-        if hit.rule.written != "replaced":
+        if hit.rule.written not in ("replaced", "wrapped"):
             return Primary(hit.assignment.path, origin.span, origin.function)
         return _at(hit.assignment.path, origin, origin.places(is_linted)[0])
     if hit.passage:
