@@ -210,11 +210,12 @@ def unfollowed(
     *,
     named: bool = True,
     blamed: bool = True,
+    obstacle: Place | None = None,
 ) -> Object:
     """Treat a call whose code is not at hand: its result is unknown, and so is everything it may have changed.
 
     `named` says that `name` is the dotted name of the called value, and not only a text for it. `blamed` says that the
-    call is the obstacle; it is not where the called value comes from an argument.
+    call is the obstacle; it is not where the called value comes from an argument. `obstacle` is another one.
     """
     interp.unfollowed += 1
     interp.doubts += 1
@@ -222,7 +223,10 @@ def unfollowed(
     interp.out_of_sight(name, call)
     picked = _picked(interp, given)
     launch_what_is_started(interp, call)
-    obstacle = call_at(name, call.node, call.frame) if blamed else None
+    if obstacle is None:
+        obstacle = call_at(name, call.node, call.frame) if blamed else None
+    elif is_upstream(obstacle[0]) or not isinstance(obstacle[1], ast.AST):
+        obstacle = None
     result = interp.unknown(f"{name}()")
     result.obstacle = obstacle
     called = [value for value in given if isinstance(value, (Function, Bound, Partial))]
