@@ -69,13 +69,39 @@ def test_a_recipe_that_only_its_launcher_completes_is_a_warning_by_itself(found:
 def test_the_launcher_is_named(project: Project, found: Found, capsys: pytest.CaptureFixture[str]) -> None:
     found(f"{START} {GOOD}\n")
     project.lint("recipes")
-    assert "it is fine as jobs/run.sh starts it" in capsys.readouterr().out
+    assert "it is fine as jobs/run.sh uses it" in capsys.readouterr().out
 
 
 def test_what_the_program_of_a_recipe_makes_good_is_a_warning(project: Project, found: Found) -> None:
     good = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n    pretrain('
     project.write("recipes/llama.py", RECIPE.replace("    pretrain(", good))
     assert found("") == [COMPLETED]
+
+
+BUILT = (
+    "from recipes.llama import llama3_8b_fsdp\n\n\ndef built():\n    cfg = llama3_8b_fsdp()\n    {}\n    return cfg\n"
+)
+
+
+@pytest.mark.parametrize("path", [".", "recipes/llama.py"])
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ('cfg.checkpoint.ckpt_format = "fsdp_dtensor"', COMPLETED),
+        ("cfg.ddp.use_megatron_fsdp = False", ALONE),
+        ("cfg.checkpoint.save = cfg.checkpoint.load = None", ALONE),
+        ("cfg.checkpoint.ckpt_format = anything()", ALONE),
+        ("cfg.train.train_iters = 10", ALONE),
+    ],
+    ids=["the mistake is changed", "the feature is off", "nothing is saved", "to what nobody knows", "it stays"],
+)
+def test_a_recipe_that_another_one_is_built_on_is_a_warning_where_that_makes_good_its_mistake(
+    project: Project, found: Found, change: str, told: str, path: str
+) -> None:
+    """With the feature off it is another recipe, which says nothing about this one."""
+    project.write("recipes/llama.py", RECIPE.partition("def main")[0])
+    project.write("recipes/built.py", BUILT.format(change))
+    assert found("", path) == [told]
 
 
 @pytest.mark.parametrize(

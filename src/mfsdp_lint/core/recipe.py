@@ -362,8 +362,8 @@ class Recipe:
     that leaves it off by default; `variants` are without it. `callers` evaluate it for other calls: it is not judged
     for these, but no fix may make one worse. `notices` are the remarks of its reader on the text that it is written
     in. `pieces` are, of a launch, the pieces that it is put together from (of a program's, the recipes that it calls
-    before), and `command` is the command that it
-    starts. `variables` are the variables of the environment that nobody sets and that may decide a switch, each with
+    before), and `command` is the command that it starts. `bases` are the recipes that one calls which launches nothing.
+    `variables` are the variables of the environment that nobody sets and that may decide a switch, each with
     the texts that it is compared with.
     """
 
@@ -380,6 +380,7 @@ class Recipe:
     callers: Callers | None = field(default=None, repr=False, compare=False)
     notices: tuple[Notice, ...] = ()
     pieces: frozenset[Piece] = field(default=frozenset(), repr=False, compare=False)
+    bases: frozenset[Piece] = field(default=frozenset(), repr=False, compare=False)
     command: LaunchCommand | None = field(default=None, repr=False, compare=False)
     variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
 

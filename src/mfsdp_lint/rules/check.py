@@ -63,8 +63,8 @@ class Violation:
 
     `rule` and `case` are as they read at that target. `variant` is what is written, `seen` the settings that the case
     looks at. `witnesses` are the settings that made the rule fire, `passage` is the text of a rule about text.
-    `completed_by` is the script that launches the recipe so that the rule does not fire. `decided_in` is the file whose
-    text decides the violation, where that is none that the user asked to lint.
+    `completed_by` is the file that launches the recipe, or builds another one on it, so that the rule does not fire.
+    `decided_in` is the file whose text decides the violation, where that is none that the user asked to lint.
     """
 
     rule: Rule
@@ -342,7 +342,7 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
     if hit.assignment:
         origin = hit.assignment.origin
         # Of a value it is the value that is wrong, of a name that is no field the name, which stands before it.
-        if hit.rule.written != "replaced":
+        if hit.rule.written not in ("replaced", "wrapped"):
             return Primary(hit.assignment.path, origin.span, origin.function)
         return _at(hit.assignment.path, origin, origin.places(is_linted)[0])
     if hit.passage:
@@ -469,35 +469,41 @@ def _to_rename(fix: FixSpec, assignment: Assignment | None) -> Mapping[str, str]
 def completed(
     recipes: Sequence[Recipe], fired: Mapping[int, Sequence[RuleMatch]], writes: _Writes
 ) -> dict[tuple[int, str], str]:
-    """Find the scripts that keep a rule from firing in their recipe, by the recipe's id and the rule's code.
+    """Find the files that keep a rule from firing in a recipe that they use, by its id and the rule's code.
 
-    The script has to set a value that makes the difference; an unknown value, for which no rule fires, is no cure. A
-    file of overrides is only a layer where a program takes something from it, and others over it.
+    A script that launches it has to set a value that makes the difference; an unknown value, for which no rule fires,
+    is no cure. A recipe that is built on it has to change the mistake itself: one that turns the feature off is another
+    recipe. A file of overrides is only a layer where a program takes something from it, and others over it.
     """
     launches: dict[tuple[str, int], list[Recipe]] = defaultdict(list)
+    built: dict[tuple[str, int], list[Recipe]] = defaultdict(list)
     for recipe in recipes:
-        for path, line, _ in recipe.pieces:
-            launches[posixpath.normpath(path), line].append(recipe)
+        for users, pieces in ((launches, recipe.pieces), (built, recipe.bases)):
+            for path, line, _ in pieces:
+                users[posixpath.normpath(path), line].append(recipe)
     found: dict[tuple[int, str], str] = {}
     for recipe in recipes:
         for hit in fired[id(recipe)]:
-            users = _launches(recipe, launches)
+            users = _users(recipe, launches)
             if recipe.kind == "overrides":
                 users = [*users, *writes.programs_with(recipe.path, hit.witnesses)]
-            by = next((each for each in users if _cures(each, hit, fired)), None)
+            mistakes = {path for setting in hit.rule.blame.value for path in setting.deciding(hit.seen)}
+            by = next((each for each in users if _cures(each, hit, hit.witnesses, fired)), None) or next(
+                (each for each in _users(recipe, built) if _cures(each, hit, mistakes, fired)), None
+            )
             if by is not None:
                 found[id(recipe), hit.rule.code] = by.path
     return found
 
 
-def _launches(recipe: Recipe, launches: Mapping[tuple[str, int], Sequence[Recipe]]) -> Sequence[Recipe]:
+def _users(recipe: Recipe, users: Mapping[tuple[str, int], Sequence[Recipe]]) -> Sequence[Recipe]:
     line = 0 if recipe.kind == "overrides" else recipe.line
-    return () if recipe.kind == "launch" else launches.get((posixpath.normpath(recipe.path), line), ())
+    return () if recipe.kind == "launch" else users.get((posixpath.normpath(recipe.path), line), ())
 
 
-def _cures(launch: Recipe, hit: RuleMatch, fired: Mapping[int, Sequence[RuleMatch]]) -> bool:
-    return all(hit.rule.code != other.rule.code for other in fired[id(launch)]) and any(
-        _says_otherwise(launch, path, hit.seen.value(path)) for path in hit.witnesses
+def _cures(user: Recipe, hit: RuleMatch, settings: Collection[str], fired: Mapping[int, Sequence[RuleMatch]]) -> bool:
+    return all(hit.rule.code != other.rule.code for other in fired[id(user)]) and any(
+        _says_otherwise(user, path, hit.seen.value(path)) for path in hit.witnesses if path in settings
     )
 
 

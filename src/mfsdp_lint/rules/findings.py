@@ -116,7 +116,7 @@ def _message(group: Sequence[Violation]) -> str:
     elif len(conditions) == 1 and (condition := conditions.pop()):
         parts.append(f" when {condition}")
     if all(violation.completed_by for violation in group):
-        parts.append(f"; it is fine as {first.completed_by} starts it")
+        parts.append(f"; it is fine as {first.completed_by} uses it")
     fix = first.rule.fix_for(first.variant, first.seen)
     if fix and fix.else_advice and first.remedy and first.remedy.safety == "unsafe":
         parts.append(f"; {fix.else_advice}")

@@ -33,8 +33,9 @@ STEP_VIEW = re.compile(r"(before|after) (\S.*)")
 Judges = Literal["settings", "writes", "text"]
 """The subject of a rule: the settings, the trace of assignments that made them, or the text of the file."""
 
-Written = Literal["undeclared", "refused", "replaced"]
-"""Which assignments a rule about writes is about: those to a name that is no field, those that start-up replaces."""
+Written = Literal["undeclared", "refused", "replaced", "wrapped"]
+"""Which assignments a rule about writes is about: those to a name that is no field, those that start-up
+replaces, those that it leaves and that are replaced when the model is wrapped."""
 
 Preset = Literal["performance"]
 """A set of rules that is off until it is asked for."""

@@ -1,4 +1,4 @@
-"""Rules about assignments: a name that is no field, a value that start-up replaces.
+"""Rules about assignments: a name that is no field, a value that start-up, or the wrapping of the model, replaces.
 
 What a rule file can say of the assignment at hand are settings of their own, in conditions and in texts:
 
@@ -116,7 +116,7 @@ _EXPLICIT = ("assigned", "argument")
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """An assignment that rules may report. `after` is the plain value that start-up puts in its place."""
+    """An assignment that rules may report. `after` is the plain value that start-up, or wrapping, puts in its place."""
 
     path: str
     origin: Origin
@@ -126,14 +126,16 @@ class Assignment:
 
 def assignments(views: SettingsViews, kind: Written, is_linted: IsLinted) -> Iterator[Assignment]:
     """Yield the assignments of one kind in a variant, as far as they are in the user's own files."""
-    if kind != "replaced":
+    if kind in ("undeclared", "refused"):
         known, presumed = views.written.settings.undeclared(), no_fields(views.written.settings, views.site.target)
         for sure, every in ((True, known), (False, presumed)):
             for each in every:
                 if each.refused == (kind == "refused") and _is_own(each.origin, is_linted):
                     yield _undeclared(each, views.written, sure=sure)
         return
-    for path, change in views.resolution.changed().items():
+    resolution = views.resolution
+    changed = resolution.changed() if kind == "replaced" else resolution.changed_by_wrapping()
+    for path, change in changed.items():
         origin, value = views.written.origin(path), views.written.value(path)
         if origin is None or origin.how not in _EXPLICIT or not _is_own(origin, is_linted):
             continue

@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.knowledge import Knowledge
 from mfsdp_lint.readers.python.state.calling import isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import Deferred, StarOut
-from mfsdp_lint.readers.python.values.objects import MISSING, Choice, ClassObject, External, Module, Object
+from mfsdp_lint.readers.python.values.objects import MISSING, Choice, ClassObject, External, Module, Object, Place
 from mfsdp_lint.snapshots import PROVIDERS, Snapshot
 from mfsdp_lint.snapshots.build import Builder
 from mfsdp_lint.snapshots.upstream import ClassData, upstream_function
@@ -129,16 +129,16 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
             return True
         return in_none(module_name) or (name is not None and in_none(module_name, name))
 
-    def is_replaced_below(self, interp: Interpreter, module_name: str) -> bool:
-        """Tell whether the program has replaced an object that a module's functions may use."""
-        for (_, name), (owner, before) in interp.replaced.items():
+    def replaced_below(self, interp: Interpreter, module_name: str) -> Place | None:
+        """Return where the program replaces an object that a module's functions may use; None if it does not."""
+        for (_, name), (owner, before, place) in interp.replaced.items():
             now = owner.fields.get(name, MISSING)
             if now is before or isinstance(now, Deferred):
                 continue
             replaced = owner.module.name if isinstance(owner, ClassObject) else owner.name
             if replaced in self._reached(module_name):
-                return True
-        return False
+                return place
+        return None
 
     def _reached(self, module_name: str) -> Set[str]:
         """Collect a module of the snapshot and all modules that it has names of, directly or through others."""

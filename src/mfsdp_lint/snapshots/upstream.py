@@ -151,8 +151,9 @@ def upstream_function(
     def run(interp: Interpreter, call: Call) -> Object:
         if phases is not None and _start(knowledge, interp, function, phases, described, call):
             return None
-        if not described or knowledge.is_replaced_below(interp, module.name):
-            return unfollowed(interp, full, call)
+        replaced = knowledge.replaced_below(interp, module.name)
+        if not described or replaced:
+            return unfollowed(interp, full, call, obstacle=replaced)
         if "effects" in described and (call.arguments or call.keywords or "outcome" not in described):
             if not carried_out:
                 carried_out.append(_with_effects(knowledge, interp, function, described["effects"]))

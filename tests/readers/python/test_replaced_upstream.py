@@ -10,7 +10,7 @@ import pytest
 
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.versions import resolve_target
-from tests.readers.python.upstream_recipes import values
+from tests.readers.python.upstream_recipes import read, values
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +48,14 @@ REPLACED = {
 @pytest.mark.parametrize("line", REPLACED.values(), ids=REPLACED.keys())
 def test_nothing_is_known_of_what_a_replaced_helper_makes(line: str) -> None:
     assert not any(isinstance(value, Known) for value in values(TOP + RECIPE.format(line), FORMAT))
+
+
+@pytest.mark.parametrize("line", REPLACED.values(), ids=REPLACED.keys())
+def test_the_replacement_is_told_as_the_reason(line: str) -> None:
+    (variant,) = read(TOP + RECIPE.format(line))["recipe"].variants
+    obstacle = variant.settings.obstacle(FORMAT)
+    assert obstacle is not None
+    assert (obstacle.text[:20], obstacle.span.line) == (line[:20], 12)
 
 
 def test_a_helper_that_is_replaced_at_the_top_of_a_file_counts_as_well() -> None:

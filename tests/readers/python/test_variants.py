@@ -476,16 +476,3 @@ def recipe(cfg: ConfigContainer):
 """
     (variant,) = recipes(text)["recipe"].variants
     assert variant.value(SWITCH) == UNKNOWN
-
-
-def test_a_generator_has_a_variant_for_each_configuration() -> None:
-    text = """
-def sweep():
-    for form in ("torch", "torch_dist"):
-        cfg = ConfigContainer()
-        cfg.checkpoint.ckpt_format = form
-        yield cfg
-"""
-    found = read_python(["recipes.py"], Sources({"recipes.py": CONFIG + text})).recipes
-    (sweep,) = (each for each in found if each.name == "sweep")
-    assert [variant.value(FORMAT) for variant in sweep.variants] == [Known("torch"), Known("torch_dist")]

@@ -8,7 +8,7 @@ unknown whether a step is taken, its setting is one of both values, so that no r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Literal, get_args
 
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
@@ -67,7 +67,15 @@ class Resolution:
 
         A setting of which nothing is known is not changed, whatever its final value is.
         """
-        last = {change.path: change for change in self.changes}
+        return self._changed_by(self.changes)
+
+    def changed_by_wrapping(self) -> dict[str, StartupChange]:
+        """Return the changes of written settings that start-up leaves as they are, made when the model is wrapped."""
+        before = self.changed()
+        return {path: change for path, change in self._changed_by(self.wrapping).items() if path not in before}
+
+    def _changed_by(self, changes: Sequence[StartupChange]) -> dict[str, StartupChange]:
+        last = {change.path: change for change in changes}
         written = {path: self.written.value(path) for path in last}
         return {
             path: change

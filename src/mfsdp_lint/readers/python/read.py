@@ -416,14 +416,17 @@ def distinct(ran: Sequence[Tried]) -> list[Recipe]:
             elif not _is_in_script(tried, found, in_scripts) and not _is_global(tried, found, in_modules):
                 kept.append(found)
     scripts = set(map(id, bodies))
-    made_of = {
-        id(found): tried.called & of_functions.keys() for tried in ran for found in tried.found if found.launched
-    }
+    made_of = {id(found): tried.called & of_functions.keys() for tried in ran for found in tried.found}
     recipes = [replace(each.recipe, kind="script") if id(each) in scripts else each.recipe for each in kept]
     return [
-        replace(recipe, pieces=made_of[id(each)]) if made_of.get(id(each)) else recipe
-        for each, recipe in zip(kept, recipes, strict=True)
+        _made_of(recipe, made_of[id(each)], launched=each.launched) for each, recipe in zip(kept, recipes, strict=True)
     ]
+
+
+def _made_of(recipe: Recipe, called: frozenset[Key], *, launched: bool) -> Recipe:
+    if not called:
+        return recipe
+    return replace(recipe, pieces=called) if launched else replace(recipe, bases=called)
 
 
 def _bodies(tried: Tried, found: Found, of_functions: Mapping[Key, Sequence[Found]]) -> Iterator[Found]:

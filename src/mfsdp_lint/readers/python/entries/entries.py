@@ -12,7 +12,7 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.megatron.vocabulary import LAUNCHERS, NAMES, SECTIONS
 from mfsdp_lint.readers.python.entries.testing import is_test
 from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, class_names, has_base, lookup, mro, namespace
-from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_container
+from mfsdp_lint.readers.python.eval.configurations import CONTAINER, holds_container
 from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, functions_of, meant, resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import may_launch
@@ -253,12 +253,23 @@ def _lone_calls(node: ast.AST) -> Iterator[ast.stmt]:
 
 
 def module_configurations(interp: Interpreter, module: Module) -> Iterable[Entry]:
-    """Yield the configurations that a module keeps in a global name."""
+    """Yield the global names that hold configurations: those that a module assigns, or gives itself by a computed name.
+
+    The names of a loop's variables and of imports are not among them.
+    """
     ensure_ran(interp, module)
-    for name, line in _assigned(module).items():
-        value: Any = module.fields.get(name, MISSING)
-        if is_container(interp, value):
-            yield Entry(name, module, "module", line)
+    assigned = _assigned(module)
+    for name, value in module.fields.items():
+        if isinstance(name, str) and holds_container(interp, value) and (name in assigned or not _says(module, name)):
+            yield Entry(name, module, "module", assigned.get(name, 1))
+
+
+def _says(module: Module, name: str) -> bool:
+    """Tell whether a module's text has a name, or imports it."""
+    nodes = ast.walk(module.tree)
+    return any(
+        name in (getattr(each, "id", ""), getattr(each, "asname", ""), getattr(each, "name", "")) for each in nodes
+    )
 
 
 def _assigned(module: Module) -> dict[str, int]:
@@ -490,7 +501,8 @@ def _recipe_methods(interp: Interpreter, cls: ClassObject) -> list[str]:
     public = [
         each
         for each in cls.node.body
-        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) and not each.name.startswith("_")
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and (not each.name.startswith("_") or each.name == "__iter__")
     ]
     constructor, _ = lookup(interp, cls, "__init__")
     constructed = isinstance(constructor, Function) and leads_to_configuration(interp, constructor, named=True)

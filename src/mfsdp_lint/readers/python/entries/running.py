@@ -10,7 +10,7 @@ import ast
 import copy
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -25,10 +25,10 @@ from mfsdp_lint.readers.python.entries.entries import Entry, default, guard, ope
 from mfsdp_lint.readers.python.entries.testing import case_of, fixture, is_test, set_up
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.classes import lookup
-from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, configures_run, is_container
+from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, configures_run, is_container, parts
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, file_of, resolve_global, take_variables
 from mfsdp_lint.readers.python.eval.iteration import elements
-from mfsdp_lint.readers.python.eval.unfollowed import is_taken_for_one
+from mfsdp_lint.readers.python.eval.unfollowed import is_launcher, is_taken_for_one
 from mfsdp_lint.readers.python.export.nemo import tree_of_run
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
@@ -46,7 +46,6 @@ from mfsdp_lint.readers.python.state.paths import (
     RefusedCall,
     kept,
 )
-from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -62,6 +61,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     SetObject,
     Unknown,
+    is_constant,
 )
 
 if TYPE_CHECKING:
@@ -156,7 +156,13 @@ def _forget_what_it_writes(interp: Interpreter, method: Function, owner: Instanc
 
 
 RESULT = "result"
-"""The key of what is handed back; a launch has its place, and which of the launches there it is."""
+"""The key of what is handed back or kept begins with it, the way through what holds it follows; a launch has its place,
+and which of the launches there it is."""
+
+Key = tuple[Hashable, ...]
+
+Configurations = list[tuple[Key, Object]]
+"""Configurations that a path hands back or keeps, each with the keys, indices and attributes that lead to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +173,7 @@ class Yield:
     from elsewhere. `calls` led to its launch, the innermost first.
     """
 
-    key: Hashable
+    key: Key
     container: Object
     variant: Variant
     configures: bool
@@ -177,9 +183,16 @@ class Yield:
     known: bool = True
     front_end: FrontEnd = BRIDGE
 
+    @property
+    def is_launched(self) -> bool:
+        """Tell whether the path launches it itself."""
+        return self.key[0] != RESULT
 
-def path_yields(interp: Interpreter, result: Object, spans: Spans, names: Mapping[str, Object]) -> Iterator[Yield]:
-    """Return the yields of the path that was just run; `result` is its return value, if that may be a configuration.
+
+def path_yields(
+    interp: Interpreter, held: Configurations, spans: Spans, names: Mapping[str, Object]
+) -> Iterator[Yield]:
+    """Return the yields of the path that was just run: its launches, and those that it `held` in the end.
 
     `names` are the global names of a script.
     """
@@ -190,15 +203,62 @@ def path_yields(interp: Interpreter, result: Object, spans: Spans, names: Mappin
         place = id(each.calls[0][1]) if each.calls else 0
         turns[place] += 1
         yield _launched(interp, each, (place, turns[place]), spans, names)
-    if result is None and not launches and path.launches.handed is not None:
-        # Nobody knows what becomes of it; this is what is known of it here.
-        yield _launched(interp, path.launches.handed, RESULT, spans, names)
-    elif result is not None and not any(result is each.container for each in launches):
-        configures = is_container(interp, result) or may_be_one(interp, result)
-        partial = not is_container(interp, result) and not is_taken_for_one(interp, result)
-        variant = variant_of(interp, result, spans)
-        names_here, front_end = _names_of(result, names), _front_end(interp, result)
-        yield Yield(RESULT, result, variant, configures, partial, names_here, front_end=front_end)
+    if not held and not launches:
+        # Nobody knows what becomes of them; this is what is known of them here.
+        for turn, each in enumerate(path.launches.handed):
+            yield _launched(interp, each, (RESULT, turn), spans, names)
+    launched = {id(each.container) for each in launches}
+    for way, value in held:
+        if id(value) in launched:
+            continue
+        configures = is_container(interp, value) or may_be_one(interp, value)
+        partial = not is_container(interp, value) and not is_taken_for_one(interp, value)
+        variant = variant_of(interp, value, spans)
+        names_here, front_end = _names_of(value, names), _front_end(interp, value)
+        yield Yield((RESULT, *way), value, variant, configures, partial, names_here, front_end=front_end)
+
+
+def configurations_in(
+    interp: Interpreter,
+    value: Object,
+    text: str,
+    way: Key = (),
+    *,
+    calls: Frame | None = None,
+    seen: set[int] | None = None,
+) -> Configurations:
+    """Return the configurations that a value is or holds, each once.
+
+    With `calls`, functions in it that need no argument are called, from that frame.
+    """
+    value = interp.settle(value)
+    seen = set() if seen is None else seen
+    if calls is not None and _makes_by_itself(value):
+        value = _awaited(interp, invoke(interp, value, Call([], {}, calls.node, calls)), calls)
+    if isinstance(value, Choice):
+        options = [one for one in value.options if _may_be_meant(interp, one, way)]
+        value = one_of(interp, options, text, RUN_LIMIT) if options else value.options
+    if is_constant(value) or id(value) in seen:
+        return []
+    seen.add(id(value))
+    if is_container(interp, value) or may_be_one(interp, value):
+        return [(way, value)]
+    found: Configurations = []
+    for key, part in parts(value):
+        found += configurations_in(interp, part, f"{text}[{key!r}]", (*way, key), calls=calls, seen=seen)
+    return found
+
+
+def _makes_by_itself(value: Object) -> bool:
+    """Tell whether a function was made by another one, with all that it needs."""
+    if isinstance(value, Partial) and isinstance(value.function, Function) and not is_launcher(value.function):
+        return _needs_nothing(value.function, len(value.arguments), value.keywords)
+    return isinstance(value, Function) and value.closure is not None and _needs_nothing(value)
+
+
+def _may_be_meant(interp: Interpreter, value: Object, way: Key) -> bool:
+    """Tell whether one of several values is a configuration; an unknown one may be, unless it is a mere part."""
+    return is_container(interp, value) or (isinstance(value, Unknown) and not way) or may_be_one(interp, value)
 
 
 def may_be_one(interp: Interpreter, value: Object) -> bool:
@@ -256,7 +316,7 @@ def _front_end(interp: Interpreter, root: Object) -> FrontEnd:
 
 def without_repeats(found: Sequence[Yield]) -> list[Yield]:
     """Keep one yield for each way: paths that part only behind a launch share it."""
-    if found[0].key == RESULT:
+    if not found[0].is_launched:
         return list(found)
     return list({each.variant.when: each for each in reversed(found)}.values())[::-1]
 
@@ -368,7 +428,7 @@ def evaluate(
                 complete = False
                 break
             interp.begin(prefix)
-            root: Object = None
+            configurations: Configurations = []
             unknown: list[Unknown] = []
             names: dict[str, Object] = {}
             ending: Ending = None
@@ -378,12 +438,14 @@ def evaluate(
                     keywords, unknown = arguments_of(interp, entry)
                     # Whoever calls it has to give `more` keyword arguments than it names.
                     keywords.update({name: interp.unknown(name) for name in more})
-                    root = call_function(interp, entry, keywords, unknown)
+                    configurations = call_function(interp, entry, keywords, unknown)
                 elif entry.kind == "module":
                     _import(interp, entry.module)
-                    root = resolve_global(interp, entry.module, entry.name)
+                    configurations = configurations_in(
+                        interp, resolve_global(interp, entry.module, entry.name), entry.name
+                    )
                 else:
-                    root = run_script(interp, entry, names)
+                    configurations = run_script(interp, entry, names)
             except RefusedCall as error:
                 if not more.keys() >= set(error.lacking) and takes_more(entry):
                     more.update(dict.fromkeys(error.lacking))
@@ -397,7 +459,7 @@ def evaluate(
                 complete = False
             endings.append(ending)
             pending += other_sides(interp, prefix)
-            here = list(path_yields(interp, root, spans, names))
+            here = list(path_yields(interp, configurations, spans, names))
             for each in here:
                 found.setdefault(each.key, []).append(each)
             changed.update(value.text for value in unknown if any(value is each.container for each in here))
@@ -451,12 +513,12 @@ def _recipes(
     """Return the recipes of an entry point. Unless `complete`, only launches on all paths count."""
     groups = [without_repeats(group) for group in found.values() if any(each.configures for each in group)]
     if not complete:
-        groups = [group for group in groups if group[0].key != RESULT and not group[0].variant.when]
+        groups = [group for group in groups if group[0].is_launched and not group[0].variant.when]
     recipes: dict[object, tuple[Recipe, Yield]] = {}
     for group in groups:
         variants = tuple(each.variant for each in group)
         # A function that is there to change what it is given may leave that as it is on some paths.
-        variants += tuple(idle) if group[0].key == RESULT or any(each.partial for each in group) else ()
+        variants += tuple(idle) if not group[0].is_launched or any(each.partial for each in group) else ()
         recipe = Recipe(
             entry.name,
             entry.qualified_name,
@@ -476,55 +538,60 @@ def _recipes(
             recipe = replace(
                 recipe, name=recipe.name + mark, qualified_name=recipe.qualified_name + mark, line=line or recipe.line
             )
-        yield Found(recipe, first.key != RESULT, first.names, first.known)
+        yield Found(recipe, first.is_launched, first.names, first.known)
 
 
-def call_function(interp: Interpreter, entry: Entry, keywords: dict[str, Object], given: list[Unknown]) -> Object:
+def call_function(
+    interp: Interpreter, entry: Entry, keywords: dict[str, Object], given: list[Unknown]
+) -> Configurations:
+    """Call an entry point's function; return the configurations that it hands back, changes, or keeps somewhere."""
     function = entry.function
     assert function is not None
-    frame = Frame(entry.module, "", None, None, None)
+    frame = Frame(entry.module, node=function.node)
     receiver = [] if entry.cls is None else [_receiver(interp, entry.cls, function, frame)]
     called = function if entry.wrapper is None else entry.wrapper
     called = entry.partial or called
     made = called.made if isinstance(called, Partial) else None
     call = Call(receiver, keywords, function.node if made is None else made[0], frame)
-    result = _awaited(interp, function, invoke(interp, called, call), frame)
-    if isinstance(result, Function) and result.closure is not None and _needs_nothing(result):
-        # A function inside of it is what it hands back.
-        result = _awaited(interp, result, invoke(interp, result, Call([], {}, result.node, frame)), frame)
-    if isinstance(result, Choice):
-        configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(interp, one)]
-        return one_of(interp, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
-    if is_container(interp, result) or may_be_one(interp, result):
-        return result
-    if isinstance(result, tuple):
-        for item in result:
-            if is_container(interp, item):
-                return item
+    mark = len(interp.path.journal)
+    result = _awaited(interp, invoke(interp, called, call), frame)
+    if found := configurations_in(interp, result, f"{entry.name}()", calls=frame):
+        return found
     for value in given:
         if changed_from_outside(value):
-            return value
+            return [((), value)]
     # On other paths the same function may yield a configuration that is known; of this path nothing is.
     result = interp.settle(result)
     if any(result is value for value in given):
-        return result
-    handed = interp.path.launches.fields
-    return result if not handed and isinstance(result, Unknown) else None
+        return [((), result)]
+    if interp.path.launches.fields:
+        return []
+    if isinstance(result, Unknown):
+        return [((), result)]
+    return configurations_in(interp, (*receiver, *given, *_changed_outside(interp, mark)), entry.name)
 
 
-def _awaited(interp: Interpreter, function: Function, result: Object, frame: Frame) -> Object:
-    """Return the result of a call: an awaited coroutine's, a generator's element, else the returned value."""
+def _changed_outside(interp: Interpreter, mark: int) -> Iterator[Object]:
+    """Yield the values that the current path has put since `mark` into objects that were there before the path."""
+    for owner, fields, key, _ in interp.changes(mark).values():
+        if owner.born <= interp.path.started and fields is getattr(owner, "fields", None):
+            yield tuple(owner.items or ()) if isinstance(owner, ListObject) else fields.get(key)
+
+
+def _awaited(interp: Interpreter, result: Object, frame: Frame) -> Object:
+    """Return the result of a call: an awaited coroutine's, a generator's elements, else the returned value."""
     result = result.result() if isinstance(result, Coroutine) else result
     if isinstance(result, GeneratorCall) and not result.managed:
-        result = join(interp, elements(interp, result, frame) or [interp.unknown(function.name)])
+        found = elements(interp, result, frame)
+        return tuple(found) if found else interp.unknown(result.frame.function)
     return result
 
 
-def _needs_nothing(function: Function) -> bool:
+def _needs_nothing(function: Function, positional: int = 0, named: Container[str] = ()) -> bool:
+    """Tell whether these arguments are all that a function needs."""
     parameters = function.node.args
-    return all(
-        each.arg in function.defaults for each in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
-    )
+    more = [*[*parameters.posonlyargs, *parameters.args][positional:], *parameters.kwonlyargs]
+    return all(each.arg in function.defaults or each.arg in named for each in more)
 
 
 def _receiver(interp: Interpreter, cls: ClassObject, function: Function, frame: Frame) -> Object:
@@ -571,7 +638,7 @@ def to_object(interp: Interpreter, value: Plain) -> Object:
     return value
 
 
-def run_script(interp: Interpreter, entry: Entry, names: dict[str, Object]) -> Object:
+def run_script(interp: Interpreter, entry: Entry, names: dict[str, Object]) -> Configurations:
     """Run a module as a script; return the last configuration among its global `names`."""
     source = entry.module
     main = Module(source.path, source.name, source.tree, source.yields)
@@ -591,6 +658,5 @@ def run_script(interp: Interpreter, entry: Entry, names: dict[str, Object]) -> O
         if error.name != "SystemExit" or (error.text and interp.started_with()):
             raise
     if interp.path.launches.fields or guard(source) is None:
-        return None
-    found = [value for value in main.fields.values() if is_container(interp, value)]
-    return found[-1] if found else None
+        return []
+    return [((), value) for value in main.fields.values() if is_container(interp, value)][-1:]

@@ -104,11 +104,11 @@ def set_attribute(
                 )
     elif isinstance(target, Module):
         resolve_global(interp, target, name)  # it runs first, and what the name was is settled
-        interp.replaces(target, name, frame.module)
+        interp.replaces(target, name, node, frame)
         interp.put(target, name, value)
     elif isinstance(target, ClassObject):
         namespace(interp, target)
-        interp.replaces(target, name, frame.module)
+        interp.replaces(target, name, node, frame)
         interp.volatile.add(name)
         interp.put(target, name, value)
         interp.record(target, name, interp.note(node, frame, focus, how, value, None))

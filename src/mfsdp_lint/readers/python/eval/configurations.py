@@ -8,14 +8,14 @@ configured, and a trainer has it. The profile `nemo` (front_ends/data) says how 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from mfsdp_lint.megatron.vocabulary import SECTIONS
 from mfsdp_lint.readers.python.eval.classes import class_names
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import Call
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, TASK
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, TASK, UNKNOWN_KEYS
 from mfsdp_lint.readers.python.values.objects import (
     Choice,
     ClassObject,
@@ -25,7 +25,9 @@ from mfsdp_lint.readers.python.values.objects import (
     Frame,
     Function,
     Instance,
+    ListObject,
     Object,
+    Partial,
     Unknown,
 )
 
@@ -164,3 +166,32 @@ def changed_from_outside(value: Object) -> bool:
         )
         or any(name in SECTIONS for name in value.writes if isinstance(name, str))
     )
+
+
+def parts(value: Object) -> Iterable[tuple[Hashable, Object]]:
+    """Return the parts of a value that holds others, each with its key, index or name: a collection, an object of the
+    program, a call that is made later.
+    """
+    match value:
+        case tuple():
+            return enumerate(value)
+        case ListObject():
+            return enumerate(value.items or ())
+        case DictObject():
+            return (*value.fields.items(), *enumerate(value.writes.get(UNKNOWN_KEYS, ())))
+        case Instance(cls=ClassObject(module=module)) if module.is_project:
+            return value.fields.items()
+        case Unknown():
+            return ((name, part) for name, part in value.fields.items() if isinstance(part, (Instance, ListObject)))
+        case Partial():
+            return (*enumerate(value.arguments), *value.keywords.items())
+    return ()
+
+
+def holds_container(interp: Interpreter, value: Object, seen: set[int] | None = None) -> bool:
+    """Tell whether a value is a configuration, or holds one."""
+    seen = set() if seen is None else seen
+    if id(value) in seen or is_container(interp, value):
+        return id(value) not in seen
+    seen.add(id(value))
+    return any(holds_container(interp, part, seen) for _, part in parts(value))

@@ -58,7 +58,7 @@ def launch(interp: Interpreter, name: str, call: Call) -> Object:
     interp.doubts += 1
     values = call.values
     launched: list[Object] = list(_configurations(interp, values, f"the configuration of {name}()"))
-    if not launched and interp.path.launches.handed is not None:
+    if not launched and interp.path.launches.handed:
         # It may come from where another one was handed to.
         launched += [value for value in map(interp.settle, values) if isinstance(value, Unknown)][:1]
     for container in launched:
@@ -70,13 +70,20 @@ def launch(interp: Interpreter, name: str, call: Call) -> Object:
 
 
 def hand_over(interp: Interpreter, values: list[Object], node: Any, frame: Frame) -> bool:
-    """Keep the last configuration given to code out of sight, which is no launcher, as it is; tell if there is one."""
-    handed = False
-    for value in map(interp.settle, values):
-        if is_container(interp, value) or is_taken_for_one(interp, value):
-            interp.put(interp.path.launches, HANDED, _as_it_is(interp, value, node, frame))
-            handed = True
-    return handed
+    """Keep the configurations given to code out of sight, which is no launcher, as they are; tell if there are any.
+
+    Those that other calls were given before are dropped.
+    """
+    launches = interp.path.launches
+    handed = [
+        _as_it_is(interp, value, node, frame)
+        for value in map(interp.settle, values)
+        if is_container(interp, value) or is_taken_for_one(interp, value)
+    ]
+    if handed:
+        turns = [each for each in launches.handed if each.calls[:1] == handed[0].calls[:1]]
+        interp.put(launches, HANDED, (*turns, *handed))
+    return bool(handed)
 
 
 def is_taken_for_one(interp: Interpreter, value: Object) -> bool:
@@ -205,11 +212,12 @@ def unfollowed(
     *,
     named: bool = True,
     blamed: bool = True,
+    obstacle: Place | None = None,
 ) -> Object:
     """Treat a call whose code is not at hand: its result is unknown, and so is everything it may have changed.
 
     `named` says that `name` is the dotted name of the called value, and not only a text for it. `blamed` says that the
-    call is the obstacle; it is not where the called value comes from an argument.
+    call is the obstacle; it is not where the called value comes from an argument. `obstacle` is another one.
     """
     interp.unfollowed += 1
     interp.doubts += 1
@@ -217,7 +225,10 @@ def unfollowed(
     interp.out_of_sight(name, call)
     picked = _picked(interp, given)
     launch_what_is_started(interp, call)
-    obstacle = call_at(name, call.node, call.frame) if blamed else None
+    if obstacle is None:
+        obstacle = call_at(name, call.node, call.frame) if blamed else None
+    elif is_upstream(obstacle[0]) or not isinstance(obstacle[1], ast.AST):
+        obstacle = None
     result = interp.unknown(f"{name}()")
     result.obstacle = obstacle
     called = [value for value in given if isinstance(value, (Function, Bound, Partial))]

@@ -89,7 +89,7 @@ class Interpreter:
     `yielded` is the expression of the element that a generator gave last. `forwarding` are the functions that write
     their callers' values (`crossings` counts how often one was seen to). `looks` is how many looks are left to find
     one value's source. `gave` is the object that each call or comprehension gave last. `replaced` are the names of
-    modules and classes that programs assign from outside, with their former values.
+    modules and classes that programs assign from outside, with their former values and the assignments.
 
     `entry` is the module whose entry point is run, `executing` the one whose top level (or a class of it) is.
     `affected` has, for each file whose import changes other modules, the names by which programs reach the changes;
@@ -139,7 +139,7 @@ class Interpreter:
         self.looks = 0
         self.patches_upstream = False
         """True once code that is not upstream's own has assigned to a module or class of upstream."""
-        self.replaced: dict[tuple[int, str], tuple[Any, Object]] = {}
+        self.replaced: dict[tuple[int, str], tuple[Any, Object, TextPlace]] = {}
         self.gave: dict[ast.expr, Object] = {}
         self.pieces: dict[int, tuple[Any, Sequence[Write | None]]] = {}
         """The writes of the elements of the program's own tuples and lists, by the identity of each."""
@@ -396,11 +396,13 @@ class Interpreter:
         if owner.born <= path.started:
             path.changed_shared = True
 
-    def replaces(self, owner: Module | ClassObject, name: str, writer: Module) -> None:
-        """Record a module's name, or a class's attribute, that code of a module is about to assign from outside."""
+    def replaces(self, owner: Module | ClassObject, name: str, node: Any, frame: Frame) -> None:
+        """Record a module's name, or a class's attribute, that a statement is about to assign from outside."""
+        node, _, frame = told_at(node, None, frame)
         home = owner if isinstance(owner, Module) else owner.module
-        self.patches_upstream |= self.is_upstream(home.name) and not self.is_upstream(writer.name)
-        self.replaced.setdefault((id(owner), name), (owner, owner.fields.get(name, MISSING)))
+        self.patches_upstream |= self.is_upstream(home.name) and not self.is_upstream(frame.module.name)
+        place = frame.module, node, frame.function
+        self.replaced.setdefault((id(owner), name), (owner, owner.fields.get(name, MISSING), place))
 
     def drop(self, owner: Any, key: Any) -> None:
         """Remove one attribute, entry or local name of `owner`."""

@@ -119,24 +119,27 @@ class Launch:
 
 @dataclass(slots=True, eq=False)
 class Launches:
-    """Launches of a path, in their order; under HANDED, the last configuration that it gave to code out of sight.
+    """Launches of a path, in their order; under HANDED, those configurations that it last gave to code out of sight.
 
     Where somebody asks for them (`Interpreter.starting`), the programs that it started are among them.
     """
 
     born: int
-    fields: dict[Any, Launch | Command] = field(default_factory=dict)
+    fields: dict[Any, Launch | Command | tuple[Launch, ...]] = field(default_factory=dict)
 
     @property
-    def handed(self) -> Launch | None:
-        """The last configuration that went to code out of sight, which is no launcher as far as is known."""
+    def handed(self) -> tuple[Launch, ...]:
+        """The configurations that the last such call, in all turns of its loop, gave to code out of sight.
+
+        That is no launcher as far as is known.
+        """
         found = self.fields.get(HANDED)
-        return found if isinstance(found, Launch) else None
+        return found if isinstance(found, tuple) else ()
 
     @property
     def all(self) -> list[Launch]:
         """Every launch of a configuration."""
-        return [each for key, each in self.fields.items() if key is not HANDED and isinstance(each, Launch)]
+        return [each for each in self.fields.values() if isinstance(each, Launch)]
 
     @property
     def commands(self) -> list[Command]:

@@ -102,7 +102,7 @@ HELD: Final = Marker("held")
 
 # Among what a path launched:
 HANDED: Final = Marker("handed")
-"""The last configuration that was given to code out of sight."""
+"""The configurations that a call gave to code out of sight, in each turn of its loop: those of the last call."""
 
 IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, FORMER, CONFIGURATION, METHOD_OF))
 """Markers that identify an unknown value, and do not say what it holds."""
