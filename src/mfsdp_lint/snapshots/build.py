@@ -36,6 +36,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Native,
     Object,
     Partial,
+    Place,
     SetObject,
     Unknown,
     Write,
@@ -169,8 +170,8 @@ class Upstream(Protocol):
     def origin(self, number: int) -> Origin:
         """Return the origin of an upstream write."""
 
-    def is_replaced_below(self, interp: Interpreter, module_name: str) -> bool:
-        """Tell whether the program has replaced an object that a module's functions may use."""
+    def replaced_below(self, interp: Interpreter, module_name: str) -> Place | None:
+        """Return where the program replaces an object that a module's functions may use; None if it does not."""
 
 
 class Builder:

@@ -6,8 +6,7 @@ from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.readers.python.export.origins import Spans, origin, plain_value
 from mfsdp_lint.readers.python.library.config_trees import is_whole, read_entry
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.code import Frame
-from mfsdp_lint.readers.python.values.objects import ConfigTree
+from mfsdp_lint.readers.python.values.objects import ConfigTree, Frame
 from mfsdp_lint.readers.trees import Leaf, Section, Tree
 
 _NOWHERE = Origin(Span("", 1, 1, 1, 1), "default")
