@@ -1,7 +1,11 @@
 """Settings that all tests share: a run depends on neither chance, nor speed, nor an earlier run."""
 
 import gc
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -33,3 +37,13 @@ def _nothing_is_kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         patch.setenv(cache.VARIABLE, "")
         patch.delenv("GITHUB_ACTIONS", raising=False)  # where these tests may run
         yield
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "subprocess.CompletedProcess[str]"]:
+    """The folder of the site, built once for all tests of a worker, and the end of the build."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    root = Path(__file__).parents[1]
+    return folder, subprocess.run(command, cwd=root, capture_output=True, text=True, env=environment, check=False)

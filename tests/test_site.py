@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 
 
-def test_the_site_builds_strictly(tmp_path: Path) -> None:
-    built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        check=False,
-    )
+@pytest.mark.xdist_group("browser")  # where the playground has the same site
+def test_the_site_builds_strictly(site: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    folder, built = site
     assert (built.returncode, built.stdout.strip()) == (0, ""), built.stderr
-    assert (tmp_path / "tutorial" / "index.html").exists()
-    assert (tmp_path / "rules" / "MFSDP101" / "index.html").exists()
+    assert (folder / "tutorial" / "index.html").exists()
+    assert (folder / "rules" / "MFSDP101" / "index.html").exists()
 
 
 def test_every_command_of_the_tutorial_prints_what_it_shows(tmp_path: Path) -> None:

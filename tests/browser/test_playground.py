@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -57,36 +56,34 @@ def some() -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of the site, with all that the playground runs on."""
     if not (FETCHED / ".fetched").exists():
         assert not is_required(), "make playground"
         pytest.skip("what the playground runs on is not fetched (make playground)")
-    folder = tmp_path_factory.mktemp("site")
-    build = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)]
-    subprocess.run(build, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, check=True)
+    folder, _ = request.getfixturevalue("site")
     runtime = folder / "playground" / "runtime"
     subprocess.run([sys.executable, "playground/assemble.py", str(FETCHED), str(runtime)], cwd=ROOT, check=True)
     assert sum(file.stat().st_size for file in runtime.iterdir()) == pytest.approx(STATED, rel=0.05)
-    with served(folder) as address:
-        yield address
+    with served(folder) as place:
+        yield place
 
 
 @pytest.fixture(scope="module")
-def playground(browser: Browser, site: str) -> Iterator[Playground]:
+def playground(browser: Browser, address: str) -> Iterator[Playground]:
     """The page with the linter loaded; whatever it asks another host for is refused, and told."""
     with opened(browser, offline=False, expected=ENDED) as page:
         made = Playground(page)
 
         def meet(route: Route) -> None:
             made.requests.append(route.request.url)
-            if route.request.url.startswith(site):
+            if route.request.url.startswith(address):
                 route.continue_()
             else:
                 route.abort()
 
         page.context.route("**/*", meet)
-        page.goto(f"{site}/playground/")
+        page.goto(f"{address}/playground/")
         made.check(Sample("recipe.py", WRONG, "0.3.1"))
         yield made
 
@@ -191,10 +188,10 @@ def test_a_file_that_is_dropped_is_read_under_its_name(playground: Playground) -
     assert playground.page.input_value("#pg-name") == "mine.yaml"
 
 
-def test_a_site_without_the_linter_says_so(browser: Browser, site: str) -> None:
+def test_a_site_without_the_linter_says_so(browser: Browser, address: str) -> None:
     with opened(browser, offline=False, expected="404") as page:
         page.route("**/runtime/*", lambda route: route.fulfill(status=404))
-        page.goto(f"{site}/playground/")
+        page.goto(f"{address}/playground/")
         page.click("#pg-check")
         page.locator("#pg-status.pg-failed", has_text="this copy of the site is without it").wait_for()
 
@@ -215,8 +212,8 @@ def test_it_can_be_read_by_everybody(playground: Playground, scheme: str, width:
     page.fill("#pg-filter", "")
 
 
-def test_nobody_else_is_asked_and_nothing_at_all_once_it_is_loaded(playground: Playground, site: str) -> None:
-    assert [url for url in playground.requests if not url.startswith(site)] == []
+def test_nobody_else_is_asked_and_nothing_at_all_once_it_is_loaded(playground: Playground, address: str) -> None:
+    assert [url for url in playground.requests if not url.startswith(address)] == []
     before = len(playground.requests)
     playground.check(Sample("launch.sh", "#!/bin/bash\ntorchrun pretrain_gpt.py --use-megatron-fsdp\n", "0.3.1"))
     assert playground.requests[before:] == []

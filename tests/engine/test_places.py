@@ -42,6 +42,15 @@ def recipe():
     assert place(text, "MFSDP508") == "overlap_moe_expert_parallel_comm=True,"
 
 
+TABLES = """
+DEFAULTS = {"checkpoint.async_save": True}
+SHARDED = {
+    "ddp.use_megatron_fsdp": True,
+    "checkpoint.ckpt_format": "fsdp_dtensor",
+}
+"""
+FORMAT = '"checkpoint.ckpt_format": "fsdp_dtensor",'
+
 SETTING = """
 def build(settings):
     cfg = llama3_8b_pretrain_config()
@@ -59,33 +68,19 @@ def sharded():
 
 
 def test_a_line_that_every_setting_goes_through_is_no_place() -> None:
-    tables = """
-DEFAULTS = {"checkpoint.async_save": True}
-SHARDED = {
-    "ddp.use_megatron_fsdp": True,
-    "checkpoint.ckpt_format": "fsdp_dtensor",
-}
-"""
     merged = SETTING.format(plain="DEFAULTS", sharded="{**DEFAULTS, **SHARDED}")
-    assert place(tables + merged, "MFSDP103") == '"checkpoint.ckpt_format": "fsdp_dtensor",'
+    assert place(TABLES + merged, "MFSDP103") == FORMAT
     chained = SETTING.format(plain="ChainMap(DEFAULTS)", sharded="ChainMap(SHARDED, DEFAULTS)")
-    told = place(f"from collections import ChainMap\n{tables}{chained}", "MFSDP103")
-    assert told == '"checkpoint.ckpt_format": "fsdp_dtensor",'
+    assert place(f"from collections import ChainMap\n{TABLES}{chained}", "MFSDP103") == FORMAT
 
 
 def test_a_comprehension_that_every_setting_goes_through_is_no_place() -> None:
-    tables = """
-DEFAULTS = {"checkpoint.async_save": True}
-SHARDED = {
-    "ddp.use_megatron_fsdp": True,
-    "checkpoint.ckpt_format": "fsdp_dtensor",
-}
-
+    merging = """
 def merged(one, two):
     return {key: two.get(key, one.get(key)) for key in [*one, *two]}
 """
-    text = tables + SETTING.format(plain="DEFAULTS", sharded="merged(DEFAULTS, SHARDED)")
-    assert place(text, "MFSDP103") == '"checkpoint.ckpt_format": "fsdp_dtensor",'
+    text = TABLES + merging + SETTING.format(plain="DEFAULTS", sharded="merged(DEFAULTS, SHARDED)")
+    assert place(text, "MFSDP103") == FORMAT
 
 
 def test_a_default_that_is_right_for_others_is_told_where_it_is_left() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mfsdp_lint.snapshots import Archive, read
+from mfsdp_lint.snapshots import Archive, reader
 from tools.snapshot import writing
 from tools.snapshot.writing import SHORTEST, Sharing, pack
 
@@ -59,4 +59,4 @@ def written(values: list[object]) -> tuple[list[str], list[str]]:
 
 
 def back(text: str, parts: list[str]) -> object:
-    return read(text, lambda number: back(parts[number], parts))
+    return reader(lambda number: back(parts[number], parts))(text)

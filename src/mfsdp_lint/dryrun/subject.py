@@ -76,8 +76,8 @@ class Examiner:
     trained: tuple[Confirm, ...] = ("cpu",)
     front_end: FrontEnd = BRIDGE
 
-    def subjects(self, recipes: Sequence[Recipe], *, every_path: bool = False) -> list[Subject]:
-        """Return, for every recipe, the way through its code with the most to try, or every way."""
+    def subjects(self, recipes: Sequence[Recipe]) -> list[Subject]:
+        """Return, for every recipe, the way through its code with the most to try."""
         found = []
         for recipe in recipes:
             if recipe.front_end != self.front_end:
@@ -85,7 +85,7 @@ class Examiner:
             broken = violations([recipe], self.target, self.rules, lambda path: True)
             ways = [self.subject(recipe, variant, broken) for variant in (*recipe.variants, *recipe.exposed)]
             worth = sorted(ways, key=lambda way: -len([v for v in way.violations if can_be_tried(v, *self.trained)]))
-            found += worth if every_path else worth[:1]
+            found += worth[:1]
         return found
 
     def subject(self, recipe: Recipe, variant: Variant, broken: Sequence[Violation]) -> Subject:

@@ -92,9 +92,7 @@ class Fields:
             raise RuleError(f"{self.where}: unknown field {next(iter(self.data))!r}")
 
     def text(self, key: str, default: str | None = None) -> str:
-        value = self.data.pop(key, default)
-        if not isinstance(value, str):
-            raise self.error(key, "is missing" if value is None else "expected text")
+        value = self.raw_text(key, default)
         return value.strip() if "\n" not in value.strip() else value
 
     def template(self, key: str, default: str) -> MessageText:
@@ -134,24 +132,19 @@ class Fields:
         return self._condition(key, self.text(key), terms)
 
     def conditions(self, key: str, terms: Terms) -> ByVersion[Condition]:
-        return ByVersion(
-            tuple((span, self._condition(key, text, terms)) for span, text in self._versioned(key, required=True))
-        )
+        return self._versioned(key, lambda text: self._condition(key, text, terms), required=True)
 
     def values(self, key: str, terms: Terms) -> ByVersion[Expression]:
-        versioned = self._versioned(key)
-        return ByVersion(
-            tuple((span, self._bounded_meaning(key, parse_value, text, terms)) for span, text in versioned)
-        )
+        return self._versioned(key, lambda text: self._bounded_meaning(key, parse_value, text, terms))
 
     def conditions_list(self, key: str, terms: Terms) -> tuple[Condition, ...]:
         return tuple(self._condition(key, text, terms) for text in self.texts(key))
 
     def by_version(self, key: str, literal: object) -> ByVersion[Any]:
-        return ByVersion(tuple((span, self._chosen(key, text, literal)) for span, text in self._versioned(key)))
+        return self._versioned(key, lambda text: self._chosen(key, text, literal))
 
     def error_texts(self, key: str) -> ByVersion[ErrorText]:
-        return ByVersion(tuple((span, ErrorText(text)) for span, text in self._versioned(key)))
+        return self._versioned(key, ErrorText)
 
     def texts(self, key: str, pattern: re.Pattern[str] | None = None) -> tuple[str, ...]:
         value = self.data.pop(key, [])
@@ -163,9 +156,9 @@ class Fields:
                 raise self.error(key, f"{item!r} does not match {pattern.pattern}")
         return tuple(values)
 
-    def raw_text(self, key: str) -> str:
+    def raw_text(self, key: str, default: str | None = None) -> str:
         """Read text in which blanks and line ends count."""
-        value = self.data.pop(key, None)
+        value = self.data.pop(key, default)
         if not isinstance(value, str):
             raise self.error(key, "is missing" if value is None else "expected text")
         return value
@@ -220,19 +213,18 @@ class Fields:
         fields = self.fields(key)
         return [] if fields is None else [fields]
 
-    def _versioned(self, key: str, required: bool = False) -> list[tuple[Applicability, str]]:
+    def _versioned(self, key: str, read: Callable[[str], T], required: bool = False) -> ByVersion[T]:
         """Read text, or one text for each range of versions."""
         value = self.data.pop(key, None)
         if value is None and required:
             raise self.error(key, "is missing")
-        if value is None:
-            return []
-        entries: list[tuple[Applicability, str]] = []
-        for span, text in (value if isinstance(value, Mapping) else {"": value}).items():
+        entries: list[tuple[Applicability, T]] = []
+        spans = value if isinstance(value, Mapping) else {} if value is None else {"": value}
+        for span, text in spans.items():
             if not isinstance(span, str) or not isinstance(text, str):
                 raise self.error(key, "expected text, or a text for each range of versions")
-            entries.append((self._range(key, span), text))
-        return entries
+            entries.append((self._range(key, span), read(text)))
+        return ByVersion(tuple(entries))
 
     def _range(self, key: str, text: str) -> Applicability:
         return self._parsed(key, parse_applicability, text)

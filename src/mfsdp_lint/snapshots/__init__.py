@@ -108,10 +108,12 @@ REFERENCE = ""
 """The only key of a dictionary that refers to a shared part."""
 
 
-def read(text: str, part: Callable[[int], Any]) -> Any:
-    """Read the value of a text. `part` returns the shared parts by number; its results must not be changed."""
+def reader(part: Callable[[int], Any]) -> Callable[[str], Any]:
+    """Return a function that reads the value of a text. (A reader for each text costs more than most texts.)
 
-    return json.loads(text, object_hook=lambda found: part(found[REFERENCE]) if REFERENCE in found else found)
+    `part` returns the shared parts by number; its results must not be changed.
+    """
+    return json.JSONDecoder(object_hook=lambda found: part(found[REFERENCE]) if REFERENCE in found else found).decode
 
 
 MAGIC = b"mfsdp-lint snapshot 3\n"
@@ -149,6 +151,7 @@ class Snapshot:
         self._numbers: dict[str, int] = {name: number for number, name in enumerate(header["modules"])}
         self._first_parts: list[int] = header["parts"]
         self._archive = Archive(memoryview(data)[end:])
+        self._read = reader(self._part)
         self._lines: dict[str, tuple[dict[str, Any], list[str]]] = {}
         self._entries: dict[tuple[str, str], Any] = {}
         self._part_lines: dict[int, list[str]] = {}
@@ -169,7 +172,7 @@ class Snapshot:
         if key not in self._entries:
             entries, lines = self._module(module)
             entry = entries[name]
-            self._entries[key] = read(lines[entry], self._part) if isinstance(entry, int) else entry
+            self._entries[key] = self._read(lines[entry]) if isinstance(entry, int) else entry
         return self._entries[key]
 
     def place(self, number: int) -> Place:
@@ -188,7 +191,7 @@ class Snapshot:
     def _module(self, name: str) -> tuple[dict[str, Any], list[str]]:
         if name not in self._lines:
             first, *lines = self._archive.text(self._numbers[name]).split("\n")
-            self._lines[name] = read(first, self._part), lines
+            self._lines[name] = self._read(first), lines
         return self._lines[name]
 
     def _part(self, number: int) -> Any:
@@ -196,7 +199,7 @@ class Snapshot:
             row = bisect_right(self._first_parts, number) - 1
             if row not in self._part_lines:
                 self._part_lines[row] = self._archive.text(len(self._numbers) + row).split("\n")
-            self._parts[number] = read(self._part_lines[row][number - self._first_parts[row]], self._part)
+            self._parts[number] = self._read(self._part_lines[row][number - self._first_parts[row]])
         return self._parts[number]
 
 

@@ -1,4 +1,4 @@
-"""Which modules of the evaluator may import which: no circle, not even one hidden in a function."""
+"""Which modules of the evaluator may import which: no circle, not even one hidden in a function, or for types alone."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import mfsdp_lint
+from mfsdp_lint.inputs.imports import closure
 
 SOURCE = Path(mfsdp_lint.__path__[0]).parent
 EVALUATOR = "mfsdp_lint.readers.python"
@@ -28,13 +27,6 @@ def tree(module: str) -> ast.Module:
     return ast.parse(MODULES[module].read_text())
 
 
-def for_types_only(module: str) -> set[ast.AST]:
-    guarded = (
-        node for node in ast.walk(tree(module)) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-    )
-    return {inner for node in guarded for inner in ast.walk(node)}
-
-
 def named(node: ast.AST) -> Iterator[str]:
     """The modules that an import statement may mean."""
     match node:
@@ -48,42 +40,30 @@ def named(node: ast.AST) -> Iterator[str]:
 @cache
 def imported(module: str) -> frozenset[str]:
     """The evaluator's modules that a module imports anywhere."""
-    ignored = for_types_only(module)
-    found = {name for node in ast.walk(tree(module)) if node not in ignored for name in named(node)}
+    found = {name for node in ast.walk(tree(module)) for name in named(node)}
     # `from package import module` means the module; a package's own `__init__` only fills tables.
     return frozenset((found & MODULES.keys()) - {module, EVALUATOR})
 
 
-def reachable(module: str) -> set[str]:
-    found: set[str] = set()
-    pending = [*imported(module)]
-    while pending:
-        here = pending.pop()
-        if here not in found:
-            found.add(here)
-            pending += imported(here)
-    return found
-
-
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_no_module_imports_itself_through_others(module: str) -> None:
-    assert module not in reachable(module)
+def test_no_module_imports_itself_through_others() -> None:
+    assert not [module for module in sorted(MODULES) if module in closure(imported(module), imported)]
 
 
 LATE = {f"{EVALUATOR}.library.yaml_data"}
 """What parses YAML is imported with the first text of it: few recipes have one, and it takes longer than the rest."""
 
 
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_no_function_imports_a_module_of_the_project(module: str) -> None:
-    functions = (node for node in ast.walk(tree(module)) if isinstance(node, (ast.FunctionDef, ast.Lambda)))
-    inside = {name for function in functions for node in ast.walk(function) for name in named(node)}
-    assert not {name for name in inside if name.startswith("mfsdp_lint")} - LATE - {f"{each}.YamlData" for each in LATE}
+def test_no_function_imports_a_module_of_the_project() -> None:
+    allowed = LATE | {f"{each}.YamlData" for each in LATE}
+    for module in MODULES:
+        functions = (node for node in ast.walk(tree(module)) if isinstance(node, (ast.FunctionDef, ast.Lambda)))
+        inside = {name for function in functions for node in ast.walk(function) for name in named(node)}
+        assert not {name for name in inside if name.startswith("mfsdp_lint")} - allowed, module
 
 
-@pytest.mark.parametrize("module", sorted(MODULES.keys() - {EVALUATOR}))
-def test_a_package_imports_only_those_below_it(module: str) -> None:
+def test_a_package_imports_only_those_below_it() -> None:
     def place(name: str) -> int:
         return PACKAGES.index(name.removeprefix(f"{EVALUATOR}.").partition(".")[0])
 
-    assert not {name for name in imported(module) if place(name) > place(module)}
+    for module in MODULES.keys() - {EVALUATOR}:
+        assert not {name for name in imported(module) if place(name) > place(module)}, module

@@ -235,7 +235,7 @@ def _items_of(document: YamlDocument, step: Mapping[str, Node]) -> list[Paramete
 _CONTAINERS = ("containers", "initContainers", "container", "script")
 
 
-def with_maps(document: YamlDocument, roots: Sequence[Node], maps: Mapping[str, dict[str, Text]] | None = None) -> None:
-    """Note in a document the ConfigMaps of the file, and of those around it."""
-    document.maps = {**(maps or {}), **config_maps(document, roots)}
+def with_maps(document: YamlDocument, roots: Sequence[Node]) -> None:
+    """Note in a document the ConfigMaps of the file."""
+    document.maps = config_maps(document, roots)
     document.mounted = mounted_files(document, roots) if document.maps else frozenset()
