@@ -362,6 +362,14 @@ def test_the_newest_release_that_has_every_flag_of_the_scripts(
     assert [(target.core, target.reason) for target in project({"run.sh": script}).targets] == [(core, reason)]
 
 
+def test_the_branch_of_a_submodule_counts_where_no_commit_is_recorded(project: Project) -> None:
+    modules = (
+        '[submodule "lm"]\n\tpath = lm\n\turl = https://github.com/NVIDIA/Megatron-LM.git\n\tbranch = core_v0.19.0\n'
+    )
+    found = project({".gitmodules": modules})
+    assert [(each.core, each.reason) for each in found.targets] == [("0.19.0", ".gitmodules")]
+
+
 def test_the_set_up_of_a_launch_counts_wherever_the_launch_is(project: Project) -> None:
     found = project({"tasks/llama/sky.sh": "pip install megatron-core==0.18.2\ntorchrun pretrain_gpt.py\n"})
     assert [(each.core, each.reason) for each in found.targets] == [("0.18.2", "tasks/llama/sky.sh:1")]

@@ -135,7 +135,9 @@ def _releases(line: Line) -> list[str]:
 
 
 _SECTION = re.compile(r"^\s*\[submodule [^\]]*\]\s*$", re.MULTILINE)
-_ENTRY = re.compile(r"^\s*(path|url)\s*=\s*(.+?)\s*$", re.MULTILINE)
+_ENTRY = re.compile(r"^\s*(path|url|branch)\s*=\s*(.+?)\s*$", re.MULTILINE)
+_TAG = re.compile(r"(core_)?[vr]\d[\w.]*")
+"""A branch, or a tag, that belongs to one release; the commit of any other is not known."""
 
 GITLINK = 0o160000
 """The mode of a submodule in git's index."""
@@ -156,14 +158,17 @@ def in_submodules(places: ProjectFolders) -> Iterator[NamedVersions]:
 
 def _recorded(places: ProjectFolders, gitmodules: str, entry: dict[str, str]) -> NamedVersions | None:
     commit = recorded_commit(os.path.dirname(gitmodules), entry["path"])
+    branch = entry.get("branch", "")
+    tracked = from_revision(gitmodules, entry["url"], branch) if _TAG.fullmatch(branch) else None
     if commit is None:
-        return None
+        return tracked
     from mfsdp_lint.megatron.front_ends import pins
 
     place = f"{gitmodules}, {entry['path']} at {commit[:7]}"
     found = from_revision(place, entry["url"], commit)
     if found is None and commit in pins():  # between releases, and a framework is tied to it
         found = NamedVersions(place, **pins()[commit])
+    found = found or tracked
     if found is None:
         places.remarks.append(
             f"{place}: no release that is known; --target-bridge or --target-core says which to judge by"
