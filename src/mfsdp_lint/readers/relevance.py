@@ -87,7 +87,7 @@ class Relevance:
 
     def __init__(self, sources: Sources, search_path: Sequence[str] = (), like: Relevance | None = None) -> None:
         self.sources = sources
-        self.search = ModuleSearch(search_path, None if like is None else like.search)
+        self.search: ModuleSearch = ModuleSearch(search_path, None if like is None else like.search)
         self.imports: dict[str, tuple[str, ...]] = {}
         self.run_by: dict[object, dict[str, tuple[str, ...]]] = {}
         self.programs: dict[object, dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {}
