@@ -27,6 +27,11 @@ def fmt(script: str, arguments: str) -> object:
     return recipe.setting("checkpoint.ckpt_format").value
 
 
+def test_a_script_may_end_in_a_variable_without_a_new_line() -> None:
+    (recipe,) = recipes(f"_f=fsdp_dtensor\n{LAUNCH}--ckpt-format $_f", {})
+    assert recipe.setting("checkpoint.ckpt_format").value == Known("fsdp_dtensor")
+
+
 @pytest.mark.parametrize(
     ("script", "arguments"),
     [

@@ -346,14 +346,14 @@ def read(
     tracing: bool = False,
     before: Read | None = None,
     switches: bool = True,
-    relevance: Relevance | None = None,
+    like: Relevance | None = None,
 ) -> Read:
     """Read the recipes of all files and addresses, as they are under the overrides.
 
     With `switches`, also evaluate them under the variables of the environment that turn FSDP on. With `tracing`,
     origins know the calls that led to them, which takes longer. `before` is the reading of the same question for other
-    texts: recipes that do not depend on the changed texts are taken over. `relevance` is that of another reading of
-    these sources.
+    texts: recipes that do not depend on the changed texts are taken over. The files of modules are where a reading
+    that is `like` this one found them.
     """
     recipes: list[Recipe] = []
     problems: list[Problem] = []
@@ -362,7 +362,7 @@ def read(
     memories: dict[str, object] = {}
     unfollowed: list[Unfollowed] = []
     faults = Faults()
-    relevance = relevance or Relevance(sources, question.search_path)
+    relevance = Relevance(sources, question.search_path, like)
     for reader in registry.READERS:
         kind = reader.type.name
         asked = _of_kind(kind, question, sources, relevance, tracing)
@@ -381,7 +381,7 @@ def read(
         key = given.path, repr(given.value)
         earlier = None if before is None else before.trials.get(key)
         trial = _given(question, given, paths)
-        trials[key] = read(trial, sources, tracing=tracing, before=earlier, switches=False, relevance=relevance)
+        trials[key] = read(trial, sources, tracing=tracing, before=earlier, switches=False, like=relevance)
         return trials[key].recipes
 
     def under_overrides(paths: Collection[str]) -> tuple[list[Recipe], Sequence[str]]:

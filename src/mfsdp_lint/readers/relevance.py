@@ -88,9 +88,9 @@ class Relevance:
     each file that reaches one with such words the import that leads there: None for a file that has them itself.
     """
 
-    def __init__(self, sources: Sources, search_path: Sequence[str] = ()) -> None:
+    def __init__(self, sources: Sources, search_path: Sequence[str] = (), like: Relevance | None = None) -> None:
         self.sources = sources
-        self.search = ModuleSearch(search_path)
+        self.search: ModuleSearch = ModuleSearch(search_path, None if like is None else like.search)
         self.imports: dict[str, tuple[str, ...]] = {}
         self.run_by: dict[object, dict[str, tuple[str, ...]]] = {}
         self.programs: dict[object, dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {}

@@ -156,7 +156,7 @@ def steps_until(sees: Sees, site: Site) -> tuple[StartupStep, ...]:
 
 def changeable(variant: Variant, site: Site) -> frozenset[str]:
     """Collect the settings that start-up may change in a variant: a superset of those it does, and far cheaper."""
-    found: frozenset[str] = frozenset()
+    found: set[str] = set()
     for effect in _effects(site):
         if effect.when and found.isdisjoint(effect.asks) and effect.when.truth(variant) is False:
             continue
@@ -166,7 +166,7 @@ def changeable(variant: Variant, site: Site) -> frozenset[str]:
             given = variant.value(source)
             if isinstance(given, Known) and isinstance(given.value, dict):
                 found |= {f"{section}.{name}" for name in given.value}
-    return found
+    return frozenset(found)
 
 
 @cache

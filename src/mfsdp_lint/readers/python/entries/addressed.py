@@ -9,7 +9,7 @@ import ast
 import os
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from mfsdp_lint.core import files
@@ -278,12 +278,18 @@ class Programs:
         found = next((each for each in every if _is_fit(each, path, given)), None)
         if found is None:
             asked = self.asked
-            finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
-            finder.spell(asked.every)
-            finder.ask_for([each for each in asked.every if each.endswith(".py")])
-            found = Interpreter(finder, asked.knowledge(), asked.tracing, asked.environment)
+            found = Interpreter(self._finder.anew(), asked.knowledge(), asked.tracing, asked.environment)
             every.append(found)
         return found
+
+    @cached_property
+    def _finder(self) -> ModuleFinder:
+        """A finder that has not loaded anything, of which each interpreter has a copy."""
+        asked = self.asked
+        finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
+        finder.spell(asked.every)
+        finder.ask_for([each for each in asked.every if each.endswith(".py")])
+        return finder
 
 
 def _is_fit(interp: Interpreter, path: str, given: Given) -> bool:

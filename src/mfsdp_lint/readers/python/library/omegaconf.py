@@ -476,7 +476,9 @@ def _place(above: Any, text: str) -> ast.AST | None:
         return None
     said = _texts_in(above)
     # A text may also be one of several words, which the program takes apart.
-    found = [node for node, value in said if value == text] or [node for node, value in said if text in value.split()]
+    found = [node for node, value in said if value == text] or [
+        node for node, value in said if text in value and text in value.split()
+    ]
     return found[0] if len(found) == 1 else None
 
 

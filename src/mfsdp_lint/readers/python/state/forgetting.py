@@ -212,7 +212,8 @@ def forget_methods(interp: Interpreter, name: str) -> bool:
     Of an object whose class is not known, any of them may have run.
     """
     program = interp.program()
-    key = ("methods", name, program)
+    # (The interpreter keeps the files of a program; a hash of all their names takes longer than all else here.)
+    key = ("methods", name, id(program))
     if key not in interp.memo:
         known, sources = interp.finder.relevance.defined, interp.finder.sources
         for path in program:

@@ -26,10 +26,9 @@ def nodes_in(*trees: ast.AST, without: tuple[type[ast.AST], ...] = (), saying: s
     """
     found = list(trees)
     for node in found:
-        kind = type(node)
-        if kind in _LEAVES or isinstance(node, without):
+        if type(node) in _LEAVES or isinstance(node, without):
             continue
-        if isinstance(node, Unread) and saying in node.cut.text:
+        if type(node) is Unread and saying in node.cut.text:
             read_body(node)
         for name, value in vars(node).items():
             if type(value) is list:
