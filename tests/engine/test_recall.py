@@ -221,6 +221,18 @@ def test_a_number_in_a_function_is_nothing_to_those_who_do_not_run_it(
     assert "first" not in evaluated[: evaluated.index("second") + 1]
 
 
+def test_another_default_is_nothing_to_those_who_do_not_call_it(here: Path, told: Told, evaluated: list[str]) -> None:
+    _replaced("helper.py", "def plain(cfg)", "def plain(cfg, fsdp=False)")(here)
+    _replaced("helper.py", "    cfg.train.train_iters = 10", "    cfg.ddp.use_megatron_fsdp = fsdp")(here)
+    before = told("--output-format", "concise")
+    evaluated.clear()
+    _replaced("helper.py", "fsdp=False", "fsdp=True")(here)
+    after = told("--output-format", "concise")
+    assert "first" not in evaluated
+    assert "second" in evaluated
+    assert after == told("--output-format", "concise", "--no-cache") != before
+
+
 def test_of_new_deleted_and_renamed_files_only_these_are_evaluated(
     here: Path, told: Told, evaluated: list[str]
 ) -> None:

@@ -263,8 +263,8 @@ def _earlier(content: bytes | None, sources: Sources, live: Sources | None) -> _
         return None
     sources.read_names |= stored.names
     disk.take_over(same for same, _ in compared)
-    then, touched = sources.with_texts(changed), frozenset(map(sources.key, changed))
-    return _Earlier(stored.parts, sources, then, touched, keys, texts)
+    touched = frozenset(map(sources.key, changed))
+    return _Earlier(stored.parts, sources, sources.with_texts(changed), touched, keys, texts)
 
 
 def _text(stored: bytes) -> str:
