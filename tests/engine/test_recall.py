@@ -85,8 +85,6 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project, checked as in a new process: rules that no recipe of earlier tests could break are asked again."""
-    monkeypatch.setattr(index, "_known", {})
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(cache.VARIABLE)
     texts = {
@@ -261,6 +259,17 @@ def test_a_question_about_some_of_the_files_takes_over_what_is_known_of_each(
     assert "first" not in evaluated
     main(["--output-format", "concise", "first.py", "helper.py", "--no-cache"])
     assert some == capsys.readouterr().out
+
+
+def test_so_it_does_with_more_versions_and_front_ends_than_agendas_are_kept_for(
+    here: Path, told: Told, evaluated: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "_KEPT", 1)
+    (here / "pyproject.toml").write_text("")
+    told("--output-format", "concise")
+    evaluated.clear()
+    main(["--output-format", "concise", "first.py", "helper.py"])
+    assert "first" not in evaluated
 
 
 def test_a_helper_whose_only_caller_is_gone_is_judged_by_itself(here: Path, told: Told, evaluated: list[str]) -> None:
