@@ -232,7 +232,7 @@ def _earlier(content: bytes | None, sources: Sources, live: Sources | None) -> _
     compared = list(map(disk.compared, watched))
     changed, missed = {}, set[str]()
     if live is not None and not any(others for _, others in compared):
-        sources = live.as_saved().with_texts(sources.unsaved)
+        sources = live.as_saved(map(sources.key, stored.texts)).with_texts(sources.unsaved)
     for look in (look for _, others in compared for look in others):
         if _reads_text(look) and look.path in stored.texts:
             changed[look.path] = _text(stored.texts[look.path])
