@@ -53,7 +53,11 @@ A later run takes the same results from the disk (`engine/recall`): an entry poi
 that it read, a file whose existence it asked for, or what a name leads to has changed. A new file that nobody looked
 for costs itself; a file that is gone costs those that used it. A run about other files, as of a commit hook, takes
 over what is known of each; only the modules of Megatron's own packages are read otherwise once they are asked for, so
-in a fork of it their users are read again.
+in a fork of it their users are read again. The server keeps the same memory for each open document, in its process, and
+knows with it the texts that nobody has saved; it proves fixes once somebody asks for an action at a finding.
+
+A hook also reads the files that use those that it names (`inputs/dependents`): of a module between two files, those who
+mean the functions and values that have to do with the named one (`inputs/names_reached`).
 
 `python benchmarks/walks.py` counts the modules on each walk.
 

@@ -72,14 +72,14 @@ class CheckedDocument:
 def check(document: OpenDocument, memory: Memory, *, dependents: bool = False, prove: bool = False) -> CheckedDocument:
     """Check a document; its imports are as the editor has them, else as on disk. Silenced findings are left out.
 
-    `memory` is that of the last check of the document. With `dependents`, the files that use it are checked with it;
-    with `prove`, fixes are proved, as far as a budget goes. Both take longer, and keep nothing.
+    `memory` is that of the last check of this kind. With `dependents`, the files that use it are checked with it; with
+    `prove`, fixes are proved, as far as a budget goes. Both take longer.
     """
     try:
         options = _options(document)
         options = replace(options, dependents=dependents and options.dependents is not False)
         proofs: dict[str, Any] = {"show_fixes": None, "output_format": ("json",)} if prove else {"show_fixes": False}
-        outcome = run_again(replace(options, **proofs), Memory() if dependents or prove else memory)
+        outcome = run_again(replace(options, **proofs), memory)
     except UsageError as error:
         return CheckedDocument(document, problem=str(error))
     mine = [each for each in outcome.findings if each.span.path == document.path and each.suppressed is None]
@@ -342,13 +342,17 @@ Answer = TypeVar("Answer")
 
 
 class Server(LanguageServer):
-    """The documents that are open: the findings in each, what checks of it remember, and the check that is due."""
+    """The documents that are open: the findings in each, what checks of it remember, and the check that is due.
+
+    `begun` counts the checks, each of which ends a proof that goes on.
+    """
 
     def __init__(self) -> None:
         super().__init__(SOURCE, __version__)
         self.checked: dict[str, CheckedDocument] = {}
-        self.memories: dict[str, Memory] = {}
+        self.memories: dict[tuple[str, bool], Memory] = {}
         self.due: dict[str, asyncio.Task[None]] = {}
+        self.begun = 0
         self.turn = asyncio.Lock()
         self.shows_effective_values = False
         self.was_shut_down = False
@@ -366,12 +370,14 @@ class Server(LanguageServer):
         )
         return OpenDocument(path, open_one.source, open_one.version, tuple(others))
 
-    def memory(self, uri: str) -> Memory:
-        """Return the memory of the last check of a document; what others know of upstream's files is let go of."""
+    def memory(self, uri: str, dependents: bool) -> Memory:
+        """Return the memory of the last check of a document, alone or with its users; what others know of upstream's
+        files is let go of.
+        """
         for other, memory in self.memories.items():
-            if other != uri:
+            if other != (uri, dependents):
                 memory.sources = None
-        return self.memories.setdefault(uri, Memory())
+        return self.memories.setdefault((uri, dependents), Memory())
 
     async def alone(self, work: Callable[[], Answer]) -> Answer:
         """Run slow work, one piece at a time, to its end, even if its request is cancelled."""
@@ -403,8 +409,9 @@ class Server(LanguageServer):
         """Return the check of a document with its fixes proved, as far as nobody types meanwhile."""
         if checked.proved:
             return checked
+        begun = self.begun
         proved = await self.alone(lambda: check(checked.document, Memory(), prove=True))
-        if self.checked.get(uri) is checked:
+        if self.begun == begun and self.checked.get(uri) is checked:
             self.checked[uri] = proved
         return proved
 
@@ -415,8 +422,9 @@ class Server(LanguageServer):
         def work() -> CheckedDocument | None:
             # As it is when its turn has come; whoever waits for a later state is told of that alone.
             document = self.document(uri) if self.due.get(uri) is task else None
-            return None if document is None else check(document, self.memory(uri), dependents=dependents)
+            return None if document is None else check(document, self.memory(uri, dependents), dependents=dependents)
 
+        self.begun += 1
         spend_all()
         try:
             checked = await self.alone(work)
@@ -471,7 +479,8 @@ def server() -> Server:
     async def closed(server: Server, asked: types.DidCloseTextDocumentParams) -> None:
         uri = asked.text_document.uri
         server.checked.pop(uri, None)
-        server.memories.pop(uri, None)
+        for dependents in (False, True):
+            server.memories.pop((uri, dependents), None)
         if uri in server.due:
             server.due.pop(uri).cancel()
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))

@@ -85,8 +85,6 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project, checked as in a new process: rules that no recipe of earlier tests could break are asked again."""
-    monkeypatch.setattr(index, "_known", {})
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(cache.VARIABLE)
     texts = {
@@ -221,6 +219,18 @@ def test_a_number_in_a_function_is_nothing_to_those_who_do_not_run_it(
     assert "first" not in evaluated[: evaluated.index("second") + 1]
 
 
+def test_another_default_is_nothing_to_those_who_do_not_call_it(here: Path, told: Told, evaluated: list[str]) -> None:
+    _replaced("helper.py", "def plain(cfg)", "def plain(cfg, fsdp=False)")(here)
+    _replaced("helper.py", "    cfg.train.train_iters = 10", "    cfg.ddp.use_megatron_fsdp = fsdp")(here)
+    before = told("--output-format", "concise")
+    evaluated.clear()
+    _replaced("helper.py", "fsdp=False", "fsdp=True")(here)
+    after = told("--output-format", "concise")
+    assert "first" not in evaluated
+    assert "second" in evaluated
+    assert after == told("--output-format", "concise", "--no-cache") != before
+
+
 def test_of_new_deleted_and_renamed_files_only_these_are_evaluated(
     here: Path, told: Told, evaluated: list[str]
 ) -> None:
@@ -249,6 +259,17 @@ def test_a_question_about_some_of_the_files_takes_over_what_is_known_of_each(
     assert "first" not in evaluated
     main(["--output-format", "concise", "first.py", "helper.py", "--no-cache"])
     assert some == capsys.readouterr().out
+
+
+def test_so_it_does_with_more_versions_and_front_ends_than_agendas_are_kept_for(
+    here: Path, told: Told, evaluated: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "_KEPT", 1)
+    (here / "pyproject.toml").write_text("")
+    told("--output-format", "concise")
+    evaluated.clear()
+    main(["--output-format", "concise", "first.py", "helper.py"])
+    assert "first" not in evaluated
 
 
 def test_a_helper_whose_only_caller_is_gone_is_judged_by_itself(here: Path, told: Told, evaluated: list[str]) -> None:

@@ -19,6 +19,7 @@ from contextlib import suppress
 from itertools import chain
 
 from mfsdp_lint.core import kept
+from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import Recipe, Settings
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -33,7 +34,7 @@ from mfsdp_lint.readers.launch_memory import LaunchMemory
 from mfsdp_lint.readers.python_files import PythonMemory
 from mfsdp_lint.readers.relevance import changes_relevance, says_all
 from mfsdp_lint.rules.check import RuleMatches, blamed_settings
-from mfsdp_lint.rules.index import Undecided, agenda
+from mfsdp_lint.rules.index import Undecided
 
 _OF_TEXTS = str(SIZE_LIMIT + 1)
 """The detail of a look that reads a text for Sources."""
@@ -45,13 +46,13 @@ _MODULES = (".py", NOTEBOOK)
 class _Results:
     """The readings of a judgement, and for each recipe the codes of the rules that `fired`, and what is undecided.
 
-    `idle` are the gates behind which no rule asks anything: what recipes were asked depends on whether that was known.
+    `idle` are the gates behind which no rule asks anything.
     """
 
     readings: Mapping[tuple[str, str], Read]
     fired: Mapping[Target, tuple[frozenset[str], ...]]
     undecided: Mapping[Target, tuple[tuple[Undecided, ...], ...]]
-    idle: Mapping[Site, tuple[int, ...]]
+    idle: Mapping[Target, Mapping[FrontEnd, tuple[int, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +149,7 @@ class Recall:
             keys = [id(each) for each in judgement.recipes_for(target)]
             fired[target] = tuple(frozenset(hit.rule.code for hit in found.of[key]) for key in keys)
             undecided[target] = tuple(found.undecided[key] for key in keys)
-        sites = {Site(target, recipe.front_end) for target in fired for recipe in judgement.recipes_for(target)}
-        idle = {site: agenda(judge.rules, site).idle for site in sites}
+        idle = {target: judgement.hits[target].idle for target in fired}
         results = kept.dumps(_Results(judgement.readings, fired, undecided, idle), outside=Sources)
         return _Part(judge.question, _codes(judge), results)
 
@@ -196,10 +196,8 @@ class _Earlier:
         results: _Results = kept.loads(part.results, outside=self.then)
         hits = {}
         if part.codes == _codes(judge):
-            for site, numbers in results.idle.items():
-                agenda(judge.rules, site).mark_idle(numbers)
-            if self._are_told_alike(part.question, judge):
-                hits = {target: _hits(judge, target, results, sources, self.touched) for target in results.fired}
+            alike = self._are_told_alike(part.question, judge)
+            hits = {target: _hits(judge, target, results, sources, self.touched, alike) for target in results.fired}
         readings = {key: _taken_over(each) for key, each in results.readings.items()}
         return Judgement(self.then, recipes=(), causes=(), problems=(), readings=readings, hits=hits)
 
@@ -234,7 +232,7 @@ def _earlier(content: bytes | None, sources: Sources, live: Sources | None) -> _
     compared = list(map(disk.compared, watched))
     changed, missed = {}, set[str]()
     if live is not None and not any(others for _, others in compared):
-        sources = live.as_saved().with_texts(sources.unsaved)
+        sources = live.as_saved(map(sources.key, stored.texts)).with_texts(sources.unsaved)
     for look in (look for _, others in compared for look in others):
         if _reads_text(look) and look.path in stored.texts:
             changed[look.path] = _text(stored.texts[look.path])
@@ -263,8 +261,8 @@ def _earlier(content: bytes | None, sources: Sources, live: Sources | None) -> _
         return None
     sources.read_names |= stored.names
     disk.take_over(same for same, _ in compared)
-    then, touched = sources.with_texts(changed), frozenset(map(sources.key, changed))
-    return _Earlier(stored.parts, sources, then, touched, keys, texts)
+    touched = frozenset(map(sources.key, changed))
+    return _Earlier(stored.parts, sources, sources.with_texts(changed), touched, keys, texts)
 
 
 def _text(stored: bytes) -> str:
@@ -338,14 +336,20 @@ def _changes_relevance(path: str, then: str, sources: Sources, names: AbstractSe
     return any(reads(gone, name) != reads(new, name) and reads(then, name) != reads(now, name) for name in names)
 
 
-def _hits(judge: Linter, target: Target, results: _Results, sources: Sources, touched: AbstractSet[str]) -> RuleMatches:
-    """Return what is known of the recipes; of those that are written in touched files, rules about text are open."""
+def _hits(
+    judge: Linter, target: Target, results: _Results, sources: Sources, touched: AbstractSet[str], alike: bool
+) -> RuleMatches:
+    """Return what is known of the recipes; of those that are written in touched files, rules about text are open.
+
+    Nothing is known of what fires where findings are not told `alike`.
+    """
     recipes = results.readings[reading_of(target)].recipes
     about_text = {rule.code for rule in judge.rules if rule.judges == "text"}
     fired: dict[int, frozenset[str]] = {}
     open_: dict[int, tuple[Undecided, ...]] = {}
-    for recipe, codes, undecided in zip(recipes, results.fired[target], results.undecided[target], strict=True):
+    known = zip(recipes, results.fired[target], results.undecided[target], strict=True) if alike else ()
+    for recipe, codes, undecided in known:
         places = (recipe.path, *(path for path, _, _ in recipe.pieces), *(each.span.path for each in recipe.notices))
         is_touched = not touched.isdisjoint(map(sources.key, places))
         open_[id(recipe)], fired[id(recipe)] = undecided, codes | about_text if is_touched else codes
-    return RuleMatches(recipes, target, judge.rules, judge.is_told_of, {}, open_, fired)
+    return RuleMatches(recipes, target, judge.rules, judge.is_told_of, {}, open_, fired, results.idle[target])

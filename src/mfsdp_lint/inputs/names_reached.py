@@ -79,8 +79,8 @@ def _pieces(node: ast.stmt, lines: list[str], foreign: Collection[str]) -> Itera
     binds, stores = set[str](), set[str]()
     for inner in ast.walk(node):
         match inner:
-            case ast.Global(names=names):
-                binds.update(names)
+            case ast.Global():
+                binds.update(inner.names)
             case ast.Name(id=name, ctx=ast.Store()) if not isinstance(node, _Definition):
                 binds.add(name)
             case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()) if not isinstance(node, _Definition):

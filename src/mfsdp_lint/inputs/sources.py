@@ -162,10 +162,12 @@ class Sources:
         """The texts in front of the files, by the keys of these."""
         return self._overlay
 
-    def as_saved(self) -> Sources:
-        """Return sources of the files as they are on disk."""
+    def as_saved(self, known: Iterable[str] | None = None) -> Sources:
+        """Return sources of the files as they are on disk; all but the `known` ones, by their keys, are read again."""
         other = self.with_texts({})
         other._overlay = {}
+        if known is not None:
+            other._cache = {key: self._cache[key] for key in known if key in self._cache}
         return other
 
     @contextmanager

@@ -107,6 +107,9 @@ class RuleMatch:
 class RuleMatches:
     """The rules that fire in each of some recipes, in their order: `of` holds them by the recipe's id, and `undecided`
     what could not be decided. Of those of an earlier run only the latter is known, and the codes of rules that `fired`.
+
+    `idle` are the gates behind which no rule asks anything, by front-end: what recipes were asked depends on whether
+    that was known.
     """
 
     recipes: Sequence[Recipe]
@@ -116,6 +119,7 @@ class RuleMatches:
     of: Mapping[int, tuple[RuleMatch, ...]]
     undecided: Mapping[int, tuple[Undecided, ...]]
     fired: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    idle: Mapping[FrontEnd, tuple[int, ...]] = field(default_factory=dict)
 
 
 def hits(
@@ -152,9 +156,13 @@ def hits(
                 site = Site(target, recipe.front_end)
                 known = None if fired is None else arranged([rule for rule in rules if rule.code in fired], site)
                 agendas[kind] = known or agenda(rules, site)
+                if known is None and same is not None:
+                    agendas[kind].mark_idle(same.idle.get(recipe.front_end, ()))
             found[key] = tuple(_hits(recipe, agendas[kind], target, is_linted, sources, not_decided))
             open_[key] = known_open if not_decided is None else tuple(not_decided)
-    return RuleMatches(recipes, target, rules, is_linted, found, open_)
+    idle = {front_end: index.idle for (front_end, fired), index in agendas.items() if fired is None}
+    idle = idle if same is None else {**same.idle, **idle}
+    return RuleMatches(recipes, target, rules, is_linted, found, open_, idle=idle)
 
 
 def violations(

@@ -3,8 +3,8 @@
 Running an entry point reads its own file and all that this file reaches by imports. Where none of these has changed,
 the result is the same: proofs of fixes change few files of many. An entry point also keeps its result where only
 settings in functions have changed that it did not call, as fixes write them: attributes and entries that are assigned,
-and named arguments; or numbers that local names are bound to. Then no name is bound otherwise, no new call is made, and
-all other code stays on its line.
+and named arguments; or numbers that local names are bound to or that are defaults. Then no name is bound otherwise, no
+new call is made, and all other code stays on its line.
 """
 
 from __future__ import annotations
@@ -305,7 +305,7 @@ class _Outline:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.functions.append(node)
                 # Where it begins may differ: that touches the function, and not what is around it.
-                parts = (*node.decorator_list, node.args, *filter(None, [node.returns]))
+                parts = (*node.decorator_list, _without_defaults(node.args), *filter(None, [node.returns]))
                 self.around.append((node.name, *map(ast.dump, parts)))
             case ast.ClassDef():
                 self.around.append((node.lineno, *map(_placed, (*node.decorator_list, *node.bases, *node.keywords))))
@@ -340,7 +340,18 @@ def _without_settings(function: _Function) -> str:
     return ast.dump(_WithoutSettings().visit(copy.deepcopy(function)))
 
 
+def _without_defaults(parameters: ast.arguments) -> ast.arguments:
+    """Return parameters whose defaults that are numbers are all the same one."""
+    found = copy.copy(parameters)
+    found.defaults = [ast.Constant(0) if _is_number(each) else each for each in found.defaults]
+    found.kw_defaults = [ast.Constant(0) if each and _is_number(each) else each for each in found.kw_defaults]
+    return found
+
+
 class _WithoutSettings(ast.NodeTransformer):
+    def visit_arguments(self, node: ast.arguments) -> ast.AST:
+        return _without_defaults(node)
+
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
         named = all(isinstance(target, (ast.Attribute, ast.Subscript)) for target in node.targets)
         if named and _is_plain(node.value):
