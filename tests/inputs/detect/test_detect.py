@@ -360,3 +360,8 @@ def test_the_newest_release_that_has_every_flag_of_the_scripts(
     script: str, core: str, reason: str, project: Project
 ) -> None:
     assert [(target.core, target.reason) for target in project({"run.sh": script}).targets] == [(core, reason)]
+
+
+def test_a_flag_that_the_project_declares_says_nothing_of_a_release(project: Project) -> None:
+    files = {"run.sh": f"{FLAGS} --use-mup --num-layers 4", "arguments.py": 'parser.add_argument("--use-mup")\n'}
+    assert [target.core for target in project(files).targets] == ["0.16.1"]

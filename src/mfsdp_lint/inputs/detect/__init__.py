@@ -165,7 +165,7 @@ def _everything(
         # That the newest release on the index would do says nothing that is not assumed anyway.
         if found and (bridge.versions or DEFAULT_TARGET.bridge not in MEGATRON_BRIDGE.versions(found.bridge or "")):
             yield len(KINDS) + 1, found
-    if not (bridge.versions or core.versions) and (found := in_flags(looked, scripts, DEFAULT_TARGET.core)):
+    if not (bridge.versions or core.versions) and (found := in_flags(looked, scripts, files, DEFAULT_TARGET.core)):
         yield len(KINDS) + 2, found
 
 
