@@ -403,8 +403,8 @@ def in_flags(
     for text in map(places.text, files if deciding else ()):
         deciding = {name: path for name, path in deciding.items() if not re.search(rf"[\"']{name}[\"']", text)}
     for name in deciding:
-        having = set(table().flag_versions(name))
-        fits = having if fits is None else fits & having
+        versions = set(table().flag_versions(name))
+        fits = versions if fits is None else fits & versions
     place = next((f"{name} in {path}" for name, path in deciding.items()), "")
     if not place or not fits:
         return None

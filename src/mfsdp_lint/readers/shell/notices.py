@@ -115,7 +115,7 @@ def _providers(program: str) -> Iterator[str]:
 
 _PROVIDER = re.compile(r"\bextra_args_provider\s*=\s*(\w+)")
 _MEGATRON_PARSES = re.compile(r"\bmegatron\.training\b")
-"""What a program imports whose command line Megatron-LM parses; any other may have a parser of its own anywhere."""
+"""The import of a program whose command line Megatron-LM parses; any other may have a parser of its own anywhere."""
 _MAY_TAKE_ANY = re.compile(r"\b(?:ignore_unknown_args|parse_known_args)\b")
 
 
