@@ -171,6 +171,14 @@ def test_a_file_that_the_program_imports_may_add_a_choice_to_a_flag(said: Said, 
     assert [code for code, _, _ in found] == codes
 
 
+def test_a_program_with_a_parser_of_its_own_may_have_other_values_and_flags(said: Said) -> None:
+    own = "from own import options\n\nif __name__ == '__main__':\n    print(options())\n"
+    fields = "class Options:\n    trainer: str\n    optimizer: str = field(metadata={'choices': ['adam', 'ours']})\n"
+    words = "--trainer ours --micro-batch-size 1 --seq-length 8 --optimizer ours"
+    found = said({"run.sh": f"torchrun --nproc_per_node 8 train.py {words}\n", "train.py": own, "own.py": fields})
+    assert found == []
+
+
 @pytest.mark.parametrize(
     ("name", "text", "fixed", "options"),
     [

@@ -406,3 +406,10 @@ pretrain(cfg, forward_step)
     )
     (way,) = started(project, "torchrun scripts/picked.py").variants
     assert way.value(TP) == Known(1)
+
+
+def test_what_upstream_keeps_in_a_module_until_it_is_started_does_not_end_the_run(project: Project) -> None:
+    seeds = "from megatron.core.tensor_parallel.random import model_parallel_cuda_manual_seed\n"
+    started_first = TRAIN.replace("    cfg = llama3", "    model_parallel_cuda_manual_seed(0)\n    cfg = llama3")
+    project.write("scripts/train.py", seeds + started_first)
+    assert value(project, "torchrun scripts/train.py --tp 2") == Known(2)

@@ -74,3 +74,35 @@ def test_variables_that_the_job_is_given_are_not_those_of_the_recipe(project: Pr
     project.write("launch.sh", f"python {PLACE}/setup_experiment.py {LLAMA} {given}\n")
     (run,) = project.runs("launch.sh", bridge="0.6.0")
     assert not isinstance(run.setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value, Known)
+
+
+def test_what_its_table_decides_is_told_at_the_launch(project: Project) -> None:
+    project.write("launch.sh", f"\npython {PLACE}/run_script.py -mr llama3_70b -tp 4\n")
+    (run,) = project.runs("launch.sh", bridge="0.3.1")
+    obstacle = run.variants[0].settings.obstacle("ddp.use_megatron_fsdp")
+    assert obstacle is not None
+    assert (obstacle.text, obstacle.span.line) == ("run_script.py", 2)
+
+
+def test_what_it_sets_itself_stands_at_the_launch(project: Project) -> None:
+    project.write("launch.sh", f"\npython {PLACE}/run_script.py -mr llama3_70b --use_megatron_fsdp true\n")
+    (run,) = project.runs("launch.sh", bridge="0.3.1")
+    origin = run.setting("ddp.use_megatron_fsdp").origin
+    assert origin is not None
+    assert origin.upstream == "megatron-bridge 0.3.1"
+
+
+def test_a_worker_s_script_that_a_launcher_fills_in_is_one_run(project: Project) -> None:
+    script = f"""\
+if [ -n "$LOGS" ]; then logs=$LOGS; else logs=logs; fi
+worker=$(cat <<- EOM
+  nsys profile -o "${{logs}}/rank" \\
+    python {PLACE}/run_script.py -mr llama3_70b
+EOM
+)
+echo "$worker" > worker.sh
+torchrun --nproc-per-node=8 --no-python bash worker.sh
+"""
+    project.write("launch.sh", script)
+    (run,) = project.runs("launch.sh", bridge="0.3.1")
+    assert run.line == 3

@@ -25,6 +25,7 @@ import logging
 import os
 
 LIMIT = 3
+TRACKER = None
 logger = logging.getLogger(__name__)
 """
 
@@ -44,6 +45,7 @@ def effects_of(tmp_path: Path, code: str) -> tuple[Function, Any]:
 DOES = {
     "a local name is a number": ("n = os.path.join(x, 'a')\nreturn n", "$0 = os.path.join(x, 'a')\nreturn $0"),
     "a constant of the module is its value": ("return x * LIMIT", "return x * 3"),
+    "what is None until another function sets it is not known": ("TRACKER.add(x)", "$global.add(x)"),
     "text for people is left out": ("'''Doc.'''\nlogger.info(x)\nprint(x)\nreturn x", "return x"),
     "so is the text of an error": ("raise ValueError(f'no {x}')", "raise ValueError"),
     "so are annotations": ("n: int = x\nreturn n", "$0 = x\nreturn $0"),

@@ -200,8 +200,8 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
         asked = _of_stdin(options.paths[0], options.stdin)
     named = dict.fromkeys([*options.paths, *(address.path for address in asked.addresses)])
     importing = {reader.type.name for reader in registry.READERS if reader.type.imports}
-    modules = (file.path for file in asked.files if file.kind in importing)
-    scripts = (file.path for file in asked.files if file.kind not in importing)
+    modules = [file.path for file in asked.files if file.kind in importing]
+    scripts = [file.path for file in asked.files if file.kind not in importing]
     try:
         detected = detect([path for path in named if disk.exists(path)], options, modules, scripts)
     except UnknownVersion as error:

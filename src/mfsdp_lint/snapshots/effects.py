@@ -50,6 +50,10 @@ COMPREHENSIONS: dict[str, Any] = {
 LOAD, STORE = ast.Load(), ast.Store()
 
 
+_SET_LATER = "$global"
+"""A name that no module has, so that nothing is known of it."""
+
+
 def executable(name: str, arguments: ast.arguments, effects: Any) -> ast.FunctionDef:
     """Return a function with these effects, in the form that the evaluator runs."""
     line, more = effects["at"]
@@ -135,6 +139,9 @@ class _Steps:
                 return ast.Name(_local(slot), LOAD)
             case ["global", name]:
                 return ast.Name(name, LOAD)
+            case [".", None, name]:
+                # A global name that is None when the module is imported: another function sets it.
+                return ast.Attribute(ast.Name(_SET_LATER, LOAD), name, LOAD)
             case [".", owner, name]:
                 return ast.Attribute(self.value(owner), name, LOAD)
             case ["[]", owner, key]:

@@ -373,3 +373,8 @@ def test_the_branch_of_a_submodule_counts_where_no_commit_is_recorded(project: P
 def test_the_set_up_of_a_launch_counts_wherever_the_launch_is(project: Project) -> None:
     found = project({"tasks/llama/sky.sh": "pip install megatron-core==0.18.2\ntorchrun pretrain_gpt.py\n"})
     assert [(each.core, each.reason) for each in found.targets] == [("0.18.2", "tasks/llama/sky.sh:1")]
+
+
+def test_a_flag_that_the_project_declares_says_nothing_of_a_release(project: Project) -> None:
+    files = {"run.sh": f"{FLAGS} --use-mup --num-layers 4", "arguments.py": 'parser.add_argument("--use-mup")\n'}
+    assert [target.core for target in project(files).targets] == ["0.16.1"]

@@ -5,7 +5,7 @@ The first place that names a version counts. A range goes on to later places, wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.detect.declared import (
@@ -86,7 +86,7 @@ class _Component:
             self.version, self.place = version, place
 
 
-def detect(paths: Sequence[str], options: Options, files: Iterable[str] = (), scripts: Iterable[str] = ()) -> Detected:
+def detect(paths: Sequence[str], options: Options, files: Sequence[str] = (), scripts: Sequence[str] = ()) -> Detected:
     """Find the versions for these paths: as the options say, else as the project does; `files` are its Python files,
     and `scripts` all others.
 
@@ -156,12 +156,11 @@ def _ask(bridge: _Known, core: _Known, options: Options) -> str | None:
 
 
 def _everything(
-    looked: ProjectFolders, files: Iterable[str], scripts: Iterable[str], bridge: _Known, core: _Known
+    looked: ProjectFolders, files: Sequence[str], scripts: Sequence[str], bridge: _Known, core: _Known
 ) -> Iterator[tuple[int, NamedVersions]]:
     """Yield the versions that every place names; what is used is asked only where the version is not known by then."""
     for step, kind in enumerate(KINDS, 1):
         yield from ((step, found) for found in kind(looked))
-    scripts = tuple(scripts)
     if not (bridge.versions or core.versions):
         yield from ((len(KINDS) + 1, found) for found in set_up_by(looked, scripts))
     if (len(bridge.versions) > 1 and bridge.step != ASKED) or not (bridge.versions or core.versions):
@@ -169,7 +168,7 @@ def _everything(
         # That the newest release on the index would do says nothing that is not assumed anyway.
         if found and (bridge.versions or DEFAULT_TARGET.bridge not in MEGATRON_BRIDGE.versions(found.bridge or "")):
             yield len(KINDS) + 2, found
-    if not (bridge.versions or core.versions) and (found := in_flags(looked, scripts, DEFAULT_TARGET.core)):
+    if not (bridge.versions or core.versions) and (found := in_flags(looked, scripts, files, DEFAULT_TARGET.core)):
         yield len(KINDS) + 3, found
 
 

@@ -382,11 +382,14 @@ _COMMENTED = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _OF_TRAINING = re.compile(r"--(?:num-layers|micro-batch-size|tensor-model-parallel-size|use-megatron-fsdp)\b")
 
 
-def in_flags(places: ProjectFolders, scripts: Iterable[str], assumed: str) -> NamedVersions | None:
+def in_flags(
+    places: ProjectFolders, scripts: Iterable[str], files: Iterable[str], assumed: str
+) -> NamedVersions | None:
     """Find the newest megatron-core that has every flag of the scripts; None if none does, or no flag is newer than the
     `assumed` one. (An older flag is a mistake of its own.)
 
-    A flag that no release has is another program's. The place is the flag that decides.
+    A flag that no release has is another program's, and so may be one that a Python file of the project declares. The
+    place is the flag that decides.
     """
     texts = [(path, text) for path in scripts if _OF_TRAINING.search(text := places.text(path))]
     if not texts:  # (the table of settings takes a while to load)
@@ -394,13 +397,20 @@ def in_flags(places: ProjectFolders, scripts: Iterable[str], assumed: str) -> Na
     known = table().core_versions
     newer = known[known.index(assumed) + 1 :] if assumed in known else ()
     fits: set[str] | None = None
-    place = ""
+    deciding: dict[str, str] = {}
     for path, text in texts:
         for found in _FLAG.finditer(_COMMENTED.sub("", text)):
             having = table().flag_versions(found[0])
             if having and having[0] in newer:
-                place = place or f"{found[0]} in {path}"
-            fits = (set(having) if fits is None else fits & set(having)) if having else fits
+                deciding.setdefault(found[0], path)
+            elif having:
+                fits = set(having) if fits is None else fits & set(having)
+    for text in map(places.text, files if deciding else ()):
+        deciding = {name: path for name, path in deciding.items() if not re.search(rf"[\"']{name}[\"']", text)}
+    for name in deciding:
+        versions = set(table().flag_versions(name))
+        fits = versions if fits is None else fits & versions
+    place = next((f"{name} in {path}" for name, path in deciding.items()), "")
     if not place or not fits:
         return None
     fitting = [version for version in newer if version in fits]

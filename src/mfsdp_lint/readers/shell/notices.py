@@ -97,7 +97,7 @@ def _declared(runner: Runner, launch: ShellLaunch, relevance: Relevance) -> Decl
     if place is None or program is None or launch.started.is_module:
         return Declared(whole)
     providers = [text_of(each) for each in _providers(program)]
-    is_all = not _MAY_TAKE_ANY.search(program) and None not in providers
+    is_all = bool(_MEGATRON_PARSES.search(program)) and not _MAY_TAKE_ANY.search(program) and None not in providers
     return Declared("".join((program, whole, *filter(None, providers))), is_all, partial(relevance.reaches, place))
 
 
@@ -114,6 +114,8 @@ def _providers(program: str) -> Iterator[str]:
 
 
 _PROVIDER = re.compile(r"\bextra_args_provider\s*=\s*(\w+)")
+_MEGATRON_PARSES = re.compile(r"\bmegatron\.training\b")
+"""The import of a program whose command line Megatron-LM parses; any other may have a parser of its own anywhere."""
 _MAY_TAKE_ANY = re.compile(r"\b(?:ignore_unknown_args|parse_known_args)\b")
 
 

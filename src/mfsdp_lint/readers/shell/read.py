@@ -17,16 +17,18 @@ from mfsdp_lint.core.recipe import (
     Kind,
     LaunchCommand,
     NamedWrite,
+    Obstacle,
     Origin,
     Piece,
     Recipe,
     Setting,
+    Settings,
     Span,
     Unfollowed,
     Variant,
 )
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.core.settings import With, WrittenSettings
+from mfsdp_lint.core.settings import Layer, With, WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.megatron.front_ends import Pinned, profiles
@@ -296,7 +298,29 @@ def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Program
     program = program_of(launch, path, sources)
     if program is not None:
         return programs.start(program, given)
-    return programs.start_upstream(posixpath.basename(plain(launch.started.program)), path, given)
+    name = posixpath.basename(plain(launch.started.program))
+    started = programs.start_upstream(name, path, given)
+    open_to = Obstacle(name, launch.span)
+    return replace(started, recipes=tuple(_behind(each, open_to) for each in started.recipes))
+
+
+class _BehindObstacle(Layer):
+    """Settings of a program that is not at hand: what has no obstacle of its own has the program's."""
+
+    __slots__ = ("_obstacle",)
+
+    def __init__(self, below: Settings, obstacle: Obstacle) -> None:
+        super().__init__(below)
+        self._obstacle = obstacle
+
+    def obstacle(self, path: str) -> Obstacle | None:
+        return self.below.obstacle(path) or (None if path.startswith(ENVIRONMENT) else self._obstacle)
+
+
+def _behind(recipe: Recipe, obstacle: Obstacle) -> Recipe:
+    """Name a program that is not at hand as the reason for what is not known of its runs."""
+    variants = (replace(each, settings=_BehindObstacle(each.settings, obstacle)) for each in recipe.variants)
+    return replace(recipe, variants=tuple(variants))
 
 
 def _shape(launch: ShellLaunch) -> LaunchShape | None:

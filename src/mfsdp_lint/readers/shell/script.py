@@ -354,7 +354,9 @@ class Script:
 
     def span(self, node: Node) -> Span:
         """Return the place of a node in its file."""
-        return around(self.cut(*self.bounds(node)) or self.pieces)
+        pieces: Sequence[Piece] = self.cut(*self.bounds(node)) or self.pieces
+        # A value that was filled in, in a script that another one wrote, stands in front of the text.
+        return around([each for each in pieces if each.start >= pieces[0].start])
 
     def made(self, node: Node, text: str, *, option: str = "") -> Piece:
         """Make a piece with another text, at a node's place."""

@@ -210,6 +210,7 @@ class Programs:
             return NOTHING
         with without_collection(), self.asked.sources.recording(self.ran.texts):
             module = Module(os.path.join(os.path.dirname(starter), f"<{name}>"), name, tree)
+            module.upstream = f"megatron-bridge {self.asked.target.bridge}"
             started = self._run(self._interpreter(module.path, given), module, given, needs_all=True)
         # Overrides that the stand-in refuses are the program's, too; how it ends otherwise says nothing of the program.
         return started if isinstance(started.ending, RefusedCall) else replace(started, ending=None)
@@ -279,7 +280,8 @@ class Programs:
         if found is None:
             asked = self.asked
             found = Interpreter(self._finder.anew(), asked.knowledge(), asked.tracing, asked.environment)
-            every.append(found)
+            # One whose modules depend on the words that they were started with is fit for no other start.
+            every[:] = [*(each for each in every if not each.shared_dependencies.asks_start), found]
         return found
 
     @cached_property

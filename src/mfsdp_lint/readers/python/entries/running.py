@@ -643,7 +643,7 @@ def run_script(interp: Interpreter, entry: Entry, names: dict[str, Object]) -> C
     source = entry.module
     main = Module(source.path, source.name, source.tree, source.yields)
     main.ran = True
-    main.asked_for = source.asked_for
+    main.asked_for, main.upstream = source.asked_for, source.upstream
     main.born = interp.tick()
     main.fields = names
     main.fields["__name__"] = "__main__"
