@@ -344,7 +344,10 @@ class _Reading:
             tried.lost = lost(interp, result, spans)
         tried.called = frozenset(key_of(each) for each in result.dependencies.functions if each is not entry.function)
         if result.found:
-            tried.found = tuple(with_variables(interp, result, _in_other_calls(interp, result, spans)))
+            tried.found = tuple(
+                each if each.launched else replace(each, recipe=replace(each.recipe, bases=tried.called))
+                for each in with_variables(interp, result, _in_other_calls(interp, result, spans))
+            )
         elif interp.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
         interp.pay(len(tried.found))
@@ -416,17 +419,14 @@ def distinct(ran: Sequence[Tried]) -> list[Recipe]:
             elif not _is_in_script(tried, found, in_scripts) and not _is_global(tried, found, in_modules):
                 kept.append(found)
     scripts = set(map(id, bodies))
-    made_of = {id(found): tried.called & of_functions.keys() for tried in ran for found in tried.found}
+    made_of = {
+        id(found): tried.called & of_functions.keys() for tried in ran for found in tried.found if found.launched
+    }
     recipes = [replace(each.recipe, kind="script") if id(each) in scripts else each.recipe for each in kept]
     return [
-        _made_of(recipe, made_of[id(each)], launched=each.launched) for each, recipe in zip(kept, recipes, strict=True)
+        replace(recipe, pieces=made_of[id(each)]) if made_of.get(id(each)) else recipe
+        for each, recipe in zip(kept, recipes, strict=True)
     ]
-
-
-def _made_of(recipe: Recipe, called: frozenset[Key], *, launched: bool) -> Recipe:
-    if not called:
-        return recipe
-    return replace(recipe, pieces=called) if launched else replace(recipe, bases=called)
 
 
 def _bodies(tried: Tried, found: Found, of_functions: Mapping[Key, Sequence[Found]]) -> Iterator[Found]:
