@@ -87,6 +87,22 @@ class B(A):
 def recipe():
     return sized(['sets' in vars(k) for k in B.__mro__])
 """,
+    "the attributes of one kind": """\
+from config import sized
+class Setting:
+    def __init__(self, n):
+        self.n = n
+
+class A:
+    a = Setting(1)
+    b = Setting(2)
+
+    def names(self):
+        return [(k, v.n) for k, v in vars(type(self)).items() if isinstance(v, Setting)]
+
+def recipe():
+    return sized([*A().names(), vars(A)['__doc__']])
+""",
     "the attributes of object": """\
 from config import sized
 def recipe():
