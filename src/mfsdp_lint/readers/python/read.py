@@ -38,6 +38,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
 from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE, OutOfSteps, Raised, with_room
 from mfsdp_lint.readers.python.values.code import ClassObject, Module
+from mfsdp_lint.readers.python.values.objects import Function
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 NOT_KNOWN = "yields no configuration that can be known"
@@ -349,7 +350,8 @@ class _Reading:
         functions = (each for each in result.dependencies.functions if each is not entry.function)
         classes = {base for cls in result.dependencies.classes for base in mro(interp, cls)}
         with_text = (each for each in classes if isinstance(each, ClassObject) and each.node is not None)
-        tried.called = frozenset(map(key_of, chain(functions, with_text)))
+        ran: Iterator[Function | ClassObject] = chain(functions, with_text)
+        tried.called = frozenset(map(key_of, ran))
         if result.found:
             tried.found = tuple(
                 each if each.launched else replace(each, recipe=replace(each.recipe, bases=tried.called))
