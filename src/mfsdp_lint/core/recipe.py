@@ -362,9 +362,9 @@ class Recipe:
     that leaves it off by default; `variants` are without it. `callers` evaluate it for other calls: it is not judged
     for these, but no fix may make one worse. `notices` are the remarks of its reader on the text that it is written
     in. `pieces` are, of a launch, the pieces that it is put together from (of a program's, the recipes that it calls
-    before), and `command` is the command that it starts. `bases` are the recipes that one calls which launches nothing.
-    `variables` are the variables of the environment that nobody sets and that may decide a switch, each with
-    the texts that it is compared with.
+    before), and `command` is the command that it starts. `bases` are the functions that a recipe calls which launches
+    nothing: some may be recipes themselves. `variables` are the variables of the environment that nobody sets and that
+    may decide a switch, each with the texts that it is compared with.
     """
 
     name: str

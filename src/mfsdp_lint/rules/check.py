@@ -486,9 +486,10 @@ def completed(
     launches: dict[tuple[str, int], list[Recipe]] = defaultdict(list)
     built: dict[tuple[str, int], list[Recipe]] = defaultdict(list)
     for recipe in recipes:
-        for users, pieces in ((launches, recipe.pieces), (built, recipe.bases)):
-            for path, line, _ in pieces:
-                users[posixpath.normpath(path), line].append(recipe)
+        for path, line, _ in recipe.pieces:
+            launches[posixpath.normpath(path), line].append(recipe)
+        for path, line, _ in recipe.bases:
+            built[posixpath.normpath(path), line].append(recipe)
     found: dict[tuple[int, str], str] = {}
     for recipe in recipes:
         for hit in fired[id(recipe)]:

@@ -37,6 +37,16 @@ class A:
 class B(A):
     sets = {'b': 2}
 """
+OF_ONE_KIND = """\
+class Setting:
+    def __init__(self, n):
+        self.n = n
+class A:
+    a = Setting(1)
+    b = Setting(2)
+    def names(self):
+        return [(k, v.n) for k, v in vars(type(self)).items() if isinstance(v, Setting)]
+"""
 
 VALUES = {
     "the order ends in object": (EMPTY, "[k.__name__ for k in B.__mro__]"),
@@ -44,6 +54,7 @@ VALUES = {
     "the length of the order": (EMPTY, "len(B.__mro__)"),
     "a class that has none of its own": (HEIR, "['sets' in vars(k) for k in B.__mro__]"),
     "an element of the order": (HEIR, "B.__mro__[1].sets"),
+    "the attributes of one kind": (OF_ONE_KIND, "[*A().names(), vars(A)['__doc__']]"),
     "the attributes of object": ("", "vars(object).get('sets', 3)"),
     "the first class that has an attribute": (ONE, "[k for k in A.__mro__ if 'sets' in k.__dict__][0].sets"),
     "object is one of them": (ONE, "[c.__name__ for c in A.__mro__ if c is not object]"),

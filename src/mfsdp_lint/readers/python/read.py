@@ -31,12 +31,13 @@ from mfsdp_lint.readers.python.entries.incremental import (
 from mfsdp_lint.readers.python.entries.interpreters import Interpreters
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
 from mfsdp_lint.readers.python.entries.running import Found, content
+from mfsdp_lint.readers.python.eval.classes import mro
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
 from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE, OutOfSteps, Raised, with_room
-from mfsdp_lint.readers.python.values.objects import Module
+from mfsdp_lint.readers.python.values.objects import ClassObject, Function, Module
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 NOT_KNOWN = "yields no configuration that can be known"
@@ -276,8 +277,11 @@ class _Reading:
         return sorted(found.values(), key=lambda recipe: (order[recipe.path], recipe.line, recipe.name))
 
     def _stands_alone(self, tried: Tried) -> bool:
-        """Tell whether a helper may be a recipe: it is judged with its callers, by itself only where it has none."""
-        if self._is_called(tried):
+        """Tell whether a helper may be a recipe: it is judged with its callers, by itself only where it has none.
+
+        A method does what the class of its object has it do: it has to be called for that, or for a class below it.
+        """
+        if self._is_called(tried) and (tried.receiver is None or tried.receiver in self.called):
             return False
         if tried.may_stand_alone is None:
             tried.may_stand_alone = False
@@ -342,9 +346,16 @@ class _Reading:
             result = replace(result, found=[each for each in result.found if not each.recipe.partial])
         elif not result.found:
             tried.lost = lost(interp, result, spans)
-        tried.called = frozenset(key_of(each) for each in result.dependencies.functions if each is not entry.function)
+        functions = (each for each in result.dependencies.functions if each is not entry.function)
+        classes = {base for cls in result.dependencies.classes for base in mro(interp, cls)}
+        with_text = (each for each in classes if isinstance(each, ClassObject) and each.node is not None)
+        ran: Iterator[Function | ClassObject] = chain(functions, with_text)
+        tried.called = frozenset(map(key_of, ran))
         if result.found:
-            tried.found = tuple(with_variables(interp, result, _in_other_calls(interp, result, spans)))
+            tried.found = tuple(
+                each if each.launched else replace(each, recipe=replace(each.recipe, bases=tried.called))
+                for each in with_variables(interp, result, _in_other_calls(interp, result, spans))
+            )
         elif interp.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
         interp.pay(len(tried.found))
@@ -416,17 +427,14 @@ def distinct(ran: Sequence[Tried]) -> list[Recipe]:
             elif not _is_in_script(tried, found, in_scripts) and not _is_global(tried, found, in_modules):
                 kept.append(found)
     scripts = set(map(id, bodies))
-    made_of = {id(found): tried.called & of_functions.keys() for tried in ran for found in tried.found}
+    made_of = {
+        id(found): tried.called & of_functions.keys() for tried in ran for found in tried.found if found.launched
+    }
     recipes = [replace(each.recipe, kind="script") if id(each) in scripts else each.recipe for each in kept]
     return [
-        _made_of(recipe, made_of[id(each)], launched=each.launched) for each, recipe in zip(kept, recipes, strict=True)
+        replace(recipe, pieces=made_of[id(each)]) if made_of.get(id(each)) else recipe
+        for each, recipe in zip(kept, recipes, strict=True)
     ]
-
-
-def _made_of(recipe: Recipe, called: frozenset[Key], *, launched: bool) -> Recipe:
-    if not called:
-        return recipe
-    return replace(recipe, pieces=called) if launched else replace(recipe, bases=called)
 
 
 def _bodies(tried: Tried, found: Found, of_functions: Mapping[Key, Sequence[Found]]) -> Iterator[Found]:

@@ -283,7 +283,7 @@ def _names_of(container: Object, names: Mapping[str, Object]) -> frozenset[str]:
     return frozenset(name for name, value in names.items() if value is container)
 
 
-def _launched(interp: Interpreter, launch: Launch, key: Hashable, spans: Spans, names: Mapping[str, Object]) -> Yield:
+def _launched(interp: Interpreter, launch: Launch, key: Key, spans: Spans, names: Mapping[str, Object]) -> Yield:
     with interp.knowing(launch.facts):
         variant = _variant(interp, launch.root, launch.environment, spans, launch.when)
     partial = changed_from_outside(launch.root) and not is_taken_for_one(interp, launch.root)
@@ -659,4 +659,5 @@ def run_script(interp: Interpreter, entry: Entry, names: dict[str, Object]) -> C
             raise
     if interp.path.launches.fields or guard(source) is None:
         return []
-    return [((), value) for value in main.fields.values() if is_container(interp, value)][-1:]
+    found: Configurations = [((), value) for value in main.fields.values() if is_container(interp, value)]
+    return found[-1:]

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import abc
+import ast
 import typing
 
 from mfsdp_lint.readers.python.eval.classes import bases, is_dataclass, is_enum, metaclass, mro, namespace
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import base_name
-from mfsdp_lint.readers.python.values.objects import MISSING, ClassObject, DictObject, External, Object, Partial
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    ClassObject,
+    DictObject,
+    External,
+    Object,
+    Partial,
+    StandardObject,
+)
 
 _BY_PYTHON = {"object": object, "abc.ABC": abc.ABC, "typing.Generic": typing.Generic}
 """Bases that Python brings along, and that derive from nothing else."""
 _OBJECT = External("object")
+
+
+class _Plain:
+    pass
 
 
 def order(interp: Interpreter, cls: ClassObject) -> tuple[Object, ...] | None:
@@ -33,7 +46,7 @@ def direct_bases(interp: Interpreter, cls: ClassObject) -> tuple[Object, ...]:
 def own_attributes(interp: Interpreter, cls: Object) -> DictObject | None:
     """Return `vars(cls)`, the attributes that the class itself has; None where its body does not show them all.
 
-    Python's own are there by their names.
+    Of Python's own only those are known that a class's text gives.
     """
     if isinstance(cls, External) and base_name(cls) in _BY_PYTHON:
         return _unknown(interp, vars(_BY_PYTHON[base_name(cls)]))
@@ -45,13 +58,17 @@ def own_attributes(interp: Interpreter, cls: Object) -> DictObject | None:
         return None
     if any(word.arg == "slots" for each in cls.node.decorator_list for word in getattr(each, "keywords", ())):
         return None
-    made = _unknown(interp, ("__module__",))
+    made = DictObject({"__module__": cls.module.name}, interp.tick())
     for name, value in namespace(interp, cls).items():
         if isinstance(value, Partial) and getattr(value.function, "name", "") == "dataclasses.field":
             value = value.keywords.get("default", MISSING)
         if value is not MISSING:
             made.fields[name] = value
-    made.fields.update(_unknown(interp, ("__dict__", "__weakref__", "__doc__")).fields)
+    made.fields |= {name: StandardObject(interp.tick(), vars(_Plain)[name]) for name in ("__dict__", "__weakref__")}
+    if "__doc__" not in made.fields:
+        # (A dataclass without a docstring is given one.)
+        is_given = ast.get_docstring(cls.node) is not None or cls.node.decorator_list
+        made.fields["__doc__"] = interp.unknown("__doc__", not_none=True) if is_given else None
     made.writes.update(cls.writes)
     return made
 

@@ -577,6 +577,8 @@ def is_instance(interp: Interpreter, value: Object, cls: Object) -> bool | None:
         return True if True in found else None if None in found or not found else False
     if type(value) is StandardObject and isinstance(cls, (Native, External)):
         return standard_objects.is_instance(value, cls.name)
+    if type(value) is StandardObject and isinstance(cls, ClassObject):
+        return False
     if isinstance(value, Unknown) or isinstance(cls, (Unknown, Choice)):
         return None
     if cls is None:
