@@ -69,7 +69,7 @@ def commands(
         return _commands(interp, path, programs, [] if refused is None else refused)
 
 
-_TRAINS = re.compile(r"[\w./-]*\b(?:(?:pre)?train|run_recipe)\w*\.py")
+_TRAINS = re.compile(r"(?<![\w./-])[\w./-]*\b(?:(?:pre)?train|run_recipe)\w*\.py")
 
 
 def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> Unfollowed | None:

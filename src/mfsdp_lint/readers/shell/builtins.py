@@ -457,7 +457,7 @@ def _formatted(said: Text, words: Sequence[Text], made: Callable[[str], Piece]) 
             elif part["kind"] == "b":
                 word = placed(_unescaped(plain(word)), [word], made)
             blanks = int(part["width"] or 0) - len(plain(word))
-            if blanks > 0 and HOLE in plain(word):
+            if blanks > _MOST_PRINTED or (blanks > 0 and HOLE in plain(word)):
                 return None
             if blanks > 0 and "0" in part["flags"]:
                 found.append(made(plain(word).zfill(int(part["width"]))))

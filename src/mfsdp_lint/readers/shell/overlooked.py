@@ -17,14 +17,14 @@ from mfsdp_lint.readers.shell.run import Runner
 from mfsdp_lint.readers.shell.script import Script, plain
 
 _TRAINS = re.compile(
-    r"(?<![\w-])[\w./-]*\b(?:(?:pre)?train|finetune|run_recipe)\w*\.py\b"
-    r"|(?<![\w/-])--?[\w-]*fsdp|\$[{]?\w*fsdp|\bfsdp\w*=|_fsdp\w*=",
+    r"(?<![\w./-])[\w./-]*\b(?:(?:pre)?train|finetune|run_recipe)\w*\.py\b"
+    r"|(?<![\w/-])--?[\w-]*fsdp|\$[{]?\w*fsdp|\bfsdp\w*=|_fsdp\w{0,99}=",
     re.IGNORECASE,
 )
 """A program's name, an option, a variable or an override: a message or a folder may have the word as well."""
 
 _SHARDS = re.compile(
-    r"(?<![\w-])(?:--|(?:[+\w]+\.)*)use[-_](?:(?:megatron|custom)[-_]fsdp|torch[-_]fsdp2)\b(?![= ]false\b)",
+    r"(?<![\w.-])(?:--|(?:[+\w]+\.)*)use[-_](?:(?:megatron|custom)[-_]fsdp|torch[-_]fsdp2)\b(?![= ]false\b)",
     re.IGNORECASE,
 )
 """An option or an override of Megatron's own switches."""
