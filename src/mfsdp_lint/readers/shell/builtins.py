@@ -575,6 +575,8 @@ def _xargs(runner: Runner, script: Script, node: Node, words: list[Text], state:
         return _text_program(runner, script, node, [words[0]], state)
     file = options.get("a")
     given = runner.file(file, state) if file else state.input
+    if given is None and "I" not in options:
+        return runner.invoke(script, node, [*rest, (script.made(node, HOLE).splitting(),)], state)
     if given is None or re.search(r"['\"\\]", plain(given)):
         _print(state, None)
         return _ended(state, None)
