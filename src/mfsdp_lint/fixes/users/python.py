@@ -201,7 +201,9 @@ def _is_named(text: str, module: str, name: str) -> bool:
 def _looks_through(text: str, module: str) -> bool:
     """Tell whether a text asks a module for names that are not written: with `vars`, `dir`, `getattr`, `__dict__`."""
     said, tree = uncommented(text), ast.parse(text)
-    for name in (module, *_aliases(tree, module)):
+    imported = (each for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names)
+    given = (each.asname for each in imported if each.asname and each.name.rpartition(".")[2] == module)
+    for name in (module, *_aliases(tree, module), *given):
         here = rf"(?:\w+\.)*{re.escape(name)}"
         if re.search(rf"\b(?:vars|dir|getattr|getmembers)\(\s*{here}\s*(?:\)|,\s*(?![\"']))|\b{here}\.__dict__", said):
             return True

@@ -22,7 +22,7 @@ from mfsdp_lint.readers.shell.state import Held, Variable
 _DEEPEST = 16
 """Variables within variables, and files that include files; and targets that need targets."""
 
-_MOST_FILLS = 5_000
+_MOST_FILLS = 1_000
 _LONGEST = 200_000
 """Variables that are filled into a text, and its characters then."""
 
