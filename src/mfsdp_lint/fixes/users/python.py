@@ -75,7 +75,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
 def _expecting(
     users: EditUsers, compared: _ComparedCode, request: FixRequest, path: str, settings: Collection[str]
 ) -> str:
-    """Return code, as a test, that compares a setting of the recipes at fault with something else than its new value."""
+    """Return code, as a test, that compares a setting of the recipes at fault with another value than its new one."""
     wanted = {each: value for need in request.needs for each, value in need.set.items()}
     values = {each.rpartition(".")[2]: value for each, value in wanted.items() if each in settings}
     places = dict.fromkeys((path, *(need.recipe.path for need in request.needs)))

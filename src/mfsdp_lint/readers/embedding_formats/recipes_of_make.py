@@ -230,9 +230,7 @@ def _holds(made: _Makefile, condition: re.Match[str]) -> bool | None:
         return None
     sides = (two["one"], two["other"]) if two["one"] is not None else (two["a"], two["b"])
     lines = Lines(rest)
-    texts = [
-        plain(_expanded((_piece(each.strip(), made.path, lines, 0),), made.variables, "")) for each in sides
-    ]
+    texts = [plain(_expanded((_piece(each.strip(), made.path, lines, 0),), made.variables, "")) for each in sides]
     if any(HOLE in each for each in texts):
         return None
     return (texts[0] == texts[1]) is (how == "ifeq")

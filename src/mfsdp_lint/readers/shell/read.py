@@ -346,7 +346,11 @@ def _hidden(path: str, kinds: Kinds, recipes: Sequence[Recipe]) -> Iterator[Unfo
     """Yield the launches that are told to shard, where unknown words behind that leave nothing to judge."""
     places = dict.fromkeys(map(_place, kinds))
     for place, recipe in zip(places, recipes, strict=True):
-        if any(is_known_as(each.value(switch), True) for each in (*recipe.variants, *recipe.exposed) for switch in _SWITCHES):
+        if any(
+            is_known_as(each.value(switch), True)
+            for each in (*recipe.variants, *recipe.exposed)
+            for switch in _SWITCHES
+        ):
             continue
         here = (launch for launch, shape in kinds if _place((launch, shape)) == place)
         launch = next((each for each in here if shards(each) and has_open_words(each)), None)

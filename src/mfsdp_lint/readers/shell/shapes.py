@@ -94,7 +94,7 @@ def settings_of_overrides(arguments: Sequence[Text]) -> dict[str, Setting]:
 
 
 def may_be_words(text: Text) -> bool:
-    """Tell whether a word that nobody knows may be several, or none, and is not what whoever starts the script gives."""
+    """Tell whether an unknown word may be several, or none, and is not what whoever starts the script gives it."""
     is_unknown = not plain(text).strip(HOLE) and any(piece.splits for piece in text)
     return is_unknown and not is_left_out(text) and not is_argument(text)
 
