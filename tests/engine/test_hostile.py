@@ -72,10 +72,18 @@ CHECKED: Mapping[str, bytes] = {
     "line.py": python("x = '" + "a" * 3_000_000 + "'"),
     "pattern.py": python("setattr(cfg.checkpoint, '(a+)+[', 1)"),
     "expressions.py": python("import re\n" + "    x = re.match(r'(a|aa|b?)+$', 'a' * 60 + 'c')\n" * 60),
+    "translated.py": python(
+        "t = str.maketrans({'a': 'a' * 1000})\n    x = 'a'\n" + "    x = x.translate(t)\n" * 9 + "    cfg.model.x = x"
+    ),
+    "heirs.py": b"class C0: pass\n"
+    + b"".join(b"class C%d(C%d): pass\n" % (number, number - 1) for number in range(1, 200))
+    + python("x = C199()"),
     "form.py": python("x = 1").replace(b"\n", b"\n\x0c"),
     "returns.py": python("x = 1").replace(b"\n", b"\r"),
     "bom.py": b"\xef\xbb\xbf" + python("x = 1"),
     "hashes.py": python("x = 1  #" + "#" * 1_000_000 + " mfsdp:"),
+    "digits.yaml": (YAML + "model:\n  x: '" + "1" * 200_000 + "'\n  y: '" + "/a" * 100_000 + "='\n").encode(),
+    "blanks.yaml": (YAML + "\n" * 200_000).encode(),
     "bomb.yaml": (
         YAML + "a: &a [x, x, x]\n" + "".join(f"b{n}: &b{n} [{f'*b{n - 1}, ' * 9 if n else '*a'}]\n" for n in range(30))
     ).encode(),
@@ -127,10 +135,44 @@ def test_what_is_read_takes_no_longer(name: str, tmp_path: Path) -> None:
     assert not {"MFSDP901", "MFSDP905"} & found.keys()
 
 
-DEEP = ("x = " + "1+" * 50_000 + "1", "x = cfg" + ".a" * 50_000, "x = f" + "()" * 50_000)
+LAUNCH = "torchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format torch_dist --save /c"
+HELD: Mapping[str, str] = {
+    "Makefile": "X = a\n" + "X := $(X)$(X)$(X)\n" * 60 + f"run:\n\t{LAUNCH} --seed $(X)\n",
+    "recursive.mk": f"X = $(X)$(X)$(X)\nY = $(X)$(Z)\nZ = $(Y)$(Y)\nrun:\n\t{LAUNCH} --seed $(Y)\n",
+    "Dockerfile": "FROM x\n" + "\n" * 200_000 + f"CMD {LAUNCH}\n",
+    "words.sh": f"# {'x' * 200_000}\n# {'/y' * 100_000}=\n{LAUNCH}\n",
+    "zeros.sh": f"X=$(printf '%0999999999d' 1)\n{LAUNCH} --seed \"$X\"\n",
+}
+"""Files that hold a launch, with something that grows, or a long run of characters that may begin a name."""
 
 
-@pytest.mark.parametrize("line", DEEP, ids=["sum", "attributes", "calls"])
+@pytest.mark.parametrize("name", HELD)
+def test_a_launch_is_found_beside_what_grows(name: str, tmp_path: Path) -> None:
+    Path("warm.sh").write_text(LAUNCH)
+    codes("warm.sh")
+    Path(name).write_text(HELD[name])
+    with guarded(tmp_path):
+        assert "MFSDP101" in codes(name)
+
+
+def test_a_function_that_calls_itself_again_and_again_is_told(tmp_path: Path) -> None:
+    Path("handed.py").write_bytes(b"def turn(cfg):\n    for i in range(3):\n        turn(cfg)\n" + python("turn(cfg)"))
+    with guarded(tmp_path):
+        assert "`turn(cfg)` (handed.py:3) is not followed" in codes("handed.py")["MFSDP907"]
+
+
+def test_a_list_of_words_that_doubles_is_told(tmp_path: Path) -> None:
+    Path("warm.sh").write_text(LAUNCH)
+    codes("warm.sh")
+    Path("double.sh").write_text("set -- a b\n" + 'set -- "$@" "$@"\n' * 40 + f'{LAUNCH} "$@"\n')
+    with guarded(tmp_path):
+        assert "more ways and steps than are followed" in codes("double.sh")["MFSDP901"]
+
+
+DEEP = ("x = " + "1+" * 50_000 + "1", "x = cfg" + ".a" * 50_000, "x = f" + "()" * 50_000, "x = cfg" + ".f()" * 3_000)
+
+
+@pytest.mark.parametrize("line", DEEP, ids=["sum", "attributes", "calls", "chain"])
 def test_what_some_pythons_read_is_read_or_told(line: str, tmp_path: Path) -> None:
     Path("deep.py").write_bytes(python(line))
     with guarded(tmp_path):

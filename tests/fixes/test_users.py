@@ -334,3 +334,57 @@ def test_the_summary_says_which_fixes_repair_a_run_that_could_not_start(
     (tmp_path / "ckpt.py").write_text(RECIPE)
     main(["--no-cache", "--target-bridge", "0.3.1", "--fix", "ckpt.py"])
     assert "2 fixed (1 of a run that could not start)" in capsys.readouterr().out
+
+
+COMPARING = {
+    "a test": "from ckpt import train\n\n\ndef test_format():\n    assert train().checkpoint.ckpt_format == {}\n",
+    "a method of a test": (
+        "import unittest\nimport ckpt\n\n\nclass Formats(unittest.TestCase):\n    def test_format(self):\n"
+        "        self.assertEqual(ckpt.train().checkpoint.ckpt_format, {})\n"
+    ),
+    "an exporter": "from ckpt import train\nif train().checkpoint.ckpt_format == {}:\n    print('to be converted')\n",
+}
+
+
+@pytest.mark.parametrize("text", COMPARING.values(), ids=COMPARING)
+def test_who_compares_a_setting_with_its_old_value_holds_the_fix_back(
+    fixed: Fixed, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe = RECIPE.replace("True", "True\n    cfg.ddp.average_in_collective = False")
+    assert not fixed({"ckpt.py": recipe, "test_ckpt.py": text.format("'torch_dist'")}, "ckpt.py")
+    main(["--no-cache", "--target-bridge", "0.3.1", "--fix", "ckpt.py"])
+    assert "help: the fix is held back: test_ckpt.py compares ckpt_format\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", COMPARING.values(), ids=COMPARING)
+def test_who_compares_it_with_the_new_value_does_not(fixed: Fixed, text: str) -> None:
+    files = {"ckpt.py": RECIPE, "test_ckpt.py": text.format("'fsdp_dtensor'")}
+    assert fixed(files, "ckpt.py").keys() == {"ckpt.py"}
+
+
+LOOKING = {
+    "dir": "import consts\n\nfor name in dir(consts):\n    print(name)\n",
+    "vars": "import consts as given\n\nprint(vars(given))\n",
+    "getattr": "import sys\nimport consts\n\nprint(getattr(consts, sys.argv[1]))\n",
+    "the dictionary": "import consts\n\nprint(consts.__dict__)\n",
+}
+
+
+@pytest.mark.parametrize("text", LOOKING.values(), ids=LOOKING)
+def test_a_constant_stays_where_somebody_looks_through_its_module(fixed: Fixed, text: str) -> None:
+    files = {"consts.py": 'FMT = "torch_dist"\n', "train.py": TRAIN, "export.py": text}
+    assert fixed(files, "train.py", "consts.py").keys() == {"train.py"}
+
+
+def test_a_setting_that_callers_choose_is_not_overruled_in_the_helper(fixed: Fixed) -> None:
+    helper = (
+        "def save(cfg, fmt):\n    cfg.checkpoint.ckpt_format = fmt\n"
+        "    cfg.checkpoint.save = cfg.checkpoint.load = '/c'\n    cfg.logger.wandb_exp_name = f'run-{fmt}'\n"
+    )
+    train = TRAIN.replace("consts import FMT", "saving import save").replace(
+        "cfg.checkpoint.ckpt_format = FMT", 'save(cfg, "torch_dist")'
+    )
+    changed = fixed({"saving.py": helper, "train.py": train}, "train.py", "saving.py")
+    assert changed == {
+        "train.py": train.replace("    return", '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n    return')
+    }

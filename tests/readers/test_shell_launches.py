@@ -6,6 +6,7 @@ import pytest
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known
+from mfsdp_lint.readers.shell.read import read_shell
 from tests.shell import only_recipe, recipes
 
 FLAGS = "--use-megatron-fsdp --ckpt-format fsdp_dtensor"
@@ -197,3 +198,32 @@ def test_a_flag_of_a_framework_says_that_it_is_the_reader() -> None:
 def test_a_framework_that_is_only_started_by_scripts(flag: str, framework: str, core: str) -> None:
     recipe = only_recipe(f"torchrun train.py {flag} --tensor-model-parallel-size 1\n")
     assert (recipe.front_end.name, recipe.front_end.core) == (framework, core)
+
+
+SHARDS = "torchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format torch_dist"
+OVERRIDES = "torchrun run_recipe.py ddp.use_megatron_fsdp=true checkpoint.ckpt_format=torch_dist"
+OPEN = {
+    "words of a program": f"{SHARDS} $(python words.py)",
+    "a list of such words": f'mapfile -t A < <(python words.py)\n{SHARDS} "${{A[@]}}"',
+    "words that are read": f"cat words.txt | xargs {SHARDS}",
+    "overrides behind others": f"{OVERRIDES} $(cat overrides.txt)",
+}
+
+
+@pytest.mark.parametrize("script", OPEN.values(), ids=OPEN)
+def test_a_launch_that_unknown_words_leave_open_is_told(script: str) -> None:
+    found = read_shell("train.sh", script + "\n")
+    (recipe,) = found.recipes
+    assert recipe.setting("checkpoint.ckpt_format").value == UNKNOWN
+    (unfollowed,) = found.unfollowed
+    assert "is given are not known" in unfollowed.message
+
+
+def test_a_command_that_a_program_makes_is_told() -> None:
+    (unfollowed,) = read_shell("train.sh", 'eval "$(python command.py)" --use-megatron-fsdp\n').unfollowed
+    assert unfollowed.message == "the command that `eval` is given is not known"
+
+
+def test_an_override_behind_unknown_words_is_known() -> None:
+    recipe = only_recipe(f"{OVERRIDES.replace(' ddp', ' $(cat overrides.txt) ddp')}\n")
+    assert recipe.setting("checkpoint.ckpt_format").value == Known("torch_dist")

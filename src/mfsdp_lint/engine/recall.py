@@ -138,7 +138,7 @@ class Recall:
                 text = zlib.compress(said.encode(errors="surrogatepass"), 1)
             if text is not None:
                 texts[path] = text
-        with suppress(OSError, ValueError, TypeError):
+        with suppress(OSError, ValueError, TypeError, RecursionError):
             names = frozenset(first.sources.read_names)
             looks = msgspec.msgpack.encode(self._record.watched())
             self.save(kept.dumps(_Stored(tuple(parts), looks, texts, first.sources.unsaved, names)))

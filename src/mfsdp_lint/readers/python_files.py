@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _STARTS = re.compile(
     r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+|spawn\w+)\b|\b(?:Bash|Docker|KubernetesPod)Operator\b|\bScript\("
     r"|\btask\.bash\b|\bsys\.executable\b"
-    r"|f?[\"'](?:\S*/|[^\"'\n]*&& *)?(?:torchrun|accelerate|deepspeed|srun|python3?)[\"' ]"
+    r"|f?[\"'](?:\S{0,200}/|[^\"'\n]*&& *)?(?:torchrun|accelerate|deepspeed|srun|python3?)[\"' ]"
 )
 """A call that starts a program, or a text that is, or begins with, the name of a launcher."""
 

@@ -80,7 +80,7 @@ _RELEVANT = re.compile(
 _ON_A_CLUSTER = re.compile(
     r"\bhelm\b.*\b(?:install|upgrade|template)\b|\bkubectl\b.*(?:\bset\s+env\b|\s(?:-f|--filename))"
 )
-_STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s|\bmegatron\s", re.MULTILINE)
+_STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^[ \t]*\.\s|\bmegatron\s", re.MULTILINE)
 
 
 def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | None = None) -> bool:
@@ -109,7 +109,13 @@ def _speaks(text: str) -> bool:
     return bool(_RELEVANT.search(text) and _STARTS.search(text)) or bool(_ON_A_CLUSTER.search(text))
 
 
-_PROGRAM = re.compile(r"[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b|(?<=\s-m)\s+[\w.]+|(?<=/)[\w./-]*\w(?![\w/.*=])")
+# A name is looked for at the beginning of a run of such characters alone: from each of them, that takes quadratic time.
+_PROGRAM = re.compile(
+    r"(?<![\w./-])(?:(?P<file>[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b)|[\w.-]*/(?P<inner>[\w./-]*\w)(?![\w/.*=]))"
+    r"|(?<=\s-m)(?P<module>\s+[\w.]+)"
+)
+_LONGEST_PATH = 4096
+"""Characters that Linux allows."""
 
 _CHANGES = re.compile(r"\bcd\s+[\"']?([\w./-]+)")
 
@@ -117,7 +123,9 @@ _CHANGES = re.compile(r"\bcd\s+[\"']?([\w./-]+)")
 def _programs(path: str, text: str, sources: Sources) -> Iterator[str]:
     """Yield the programs beside or above a file that its text names; the start of a name may be a variable."""
     folders = [posixpath.join(folder, inner) for inner in ("", *_CHANGES.findall(text)) for folder in above(path)]
-    for found in dict.fromkeys(_PROGRAM.findall(text)):
+    for found in dict.fromkeys(str(each[each.lastgroup or 0]) for each in _PROGRAM.finditer(text)):
+        if len(found) > _LONGEST_PATH:
+            continue
         module = found.strip().replace(".", "/")
         names = [f"{module}.py", f"{module}/__main__.py"]
         if not found[0].isspace():  # which is how a module behind `-m` begins
@@ -205,7 +213,7 @@ class _ScriptReading:
         return told
 
 
-_RUNS = re.compile(r"^\s*(?:CMD|ENTRYPOINT)\b", re.MULTILINE | re.IGNORECASE)
+_RUNS = re.compile(r"^[ \t]*(?:CMD|ENTRYPOINT)\b", re.MULTILINE | re.IGNORECASE)
 _COMMENT = re.compile(r"(?m:^)[ \t]*(?://[ \t]*)?(?P<text>#.*)")
 
 

@@ -6,7 +6,7 @@ import ast
 import os
 import re
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
@@ -53,17 +53,66 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
             return found
     if variables and not place.around:
         return ""
+    if found := _expecting(users, accounted, request, path, settings):
+        return found
     at_fault = {need.recipe.name for need in request.needs if need.recipe.path == path}
     if at_fault.intersection(place.around) or (not place.around and at_fault and not place.names):
         # The proof compares whoever else is read, so that only a user that is not read remains.
         return next((user for name in place.around[:1] for user in _unread(users, path, module, name)), "")
     if _CHOICE.fullmatch(edit.text) and old and edit.text.endswith(f"else {old}"):
         return ""  # whoever does not turn it on keeps the old value
+    if chosen := _chosen_by_callers(tree, edit, place, settings):
+        return chosen
     # Of the words of a launch the evaluator does not know who else in the file takes them.
     of_a_launch = any(need.recipe.kind == "arguments" for need in request.needs)
     if of_a_launch and not place.around and (found := accounted.outside(path, text, place.names, edit)):
         return found
     return next(filter(None, (_user_in_others(users, accounted, path, module, name) for name in place.names)), "")
+
+
+def _expecting(
+    users: EditUsers, compared: _ComparedCode, request: FixRequest, path: str, settings: Collection[str]
+) -> str:
+    """Return code, as a test, that compares a setting of the recipes at fault with another value than its new one."""
+    wanted = {each: value for need in request.needs for each, value in need.set.items()}
+    values = {each.rpartition(".")[2]: value for each, value in wanted.items() if each in settings}
+    places = dict.fromkeys((path, *(need.recipe.path for need in request.needs)))
+    for place in (each for each in places if kind_of(each) == "python"):
+        module = _module(place)
+        for other, text in users.search(place, {module}).items():
+            if kind_of(other) != "python" or not parses(text) or not _imports(text, module):
+                continue
+            tree = ast.parse(text)
+            for node in filter(_compares, ast.walk(tree)):
+                inner = list(ast.walk(node))
+                for name in {each.attr for each in inner if isinstance(each, ast.Attribute)} & values.keys():
+                    agrees = any(isinstance(each, ast.Constant) and each.value == values[name] for each in inner)
+                    if not agrees and not compared.is_compared(other, tree, node.lineno):
+                        return f"{other} compares {name}"
+    return ""
+
+
+def _compares(node: ast.AST) -> TypeGuard[ast.Compare | ast.Call]:
+    return isinstance(node, ast.Compare) or (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assert")
+    )
+
+
+def _chosen_by_callers(tree: ast.Module, edit: Edit, place: _Place, settings: Collection[str]) -> str:
+    """Tell that an edit in the body of a helper overrules a parameter, by which every caller chooses the setting."""
+    names = {each.rpartition(".")[2] for each in settings}
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) or function.name not in place.around:
+            continue
+        if edit.span.line < function.body[0].lineno:
+            continue  # a default
+        parameters = {each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+        for node in ast.walk(function):
+            match node:
+                case ast.Assign(targets=[ast.Attribute(attr=attr)], value=ast.Name(id=name)):
+                    if attr in names and name in parameters:
+                        return f"callers of {function.name} choose {name}"
+    return ""
 
 
 class _ComparedCode:
@@ -90,11 +139,12 @@ class _ComparedCode:
                     continue
                 if edit is not None and edit.span.line <= line <= edit.span.end_line:
                     continue
-                if not self._is_compared(path, tree, line) and not _defines(tree, line, name):
+                if not self.is_compared(path, tree, line) and not _defines(tree, line, name):
                     return f"{path} uses {name}"
         return ""
 
-    def _is_compared(self, path: str, tree: ast.Module, line: int) -> bool:
+    def is_compared(self, path: str, tree: ast.Module, line: int) -> bool:
+        """Tell whether a line is part of a recipe or of a start."""
         around = _around(tree, line)
         if around:
             return any((path, name) in self._made for name in around)
@@ -106,6 +156,9 @@ class _ComparedCode:
 
 def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module: str, name: str) -> str:
     """Return a user in another file of what a module calls `name`, also one that has it through a third file."""
+    for other, text in users.search(path, {module}).items():
+        if kind_of(other) == "python" and parses(text) and _imports(text, module) and _looks_through(text, module):
+            return f"{other} uses {module}"
     waiting, seen = [(path, module)], {path}
     while waiting:
         here, module = waiting.pop()
@@ -142,6 +195,18 @@ def _is_named(text: str, module: str, name: str) -> bool:
     direct = rf"\b{re.escape(module)}(\.py)?\s*[.:/]\s*{re.escape(name)}\b"
     loaded = rf"\b{re.escape(module)}\.py\b"
     return bool(re.search(direct, said) or re.search(loaded, said)) or _is_imported(text, module)
+
+
+def _looks_through(text: str, module: str) -> bool:
+    """Tell whether a text asks a module for names that are not written: with `vars`, `dir`, `getattr`, `__dict__`."""
+    said, tree = uncommented(text), ast.parse(text)
+    imported = (each for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names)
+    given = (each.asname for each in imported if each.asname and each.name.rpartition(".")[2] == module)
+    for name in (module, *_aliases(tree, module), *given):
+        here = rf"(?:\w+\.)*{re.escape(name)}"
+        if re.search(rf"\b(?:vars|dir|getattr|getmembers)\(\s*{here}\s*(?:\)|,\s*(?![\"']))|\b{here}\.__dict__", said):
+            return True
+    return False
 
 
 def _is_imported(text: str, module: str) -> bool:

@@ -79,7 +79,8 @@ def _parsed(source: Piece, defined: dict[str, list[_Node]]) -> list[_Node]:
     here = root
     open_: list[tuple[_Action, list[_Node]]] = []
     at, trims = 0, False
-    for found in (*_DELIMITED.finditer(source.text), None):
+    last = source.text.rfind("}}") + 2  # behind it nothing is looked for: from each `{{` that takes quadratic time
+    for found in (*_DELIMITED.finditer(source.text, 0, last), None):
         literal = source.text[at : len(source.text) if found is None else found.start()]
         start, end = at, at + len(literal)
         if trims:

@@ -21,7 +21,8 @@ _BARE = re.compile(r"[\w@%+=:,./-]+")
 """A word that a shell leaves as it is."""
 
 _FILLED_IN = re.compile(
-    r"\$?\{\{.*?\}\}|\$\[\[.*?\]\]|<<\s*[a-z_]+\.[\w.-]+\s*>>|\$\{[A-Za-z_][\w-]*\.[\w.\[\]-]+\}", re.DOTALL
+    r"\$?\{\{.{0,2000}?\}\}|\$\[\[.{0,2000}?\]\]|<<\s*[a-z_]+\.[\w.-]+\s*>>|\$\{[A-Za-z_][\w-]*\.[\w.\[\]-]+\}",
+    re.DOTALL,
 )
 """Placeholders that GitHub, GitLab, CircleCI and Argo fill in before a shell sees them."""
 

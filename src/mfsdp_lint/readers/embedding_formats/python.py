@@ -79,7 +79,7 @@ def commands(
         return _commands(interp, path, programs, [] if refused is None else refused)
 
 
-_TRAINS = re.compile(rf"[\w./-]*\b{TRAINING_PROGRAM}")
+_TRAINS = re.compile(rf"(?<![\w./-])[\w./-]*\b{TRAINING_PROGRAM}")
 
 
 def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> Unfollowed | None:

@@ -22,6 +22,10 @@ from mfsdp_lint.readers.shell.state import Held, Variable
 _DEEPEST = 16
 """Variables within variables, and files that include files; and targets that need targets."""
 
+_MOST_FILLS = 1_000
+_LONGEST = 200_000
+"""Variables that are filled into a text, and its characters then."""
+
 _MOST_WAYS = 8
 """Ways to a target that are kept apart."""
 
@@ -76,7 +80,7 @@ def makefile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
             known = made.variables | own
             exported = known.keys() if made.all_exported else made.exported | exports
             variables = {name: _variable(name, known, rule.target) for name in sorted(exported)}
-            lines = [_expanded(line, known, rule.target, _DEEPEST) for line in rule.lines]
+            lines = [_expanded(line, known, rule.target) for line in rule.lines]
             for script in [_joined(lines)] if made.one_shell else lines:
                 said = plain(script), *((name, plain(each.text or ())) for name, each in variables.items())
                 if script and said not in seen:
@@ -211,7 +215,7 @@ def _assign(
     elif how == "+=" and (name in where or name in made.variables):
         value = None if old is None or value is None else (*old, *_mark(old, " "), *value)
     elif how.startswith(":") and value is not None:
-        value = _expanded(value, made.variables | where, "", _DEEPEST)
+        value = _expanded(value, made.variables | where, "")
     where[name] = value
 
 
@@ -226,40 +230,47 @@ def _holds(made: _Makefile, condition: re.Match[str]) -> bool | None:
         return None
     sides = (two["one"], two["other"]) if two["one"] is not None else (two["a"], two["b"])
     lines = Lines(rest)
-    texts = [
-        plain(_expanded((_piece(each.strip(), made.path, lines, 0),), made.variables, "", _DEEPEST)) for each in sides
-    ]
+    texts = [plain(_expanded((_piece(each.strip(), made.path, lines, 0),), made.variables, "")) for each in sides]
     if any(HOLE in each for each in texts):
         return None
     return (texts[0] == texts[1]) is (how == "ifeq")
 
 
-def _expanded(text: Text, known: Mapping[str, Text | None], target: str, depth: int) -> Text:
+def _expanded(text: Text, known: Mapping[str, Text | None], target: str) -> Text:
     """Fill in the variables; what is not known is a HOLE, and a continued line goes on behind a blank."""
+    fills = 0
 
-    def fill(reference: re.Match[str], piece: Piece) -> Sequence[Piece]:
+    def expanded(text: Text, depth: int) -> Text:
+        return filled(text, _REFERENCE, lambda reference, piece: fill(reference, piece, depth))
+
+    def fill(reference: re.Match[str], piece: Piece, depth: int) -> Sequence[Piece]:
+        nonlocal fills
+        fills += 1
         place = piece.cut(*reference.span())
         if reference[0] == "$$":
             return (replace(place, text="$"),)
         name = next(each for each in (reference["round"], reference["curly"], reference["one"]) if each is not None)
         if name == "@" and target and "%" not in target:
             return (replace(place, text=target),)
-        if depth and name.startswith("strip "):
-            inner = _expanded((place.cut(len("$(strip "), len(place.text) - 1),), known, target, depth - 1)
-            return [replace(each, text=each.text.replace("\n", " ")) for each in inner]
-        if depth and (value := known.get(name)) is not None:
-            return _expanded(value, known, target, depth - 1)
+        if depth and fills < _MOST_FILLS:
+            if name.startswith("strip "):
+                inner = expanded((place.cut(len("$(strip "), len(place.text) - 1),), depth - 1)
+                return [replace(each, text=each.text.replace("\n", " ")) for each in inner]
+            if (value := known.get(name)) is not None:
+                return expanded(value, depth - 1)
         unset = name not in known and name.isidentifier()
         return (replace(place, text=HOLE, option=f"${name}" if unset else ""),)
 
-    return filled(text, _REFERENCE, fill)
+    found = expanded(text, _DEEPEST)
+    fits = len(found) <= _MOST_FILLS and sum(len(piece.text) for piece in found) <= _LONGEST
+    return found if fits else (replace(text[0], text=HOLE),)
 
 
 def _variable(name: str, known: Mapping[str, Text | None], target: str) -> Variable:
     value = known.get(name)
     if value is None:
         return Variable(None, exported=True)
-    text = _expanded(value, known, target, _DEEPEST) or value
+    text = _expanded(value, known, target) or value
     return Variable((text,) if HOLE not in plain(text) else None, exported=True, written=text[0] if text else None)
 
 

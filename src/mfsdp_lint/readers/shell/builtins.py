@@ -457,7 +457,7 @@ def _formatted(said: Text, words: Sequence[Text], made: Callable[[str], Piece]) 
             elif part["kind"] == "b":
                 word = placed(_unescaped(plain(word)), [word], made)
             blanks = int(part["width"] or 0) - len(plain(word))
-            if blanks > 0 and HOLE in plain(word):
+            if blanks > _MOST_PRINTED or (blanks > 0 and HOLE in plain(word)):
                 return None
             if blanks > 0 and "0" in part["flags"]:
                 found.append(made(plain(word).zfill(int(part["width"]))))
@@ -575,6 +575,8 @@ def _xargs(runner: Runner, script: Script, node: Node, words: list[Text], state:
         return _text_program(runner, script, node, [words[0]], state)
     file = options.get("a")
     given = runner.file(file, state) if file else state.input
+    if given is None and "I" not in options:
+        return runner.invoke(script, node, [*rest, (script.made(node, HOLE).splitting(),)], state)
     if given is None or re.search(r"['\"\\]", plain(given)):
         _print(state, None)
         return _ended(state, None)

@@ -245,6 +245,7 @@ class Expander:
         for node in nodes:
             braced = self._braced(node)
             found += words(self._at_home(node, self.pieces(node)), self._separators()) if braced is None else braced
+        self.runner.steps += len(found) >> 5  # a list that doubles is not followed for ever
         return found
 
     def _separators(self) -> str:

@@ -17,14 +17,14 @@ from mfsdp_lint.readers.shell.run import Runner
 from mfsdp_lint.readers.shell.script import Script, plain
 
 _TRAINS = re.compile(
-    rf"(?<![\w-])[\w./-]*\b{TRAINING_PROGRAM}\b"
-    r"|(?<![\w/-])--?[\w-]*fsdp|\$[{]?\w*fsdp|\bfsdp\w*=|_fsdp\w*=",
+    rf"(?<![\w./-])[\w./-]*\b{TRAINING_PROGRAM}\b"
+    r"|(?<![\w/-])--?[\w-]*fsdp|\$[{]?\w*fsdp|\bfsdp\w*=|_fsdp\w{0,99}=",
     re.IGNORECASE,
 )
 """A program's name, an option, a variable or an override: a message or a folder may have the word as well."""
 
 _SHARDS = re.compile(
-    r"(?<![\w-])(?:--|(?:[+\w]+\.)*)use[-_](?:(?:megatron|custom)[-_]fsdp|torch[-_]fsdp2)\b(?![= ]false\b)",
+    r"(?<![\w.-])(?:--|(?:[+\w]+\.)*)use[-_](?:(?:megatron|custom)[-_]fsdp|torch[-_]fsdp2)\b(?![= ]false\b)",
     re.IGNORECASE,
 )
 """An option or an override of Megatron's own switches."""
@@ -71,6 +71,8 @@ def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Runn
     name = posixpath.basename(script.source(named)) if named is not None else ""
     if launch is not None:
         return _reason_of_launch(launch, runner)
+    if name == "eval" and place in runner.followed:
+        return "the command that `eval` is given is not known"
     if name in BUILTINS or STARTS_NOTHING.fullmatch(name):
         return ""
     if place not in runner.followed:
@@ -84,12 +86,22 @@ def _reason_of_launch(launch: ShellLaunch, runner: Runner) -> str:
     at_hand = program_of(launch, runner.path, runner.sources)
     if at_hand is not None:
         text = runner.sources.text_or_none(at_hand)
-        is_told = _SHARDS.search(_words_of(launch)) and text is not None and not trains_nothing(text)
+        is_told = shards(launch) and text is not None and not trains_nothing(text)
         return f"{at_hand} makes no configuration that is known" if is_told else ""
     program = posixpath.basename(plain(launch.started.program))
     if has_open_words(launch):
-        return f"the words that {program} is given are not known"
+        return why_open(launch)
     return f"{program} is not at hand, and its words give no settings of Megatron"
+
+
+def why_open(launch: ShellLaunch) -> str:
+    """Return the reason why nothing is judged of a launch with open words."""
+    return f"the words that {posixpath.basename(plain(launch.started.program))} is given are not known"
+
+
+def shards(launch: ShellLaunch) -> bool:
+    """Tell whether a launch is given one of Megatron's own switches."""
+    return _SHARDS.search(_words_of(launch)) is not None
 
 
 def has_open_words(launch: ShellLaunch) -> bool:

@@ -42,7 +42,7 @@ from mfsdp_lint.readers.relevance import Relevance, trains_nothing
 from mfsdp_lint.readers.shell.conversions import conversions, loadings_of, with_notices
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
-from mfsdp_lint.readers.shell.overlooked import has_open_words, overlooked
+from mfsdp_lint.readers.shell.overlooked import has_open_words, overlooked, shards, why_open
 from mfsdp_lint.readers.shell.run import Runner, TooMuch
 from mfsdp_lint.readers.shell.script import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.shapes import (
@@ -142,6 +142,7 @@ def read_shell(
     converted = list(conversions(path, runner))
     if not (recipes or converted or unfollowed or runner.lost) and (missed := overlooked(path, runner)):
         unfollowed.append(missed)
+    unfollowed += _hidden(path, kinds, recipes)
     loadings = list(loadings_of(recipes, [launch for launch, _ in kinds], runner))
     recipes = with_notices(loadings, converted, versions.core)
     if runner.lost is not None and (runner.stopped or not recipes):
@@ -363,6 +364,22 @@ def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> I
         if place.path != path:  # in a script that has this run by itself as well
             recipe = replace(recipe, pieces=recipe.pieces | {(place.path, place.line, "")})
         yield recipe
+
+
+def _hidden(path: str, kinds: Kinds, recipes: Sequence[Recipe]) -> Iterator[Unfollowed]:
+    """Yield the launches that are told to shard, where unknown words behind that leave nothing to judge."""
+    places = dict.fromkeys(map(_place, kinds))
+    for place, recipe in zip(places, recipes, strict=True):
+        if any(
+            is_known_as(each.value(switch), True)
+            for each in (*recipe.variants, *recipe.exposed)
+            for switch in _SWITCHES
+        ):
+            continue
+        here = (launch for launch, shape in kinds if _place((launch, shape)) == place)
+        launch = next((each for each in here if shards(each) and has_open_words(each)), None)
+        if launch is not None:
+            yield Unfollowed.of_launch(path, place[0], "out of sight", why_open(launch))
 
 
 def _place(started: tuple[ShellLaunch, LaunchShape | FollowedRun]) -> tuple[Span, int]:

@@ -455,6 +455,7 @@ class Runner:
                 self.deep.append(around(text))
             return [Ended(state)]
         self.depth += 5  # each reads its text once more
+        self.steps += 50
         try:
             return self.script(Script(text), state)
         finally:

@@ -60,17 +60,21 @@ def named_overrides(arguments: Sequence[Text]) -> tuple[NamedWrite, ...]:
 
 
 def settings_of_overrides(arguments: Sequence[Text]) -> dict[str, Setting]:
-    """Return the settings that the overrides write; of two for one setting the later one counts.
+    """Return the settings that the overrides write; of two for one setting the later one counts, which may be among
+    unknown words.
 
     A setting that is taken away is not written into the configuration, so that the recipe's own value stays
     (process_config_with_overrides, megatron/bridge/training/utils/omegaconf_utils.py:151 in 0.3.1).
     """
     found: dict[str, Setting] = {}
+    last = max((number for number, text in enumerate(arguments) if may_be_words(text)), default=0)
+    uncertain = len(list(_overrides_in(arguments[:last])))
     for order, (path, text, value) in enumerate(_overrides_in(arguments), 1):
         if not value:
             found = {each: found[each] for each in found if not f"{each}.".startswith(f"{path}.")}
             continue
-        for place, here in settings_in(path, _element(value)):
+        for place, said in settings_in(path, _element(value)):
+            here = UNKNOWN if order <= uncertain else said
             earlier = found.pop(place, None)
             origin = Origin(
                 around(text),
@@ -80,13 +84,19 @@ def settings_of_overrides(arguments: Sequence[Text]) -> dict[str, Setting]:
                 earlier=earlier.origin if earlier else None,
                 value=here,
                 option=option(value),
-                obstacle=obstacle_in(value),
+                obstacle=obstacle_in(arguments[last] if order <= uncertain else value),
             )
             section = place.rpartition(".")[0]
             # A setting in a section shows that there is one.
             found.setdefault(section, Setting(section, NOT_NONE))
             found[place] = Setting(place, here, origin)
     return found
+
+
+def may_be_words(text: Text) -> bool:
+    """Tell whether an unknown word may be several, or none, and is not what whoever starts the script gives it."""
+    is_unknown = not plain(text).strip(HOLE) and any(piece.splits for piece in text)
+    return is_unknown and not is_left_out(text) and not is_argument(text)
 
 
 def _element(text: Text) -> Element:

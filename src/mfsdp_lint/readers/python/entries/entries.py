@@ -423,7 +423,7 @@ def _is_telling(interp: Interpreter, module: Module, imports: Mapping[str, str],
     if isinstance(function, ast.Call):
         # That call is asked itself; `getattr(recipes, name)()` may make any of the recipes there.
         owner = function.args[0] if function.args and getattr(function.func, "id", "") == "getattr" else None
-        package = ast.unparse(owner) if isinstance(owner, (ast.Name, ast.Attribute)) else ""
+        package = _dotted(owner)
         head, dot, rest = package.partition(".")
         return f"{imports.get(package) or imports.get(head, '') + dot + rest}.".startswith(f"{UPSTREAM}recipes.")
     names = _called_names(interp, module, imports, function)
@@ -432,7 +432,7 @@ def _is_telling(interp: Interpreter, module: Module, imports: Mapping[str, str],
 
 def _called_names(interp: Interpreter, module: Module, imports: Mapping[str, str], function: ast.expr) -> Sequence[str]:
     """Return the dotted names of what an expression that is called means."""
-    written = ast.unparse(function) if isinstance(function, (ast.Name, ast.Attribute)) else ""
+    written = _dotted(function)
     head, dot, rest = written.partition(".")
     if head not in imports and written not in imports:
         value = meant(interp, module, function)
@@ -442,6 +442,15 @@ def _called_names(interp: Interpreter, module: Module, imports: Mapping[str, str
             return [f"{value.module.name}.{value.name}"]
         return [value.name] if isinstance(value, External) else []
     return [imports.get(written) or f"{imports.get(head, head)}{dot}{rest}"]
+
+
+def _dotted(node: ast.expr | None) -> str:
+    """Return the text of a dotted name; "" for anything else."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join((node.id, *reversed(names))) if isinstance(node, ast.Name) else ""
 
 
 def _is_upstream_entry(name: str) -> bool:

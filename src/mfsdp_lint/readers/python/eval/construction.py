@@ -306,20 +306,12 @@ def default(interp: Interpreter, spec: FieldSpec, node: Any, frame: Frame) -> Ob
 
 def is_watched(node: ast.ClassDef, known: dict[Any, Object]) -> bool:
     """Tell whether code of the program may run when this class is defined, as far as its own file shows."""
-    pending, seen = [node], {node}
-    while pending:
-        here = pending.pop()
-        if here.keywords or (here is not node and _watches(here)):
-            return True
-        for base in here.bases:
-            found = known.get(base.id) if isinstance(base, ast.Name) else None
-            if isinstance(found, ClassObject) and found.node is not None and found.node not in seen:
-                seen.add(found.node)
-                pending.append(found.node)
-    return False
+    bases = (known.get(base.id) for base in node.bases if isinstance(base, ast.Name))
+    return bool(node.keywords) or any(isinstance(base, ClassObject) and base.hooked for base in bases)
 
 
-def _watches(node: ast.ClassDef) -> bool:
+def watches(node: ast.ClassDef) -> bool:
+    """Tell whether a class runs code of its own when one of it is defined."""
     return any(isinstance(inner, ast.FunctionDef) and inner.name == "__init_subclass__" for inner in node.body)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.assignments import assign_name
-from mfsdp_lint.readers.python.eval.construction import announce, is_watched
+from mfsdp_lint.readers.python.eval.construction import announce, is_watched, watches
 from mfsdp_lint.readers.python.eval.functions import evaluate_defaults
 from mfsdp_lint.readers.python.eval.records import ATTRS
 from mfsdp_lint.readers.python.eval.written import written
@@ -68,14 +68,14 @@ def _make_function(interp: Interpreter, node: Any, frame: Frame) -> Object:
 def run_define_class(interp: Interpreter, node: ast.ClassDef, frame: Frame) -> Signal:
     closure = None if frame.fields is frame.module.fields else frame
     made = ClassObject(node.name, frame.module, node, closure)
+    announced = is_watched(node, frame.fields)
+    made.hooked = announced or watches(node)
     if frame.fields is not frame.module.fields:
         _bind_definition(interp, node, frame, made)
         if node.keywords or node.bases:
             announce(interp, made, frame)
         return None
-    watched = is_watched(node, frame.fields) or (
-        frame.module.is_project and interp.programs.runs_hooks(frame.module.path)
-    )
+    watched = announced or (frame.module.is_project and interp.programs.runs_hooks(frame.module.path))
     _bind_definition(interp, node, frame, made)
     if watched:
         later = Deferred(lambda: _outside(interp, lambda: announce(interp, made, frame), frame.module))

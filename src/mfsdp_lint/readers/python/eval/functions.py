@@ -169,7 +169,9 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
             return made
     interp.step()
     interp.dependencies.functions.add(function)
-    if interp.path.depth >= DEPTH_LIMIT or _recurs_without_end(interp, function, call):
+    if interp.path.depth >= DEPTH_LIMIT:
+        interp.path.given_up.add(function)  # what calls itself twice would be cut off at each of 2 ** 60 ends
+    if function in interp.path.given_up or _recurs_without_end(interp, function, call):
         interp.dependencies.raises.add(ANY)
         return unfollowed(interp, function.name, call, blamed=not is_upstream(function.module))
     mark, forks, born = len(interp.path.journal), len(interp.path.taken), interp.clock + 1

@@ -481,7 +481,12 @@ _MADE_BY = ("__init__", "__post_init__", "__call__")
 _DEEPEST = 4
 
 
-def meant(interp: Interpreter, module: Module, node: ast.AST, function: Function | None = None) -> Object:
+_LONGEST_CHAIN = 64
+
+
+def meant(
+    interp: Interpreter, module: Module, node: ast.AST, function: Function | None = None, links: int = _LONGEST_CHAIN
+) -> Object:
     """Tell what a name, or what is reached from one, means in a module or in one of its functions.
 
     Of a call, it is what is called: `Recipes().build` means a method of the class. MISSING where that takes running it.
@@ -503,8 +508,8 @@ def meant(interp: Interpreter, module: Module, node: ast.AST, function: Function
             return resolve_global(interp, module, name)
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name) if function and function.cls:
             return lookup(interp, function.cls, name, function.cls)[0]
-        case ast.Attribute(value=inner, attr=name):
-            owner = meant(interp, module, inner, function)
+        case ast.Attribute(value=inner, attr=name) if links:
+            owner = meant(interp, module, inner, function, links - 1)
             if isinstance(owner, Module):
                 return resolve_global(interp, owner, name)
             if isinstance(owner, Instance):

@@ -348,7 +348,8 @@ def _constant_method(interp: Interpreter, owner: Any, name: str, call: Call) -> 
         return owner.join(items)
     if name == "translate":
         with suppress(NotKnown):
-            return answer(interp, owner.translate, arguments, keywords, LARGEST_FACTOR)
+            if len(owner) <= LARGEST_FACTOR:
+                return answer(interp, owner.translate, arguments, keywords, LARGEST_FACTOR)
         return interp.unknown("", not_none=True)
     if name in OPERATORS and len(arguments) == 1:
         return binary(interp, OPERATORS[name], owner, arguments[0])

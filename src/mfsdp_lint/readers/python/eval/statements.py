@@ -344,6 +344,7 @@ def run_match(interp: Interpreter, node: Any, frame: Frame) -> Signal:
 def _match_cases(interp: Interpreter, subject: Object, cases: list[Any], node: Any, frame: Frame) -> Signal:
     if not cases:
         return None
+    interp.step()  # the cases behind one with a guard are tried on both of its ways
     case, rest = cases[0], cases[1:]
     found = matches(interp, subject, case.pattern, node, frame)
     if found is not False:

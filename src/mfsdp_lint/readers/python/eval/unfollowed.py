@@ -117,6 +117,7 @@ def _as_it_is(interp: Interpreter, container: Object, node: Any, frame: Frame) -
     root = deep_copy(interp, container, copies)
     environment = deep_copy(interp, path.environment, copies)
     assert isinstance(environment, DictObject)
+    interp.charge(len(copies))
     facts = Facts()
     facts.fields, facts.kept = path.facts.fields.copy(), path.facts.kept.copy()
     here = [(frame.module, node, frame.function)] if isinstance(node, ast.AST) else []

@@ -50,7 +50,7 @@ _DEFINITION = re.compile(
 _LONG_STRING = re.compile(r'"""[^"]*(?:"(?!"")[^"]*)*"""')
 _BEYOND = ("'''", '\\"""', '""""', "\r", "\f", "\t")
 """Text too rare in source code to reason about: other long strings, escaped ends, empty ones, other white space."""
-_COMMENT_CONTINUED = re.compile(r"#[^\n]*\\\n")
+_COMMENT_CONTINUED = re.compile(r"^[^#\n]*#[^\n]*\\\n", re.MULTILINE)
 _NESTING = (ast.ClassDef, ast.If, ast.Try, ast.With, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
 _SHORT = 120
 """Characters; parsing a shorter body at once costs less than cutting it out."""

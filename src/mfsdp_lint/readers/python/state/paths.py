@@ -192,8 +192,9 @@ class ExecutionPath:
     `started` is the time when it began: what is older is shared with other paths. `journal` is what was written, so
     that it can be undone; `written`, inside the body of a `try`, is all that was written there, even if undone since.
     `launches` are the configurations that were launched. `limit` is how many `steps` there may be now,
-    `budget` how many once there is a configuration; `given_up` are the functions that took too many. `trial` counts the
-    sides of branches that are being tried, `local` is the path through the call at hand.
+    `budget` how many once there is a configuration; `given_up` are the functions that took too many, or called each
+    other too deeply. `trial` counts the sides of branches that are being tried, `local` is the path through the call at
+    hand.
     `changed_shared` says that something that modules share was changed, so that helpers may do other than before.
     """
 

@@ -645,6 +645,7 @@ class ClassObject:
     `data` has the facts of a class whose body is not at hand.
     `said` is what its body assigns to its names, as it is written; `given_by` is what it is of a function; it may
     also have given the class more attributes.
+    `hooked` classes run code of the program when a class of them is defined, as far as their own files show.
     `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
     """
 
@@ -668,6 +669,7 @@ class ClassObject:
     decorator: Any = MISSING
     said: Mapping[str, ast.expr | None] | None = None
     given_by: Any = None
+    hooked: bool = False
 
     def __post_init__(self) -> None:
         self.qualified_name = f"{self.module.name}.{self.name}"
