@@ -232,6 +232,62 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         f"        args='{FSDP} {GOOD}'.split(),\n        env={{'{NAME}': '1'}},\n    )\n)\n",
         [f"7 {CONNECTIONS}"],
     ),
+    "an executor's environment": (
+        "import nemo_run as run\nWORDS = '" + f"{FSDP} {GOOD}'.split()\n\n\ndef executor(**more):\n"
+        "    return run.SlurmExecutor(env_vars={'A': '1', **more}, ntasks_per_node=8, launcher='torchrun')\n\n\n"
+        "task = run.Script(path='pretrain_gpt.py', entrypoint='python', args=WORDS)\n"
+        "with run.Experiment('x') as exp:\n"
+        f"    exp.add(task, executor=executor(\n        {NAME}='1'), name='t')\n    exp.run()\n",
+        [f"12 {CONNECTIONS}"],
+    ),
+    "an executor's environment, which gives way to the script's": (
+        f"import nemo_run as run\ntask = run.Script(\n    path='pretrain_gpt.py', entrypoint='python',\n"
+        f"    args='{FSDP} {GOOD}'.split(), env={{'{NAME}': '8'}})\n"
+        f"run.run(task, executor=run.LocalExecutor(env_vars={{'{NAME}': '1'}}))\n",
+        [],
+    ),
+    "a plugin that changes the executor": (
+        "import nemo_run as run\n\n\nclass Environment(run.Plugin):\n    def setup(self, task, executor):\n"
+        f"        executor.env_vars['{NAME}'] = '1'\n        task.args += ['--ckpt-format', 'torch_dist']\n\n\n"
+        f"task = run.Script(path='pretrain_gpt.py', entrypoint='python', args='{FSDP} --save /c'.split())\n"
+        "run.run(task, executor=run.LocalExecutor(), plugins=[Environment()])\n",
+        [f"6 {CONNECTIONS}", f"7 {FORMAT}"],
+    ),
+    "a plugin that nobody knows": (
+        "import nemo_run as run\nfrom elsewhere import Environment\n"
+        f"task = run.Script(path='pretrain_gpt.py', entrypoint='python', args='{FSDP} {GOOD}'.split())\n"
+        f"run.run(task, executor=run.LocalExecutor(env_vars={{'{NAME}': '1'}}), plugins=[Environment()])\n",
+        [],
+    ),
+    "a login node's environment, which a cluster does not have": (
+        f"import nemo_run as run, os\nos.environ['{NAME}'] = '1'\n"
+        f"task = run.Script(path='pretrain_gpt.py', entrypoint='python', args='{FSDP} {GOOD}'.split())\n"
+        "run.run(task, executor=run.SlurmExecutor(account='a'))\n",
+        [],
+    ),
+    "a function that somebody calls elsewhere": (
+        "import subprocess, submitit\n\n\ndef train(words):\n"
+        "    subprocess.run(['torchrun', 'pretrain_gpt.py', *words], check=True)\n\n\n"
+        "executor = submitit.AutoExecutor(folder='log')\n"
+        f"executor.submit(train, '{FSDP} --save /c'.split() + [\n    '--ckpt-format', 'torch_dist'])\n",
+        [f"10 {FORMAT}"],
+    ),
+    "a manifest in Python": (
+        f"from kubernetes import client\nARGS = '{FSDP} {GOOD}'.split()\n"
+        "container = {\n    'command': ['torchrun', 'pretrain_gpt.py'],\n    'args': ARGS,\n"
+        f"    'env': [{{'name': '{NAME}',\n             'value': '1'}}],\n}}\n"
+        "client.CustomObjectsApi().create_namespaced_custom_object(body={'spec': {'containers': [container]}})\n",
+        [f"7 {CONNECTIONS}"],
+    ),
+    "a line that sets a variable": (
+        f"from fabric import Connection\nConnection('node').run('cd /work && {NAME}=1 {RUN} {GOOD}')\n",
+        [f"2 {CONNECTIONS}"],
+    ),
+    "an estimator of SageMaker": (
+        "from sagemaker.pytorch import PyTorch\nPyTorch(\n    entry_point='train.sh',\n"
+        f"    environment={{'{NAME}': '1'}},\n).fit()\n",
+        [f"4 {CONNECTIONS}"],
+    ),
     "a module": (
         "import nemo_run as run\nrun.run(\n    run.Script(\n        path='pretrain_gpt',\n        m=True,\n"
         f"        entrypoint='python',\n        args='{FSDP} {BAD}'.split(),\n    )\n)\n",
@@ -289,4 +345,5 @@ def test_programs_that_hand_scripts_on(
     text: str, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert told({"launch.py": text}, tmp_path, capsys) == [f"launch.py:{each}" for each in wanted]
+    started = {"train.sh": f"{RUN} {GOOD}\n"} if "train.sh" in text else {}
+    assert told({"launch.py": text, **started}, tmp_path, capsys) == [f"launch.py:{each}" for each in wanted]

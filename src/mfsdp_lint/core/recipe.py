@@ -308,6 +308,7 @@ Seen = Literal[
     "conversion-without-tracker",
     "conversion-without-map",
     "conversion-option",
+    "saved-otherwise",
 ]
 """The passages that a reader of scripts may notice: see `readers/shell/notices.py`."""
 

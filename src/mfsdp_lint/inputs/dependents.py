@@ -248,6 +248,9 @@ _WORD = re.compile(r"\w+")
 
 _CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
 _LOADS = re.compile(r"--load\b")
+_LOADED = re.compile(r"(?:--load[\s=]|checkpoint\.(?:load|pretrained_checkpoint)=)\s*(?P<path>\S+)")
+_SAVES = re.compile(rf"--save\b|checkpoint\.save\b|{_CONVERTS}")
+_NAMES = re.compile(r"[A-Za-z_][\w.-]{2,}")
 
 
 def launchers(paths: Sequence[str], type_: FileType, too_large: set[str] | None = None) -> list[str]:
@@ -264,14 +267,41 @@ def launchers(paths: Sequence[str], type_: FileType, too_large: set[str] | None 
 
 
 def loading(paths: Iterable[str], type_: FileType, too_large: set[str] | None = None) -> list[str]:
-    """Return the scripts of this type, in the projects of these files, that may load files that one of them converts.
+    """Return the scripts of this type, in the projects of these files, that may load files that one of them converts,
+    or save what one of them loads: they speak of a part of its path, or of its variable.
 
     The search is that of `launchers`.
     """
-    converting = {disk.real(path) for path in paths if _CONVERTS in _text(path)}
-    roots = {repository_above(os.path.dirname(path)) for path in converting}
-    found = (path for root in sorted(roots) for path in _scripts(root, type_, too_large) if path not in converting)
-    return sorted({shown(path) for path in found if _LOADS.search(_text(path))})
+    texts = {disk.real(path): _text(path) for path in paths}
+    loaded = {path: set(_loaded(text)) for path, text in texts.items()}
+    roots: dict[str, list[str]] = {}
+    for path, text in texts.items():
+        if _CONVERTS in text or loaded[path]:
+            roots.setdefault(repository_above(os.path.dirname(path)), []).append(path)
+    found: set[str] = set()
+    for root, own in sorted(roots.items()):
+        converts = any(_CONVERTS in texts[path] for path in own)
+        names = set().union(*(loaded[path] for path in own))
+        for path in _scripts(root, type_, too_large):
+            text = _text(path)
+            if (converts and _CONVERTS not in text and _LOADS.search(text)) or (
+                names and _SAVES.search(text) and not names.isdisjoint(_NAMES.findall(text))
+            ):
+                found.add(shown(path))
+    return sorted(found)
+
+
+def _loaded(text: str) -> Iterator[str]:
+    """Yield the names in the paths that a script may load: of folders and of variables, and of the values of these."""
+    waiting = [name for found in _LOADED.finditer(text) for name in _NAMES.findall(found["path"])]
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            values = re.findall(rf"(?m:^|[\s;]){re.escape(name)}=(\S+)", text)
+            waiting += [each for value in values for each in _NAMES.findall(value)]
+            yield name
 
 
 def _words_for(path: str) -> Iterator[str]:

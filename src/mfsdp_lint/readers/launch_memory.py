@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class ShellRead:
     """The recipes of a script, and what is worth saying of it. `loadings` are its recipes with what they load, and
-    `converted` the checkpoints that it converts."""
+    `converted` the checkpoints that it converts. `touched` are the paths that it hands to programs that are no runs."""
 
     recipes: list[Recipe]
     problems: list[Problem]
     unfollowed: list[Unfollowed] = field(default_factory=list)
     loadings: list[Loading] = field(default_factory=list)
     converted: list[ScriptConversion] = field(default_factory=list)
+    touched: frozenset[str] = frozenset()
 
 
 Function = tuple[str, int, str]

@@ -29,15 +29,26 @@ if TYPE_CHECKING:
 
 
 _STARTS = re.compile(
-    r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+|spawn\w+)\b|\b(?:Bash|Docker|KubernetesPod)Operator\b|\bScript\("
+    r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+|spawn\w+)\b|\b(?:Bash|Docker|KubernetesPod)Operator\b|\b(?:Script|PyTorch|Role)\("
     r"|\btask\.bash\b|\bsys\.executable\b"
-    r"|f?[\"'](?:\S{0,200}/|[^\"'\n]*&& *)?(?:torchrun|accelerate|deepspeed|srun|python3?)[\"' ]"
+    r"|[\"']\\?\s{0,200}(?:\S{0,200}/|[^\"'\n]{0,500}(?:&&|;|\w=\S{0,200}) *)?(?:torchrun|accelerate|deepspeed|srun|python3?)[\"' ]"
 )
 """A call that starts a program, or a text that is, or begins with, the name of a launcher."""
 
 
 _STARTING = (
-    *("subprocess", "os.system", "os.popen", "os.exec", "os.spawn", "Operator", "Script(", "task.bash"),
+    *(
+        "subprocess",
+        "os.system",
+        "os.popen",
+        "os.exec",
+        "os.spawn",
+        "Operator",
+        "Script(",
+        "PyTorch(",
+        "Role(",
+        "task.bash",
+    ),
     *("sys.executable", "torchrun", "accelerate", "deepspeed", "srun", "python"),
 )
 """A word that each of these has, which is found faster."""

@@ -149,6 +149,7 @@ class _ScriptReading:
         self.programs: Programs | None = None
         self.loadings: dict[str, Loading] = {}
         self.converted: dict[str, list[ScriptConversion]] = {}
+        self.touched: set[str] = set()
 
     def recipes(self, path: str) -> list[Recipe]:
         """Return the recipes of a script."""
@@ -164,6 +165,7 @@ class _ScriptReading:
                 self.problems += found.problems
                 self.unfollowed += found.unfollowed
                 self.loadings |= {each.recipe.qualified_name: each for each in found.loadings}
+                self.touched |= found.touched
                 if found.converted:
                     self.converted[path] = found.converted
                 return found.recipes
@@ -201,7 +203,9 @@ class _ScriptReading:
         return found
 
     def told_of_others(self, recipes: Sequence[Recipe]) -> list[Recipe]:
-        """Add to recipes the notices of the conversions that other scripts make for them."""
+        """Add to recipes the notices of the conversions that other scripts make for them, and of the checkpoints that
+        others save.
+        """
         told = list(recipes)
         for path, converted in self.converted.items():
             from mfsdp_lint.readers.shell.conversions import with_notices
@@ -210,6 +214,13 @@ class _ScriptReading:
             loadings = [replace(self.loadings[told[number].qualified_name], recipe=told[number]) for number in others]
             for number, recipe in zip(others, with_notices(loadings, converted, self.asked.target.core), strict=True):
                 told[number] = recipe
+        if len(self.loadings) > 1:
+            from mfsdp_lint.readers.shell.stages import with_other_formats
+
+            every = list(self.loadings.values())
+            converted = [each for every in self.converted.values() for each in every]
+            loadings = [replace(self.loadings[each.qualified_name], recipe=each) for each in told]
+            told = list(with_other_formats(loadings, every, converted, self.touched))
         return told
 
 

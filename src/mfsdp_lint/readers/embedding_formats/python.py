@@ -45,6 +45,7 @@ from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     External,
+    Function,
     Module,
     Object,
     Option,
@@ -103,8 +104,15 @@ def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> U
 class _Watching(Interpreter):
     """A machine that keeps what is started."""
 
-    def starting(self, command: Command) -> None:
-        self.put(self.path.launches, self.tick(), command)
+    def starting(self, command: Command, instead_of: Command | None = None) -> None:
+        former = (key for key, each in self.path.launches.fields.items() if each is instead_of)
+        self.put(self.path.launches, next(former, self.tick()), command)
+
+    def may_start(self, value: object) -> bool:
+        if not isinstance(value, Function) or not value.module.is_own:
+            return False
+        text = self.finder.sources.text_or_none(value.module.path) or ""
+        return bool(MENTIONS_LAUNCHER.search(ast.get_source_segment(text, value.node) or ""))
 
     def out_of_sight(self, name: str, call: object) -> None:
         if isinstance(call, Call):

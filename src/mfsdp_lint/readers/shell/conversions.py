@@ -68,7 +68,7 @@ class Loading:
         Two scripts mean the same folder where its whole path is known; within one script it may be any text.
         """
         into = conversion.into
-        if into is None or (self.recipe.path != conversion.path and not _is_anywhere(into)):
+        if into is None or (self.recipe.path != conversion.path and not is_anywhere(into)):
             return False
         return any(f"{into}/".startswith(f"{folder}/") for folder in self.folders)
 
@@ -182,6 +182,6 @@ def _written(text: Text) -> str:
     return "".join(parts).rstrip("/")
 
 
-def _is_anywhere(folder: str) -> bool:
+def is_anywhere(folder: str) -> bool:
     """Tell whether a path is whole and known, so that it means the same in every script."""
     return "<" not in folder and (posixpath.isabs(folder) or "://" in folder)

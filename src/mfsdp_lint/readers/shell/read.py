@@ -54,6 +54,7 @@ from mfsdp_lint.readers.shell.shapes import (
     settings_of_options,
     settings_of_overrides,
 )
+from mfsdp_lint.readers.shell.stages import touched, with_other_formats
 from mfsdp_lint.readers.shell.state import Held, HeldCommand
 
 if TYPE_CHECKING:
@@ -145,11 +146,15 @@ def read_shell(
     unfollowed += _hidden(path, kinds, recipes)
     loadings = list(loadings_of(recipes, [launch for launch, _ in kinds], runner))
     recipes = with_notices(loadings, converted, versions.core)
+    loadings = [replace(each, recipe=recipe) for each, recipe in zip(loadings, recipes, strict=True)]
+    runs = {id(launch) for launch, _ in kinds}
+    others = frozenset(touched(each for each in runner.launches if id(each) not in runs))
+    recipes = list(with_other_formats(loadings, loadings, converted, others))
     if runner.lost is not None and (runner.stopped or not recipes):
         at = runner.lost
         said = "the shell syntax cannot be followed here; what is launched behind it may be missing"
         problems.append(Problem(at.path, at.line, at.column, said, "foreign"))
-    return ShellRead(recipes, problems, unfollowed, loadings, converted)
+    return ShellRead(recipes, problems, unfollowed, loadings, converted, others)
 
 
 @dataclass(frozen=True, slots=True)

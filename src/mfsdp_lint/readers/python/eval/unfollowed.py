@@ -22,7 +22,7 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.effects import calls_nothing, changes_nothing, only_looks
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import CannotJoin, Facts, Launch, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.paths import CannotJoin, Command, Facts, Launch, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.code import Call, calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import CONFIGURATION, EITHER, HANDED
 from mfsdp_lint.readers.python.values.objects import (
@@ -132,7 +132,7 @@ def launch_what_is_started(interp: Interpreter, call: Call) -> None:
         return
     values = call.values
     for value in values:
-        if may_launch(interp, value):
+        if may_launch(interp, value) or interp.may_start(value):
             others = [other for other in call.arguments if other is not value]
             named = {name: other for name, other in call.keywords.items() if other is not value}
             for given in _arguments(interp, others, named):
@@ -184,9 +184,11 @@ def _arguments(
 
 
 def _starts(interp: Interpreter, value: Object, call: Call) -> bool:
-    """Tell whether a call gets as far as to launch something; only its launches are kept."""
+    """Tell whether a call gets as far as to launch something; only its launches, and the programs that it starts, are
+    kept.
+    """
     path = interp.path
-    mark, before = len(path.journal), path.launches.all
+    mark, before = len(path.journal), {*map(id, path.launches.fields.values())}
     path.trial += 1
     try:
         result = invoke(interp, value, call)
@@ -199,7 +201,13 @@ def _starts(interp: Interpreter, value: Object, call: Call) -> bool:
             raise
     finally:
         path.trial -= 1
-        launched = [each for each in path.launches.all if each not in before and is_configuration(interp, each.root)]
+        launched = [
+            each
+            for key, each in path.launches.fields.items()
+            if id(each) not in before
+            and key is not HANDED
+            and (isinstance(each, Command) or is_configuration(interp, each.root))
+        ]
         interp.rollback(mark)
     for each in launched:
         interp.put(path.launches, interp.tick(), each)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.imports import STDLIB
 from mfsdp_lint.readers.command_lines import COMMAND_LINE, is_launcher
 from mfsdp_lint.readers.given_words import HOLE
@@ -23,7 +24,7 @@ from mfsdp_lint.readers.python.state.paths import Command, Said
 from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
 from mfsdp_lint.readers.python.state.variables import inherited_environment, is_environment, no_word
 from mfsdp_lint.readers.python.values.code import Call, calls_to
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, STARTS
 from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     External,
@@ -124,8 +125,41 @@ def start_out_of_sight(interp: Interpreter, name: str, call: Call) -> None:
         return
     given = [(interp.settle(value), _argument(call, n, "")) for n, value in enumerate(call.arguments)]
     named = {key: interp.settle(value) for key, value in call.keywords.items()}
+    _start_what_is_said(interp, call, given, named)
+    for each in _mappings(interp, [*(value for value, _ in given), *named.values()]):
+        inner = {str(key): interp.settle(value) for key, value in each.fields.items()}
+        if any(isinstance(inner.get(key), (ListObject, tuple)) for key in ("command", "args")):
+            _start_what_is_said(interp, call, [], inner)
+
+
+def _mappings(interp: Interpreter, values: Sequence[Object]) -> Iterator[DictObject]:
+    """Yield the mappings in data that a call is given: a manifest of Kubernetes has its containers deep within."""
+    waiting = [(value, _DEEPEST) for value in values]
+    while waiting:
+        value, depth = waiting.pop(0)
+        inner: Iterable[Object] = ()
+        if isinstance(value, DictObject):
+            yield value
+            inner = value.fields.values()
+        elif isinstance(value, (ListObject, tuple)):
+            inner = value if isinstance(value, tuple) else value.items or ()
+        waiting += [(interp.settle(each), depth - 1) for each in inner if depth]
+
+
+def _start_what_is_said(
+    interp: Interpreter, call: Call, given: list[tuple[Object, Text | None]], named: Mapping[str, Object]
+) -> None:
+    """Report the commands among positional and named values, with the environment that is named beside them."""
     environment = _given_environment(interp, named)
     start = partial(_start, interp, call, variables=_added_to(interp, environment))
+    parts = [named.get("command"), named.get("args", named.get("arguments"))]
+    if all(isinstance(each, (ListObject, tuple)) for each in parts):
+        texts = [_named(call, "command"), _named(call, "args") or _named(call, "arguments")]
+        start(
+            [word for part, text in zip(parts, texts, strict=True) for word in _words(interp, part, text, call.frame)],
+            None,
+        )
+        return
     words = [Said(value, text) for value, text in given]
     first = next((n for n, word in enumerate(words) if _is_launcher(word.value)), None)
     if first is not None and len(words) > first + 1:
@@ -164,8 +198,17 @@ def _is_launcher(value: Object) -> bool:
 
 
 def _given_environment(interp: Interpreter, named: Mapping[str, Object]) -> DictObject:
-    """Return the variables that a call gives, also one level down (`runtime_env={"env_vars": …}`)."""
+    """Return the variables that a call gives, also one level down (`runtime_env={"env_vars": …}`), or in a list of
+    mappings (`[{"name": NAME, "value": VALUE}]`).
+    """
     for key, value in named.items():
+        if _ENVIRONMENT.fullmatch(key) and isinstance(value, ListObject):
+            made = DictObject({}, interp.tick())
+            for each in map(interp.settle, value.items or ()):
+                if isinstance(each, DictObject) and isinstance(name := interp.settle(each.fields.get("name")), str):
+                    made.fields[name] = interp.settle(each.fields.get("value", interp.unknown(name)))
+                    made.writes[name] = each.writes.get("value")
+            return made
         if _ENVIRONMENT.fullmatch(key) and isinstance(value, DictObject):
             inner = [interp.settle(each) for name, each in value.fields.items() if _ENVIRONMENT.fullmatch(str(name))]
             return next((each for each in inner if isinstance(each, DictObject)), value)
@@ -176,8 +219,9 @@ class _Holder(NamedTuple):
     """A class whose objects are started later, by somebody else: the arguments that say how.
 
     `script` is a line, or a text, for a shell; `words` are those of a command, in lists or one by one, the first of
-    them with `first` for its default. `adds`: the environment is added to that of the program which starts it, not
-    what replaces it; in a container there is another one. `templated`: Jinja fills texts in before.
+    them with `first` for its default. `options` are a mapping whose entries are words behind the others (`--key
+    value`). `adds`: the environment is added to that of the program which starts it, not what replaces it; in a
+    container there is another one. `templated`: Jinja fills texts in before.
     """
 
     names: tuple[str, ...]
@@ -186,6 +230,7 @@ class _Holder(NamedTuple):
     first: str = ""
     environment: str = ""
     folder: str = ""
+    options: str = ""
     adds: bool = False
     templated: bool = False
 
@@ -208,6 +253,18 @@ _HOLDERS: Mapping[str, _Holder] = {
         environment="env",
         adds=True,
     ),
+    # github.com/pytorch/torchx, torchx/specs/api.py, class Role
+    "Role": _Holder((), words=("entrypoint", "args"), environment="env", adds=True),
+    # github.com/aws/sagemaker-python-sdk, src/sagemaker/estimator.py, class Framework
+    "PyTorch": _Holder(
+        ("entry_point",),
+        words=("entry_point",),
+        first="python",
+        environment="environment",
+        folder="source_dir",
+        options="hyperparameters",
+        adds=True,
+    ),
 }
 
 
@@ -222,23 +279,50 @@ def _holder(name: str, holder: _Holder) -> Model:
             line = interp.settle(given.get(holder.script))
             text = partial(_named_argument, call, holder)
             start = partial(_start, interp, call, variables=environment, folder=folder, templated=holder.templated)
+            started = None
             if isinstance(line, (ListObject, tuple)):
-                start(_words(interp, line, text(holder.script), call.frame), None)
+                started = start(_words(interp, line, text(holder.script), call.frame), None)
             elif line not in (None, ""):
-                start([], Said(line, text(holder.script)))
+                started = start([], Said(line, text(holder.script)))
             elif holder.words:
-                words = [Said(holder.first, None)] if holder.first and holder.words[0] not in given else []
+                words = [Said(holder.first, None)] if holder.first and _needs_program(interp, holder, given) else []
                 for each in holder.words:
                     if each == "path" and interp.settle(given.get("m")) is True:
                         words.append(Said("-m", None))
                     if each in given:
                         words += _words(interp, given[each], text(each), call.frame)
-                start(words, None)
+                words += _options(interp, given.get(holder.options))
+                started = start(words, None)
             # (Nobody needs to guess which of the arguments say what is started.)
-            return interp.unknown(f"{name}()", not_none=True)
+            made = interp.unknown(f"{name}()", not_none=True)
+            made.fields[STARTS] = (started,) if started is not None else ()
+            made.fields[holder.environment] = given.get(holder.environment) or DictObject({}, interp.tick())
+            made.fields.update({each: given[each] for each in holder.words if each in given})
+            return made
         return unfollowed(interp, name, call)
 
     return model
+
+
+def _needs_program(interp: Interpreter, holder: _Holder, given: Mapping[str, Object]) -> bool:
+    """Tell whether the words of a command begin without the program: none is named, or only its script is."""
+    first = interp.settle(given.get(holder.words[0]))
+    return first is None or (len(holder.words) == 1 and _text_in(first).endswith(".py"))
+
+
+def _options(interp: Interpreter, given: Object) -> Iterator[Said]:
+    """Yield the words of options that stand in a mapping; several that are not known where it may hold others."""
+    given = interp.settle(given)
+    if not isinstance(given, DictObject):
+        if given is not None:
+            yield Said(interp.unknown("options"), None, several=True)
+        return
+    for name, value in given.fields.items():
+        yield Said(f"--{name}", None)
+        value = interp.settle(value)
+        yield Said(str(value) if isinstance(value, (bool, int, float)) else value, None)
+    if given.writes.get(MAY_HAVE_CHANGED):
+        yield Said(interp.unknown("options"), None, several=True)
 
 
 @models("airflow.decorators.task.bash", "airflow.sdk.task.bash")
@@ -303,6 +387,10 @@ for _module, _name in (
     ("airflow.providers.docker.operators.docker", "DockerOperator"),
     ("nemo_run", "Script"),
     ("nemo_run.config", "Script"),
+    ("torchx.specs", "Role"),
+    ("torchx.specs.api", "Role"),
+    ("sagemaker.pytorch", "PyTorch"),
+    ("sagemaker.pytorch.estimator", "PyTorch"),
 ):
     models(f"{_module}.{_name}")(_holder(f"{_module}.{_name}", _HOLDERS[_name]))
 
@@ -325,21 +413,48 @@ def _start(
     body: Said | None = None,
     writes: Object = None,
     adds: bool = False,
-) -> None:
-    """Report a program that is started, with everything as it is now: by words, or by a line for a shell.
+) -> Command | None:
+    """Report a program that is started, with everything as it is now: by words, or by a line for a shell. Return the
+    start.
 
     With `writes`, report the file that is written instead, with the line for its text.
     """
     if not words and line is None:
-        return
+        return None
+    copied = _as_it_is(interp, variables)
+    calls = ((call.frame.module, call.node, call.frame.function), *calls_to(call.frame))
+    when = tuple(words for _, words in interp.path.taken)
+    started = Command(words, line, copied, folder, calls, when, templated, body, writes, adds)
+    interp.starting(started)
+    return started
+
+
+def _as_it_is(interp: Interpreter, variables: Object) -> DictObject:
+    """Return a copy of an environment; of that of this program, with others that are not known."""
     seen = variables if isinstance(variables, DictObject) else inherited_environment(interp)
     copied = DictObject({name: interp.settle(value) for name, value in seen.fields.items()}, interp.tick())
     copied.writes = dict(seen.writes)
     if not isinstance(variables, DictObject):
         copied.writes[MAY_HAVE_CHANGED] = True
-    calls = ((call.frame.module, call.node, call.frame.function), *calls_to(call.frame))
-    when = tuple(words for _, words in interp.path.taken)
-    interp.starting(Command(words, line, copied, folder, calls, when, templated, body, writes, adds))
+    return copied
+
+
+def restart(
+    interp: Interpreter,
+    command: Command,
+    variables: DictObject,
+    first: Sequence[Said],
+    more: Sequence[Said],
+    *,
+    inherits: bool,
+) -> None:
+    """Start a program otherwise than it was taken to be started: with these variables, `first` for its first word,
+    and more words behind the others.
+    """
+    environment = _added_to(interp, variables) if inherits else _as_it_is(interp, variables)
+    environment.writes[MAY_HAVE_CHANGED] = True
+    words = [*(first or command.words[:1]), *command.words[1:], *more] if command.words else []
+    interp.starting(replace(command, words=words, environment=environment), instead_of=command)
 
 
 @models("pathlib.Path.write_text")

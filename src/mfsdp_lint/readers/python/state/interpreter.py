@@ -553,8 +553,14 @@ class Interpreter:
     def out_of_sight(self, name: str, call: object) -> None:
         """Notice a call of code that is not at hand: for interpreters that ask for what it may start."""
 
-    def starting(self, command: Command) -> None:
-        """Notice a program that is started: for interpreters that ask for such programs."""
+    def starting(self, command: Command, instead_of: Command | None = None) -> None:
+        """Notice a program that is started: for interpreters that ask for such programs. It may take the place of one
+        that was taken to be started otherwise.
+        """
+
+    def may_start(self, value: Object) -> bool:
+        """Tell whether calling a value may start a program that this interpreter asks for."""
+        return False
 
     # -- what is known --------------------------------------------------------------------------------------------
 

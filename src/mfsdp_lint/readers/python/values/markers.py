@@ -84,6 +84,8 @@ MODEL_ID: Final = Marker("model id")
 TASK: Final = Marker("task")
 """A function that runs later: the function, its positional arguments, and whether it is there to make one of those of
 another task. Its keyword arguments are the other fields."""
+STARTS: Final = Marker("starts")
+"""An object that others start: the commands, as they are without those."""
 OPTIONS: Final = Marker("options")
 """A parser of a command line: what its options come to, by their attributes."""
 SPECS: Final = Marker("specs")

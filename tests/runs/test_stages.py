@@ -1,0 +1,91 @@
+"""Runs one after the other: the second loads what the first saves, in a format that it reads or does not read."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.runs.project import Project
+
+CODE = "MFSDP927"
+RUN = "torchrun --nproc-per-node 8 pretrain_gpt.py"
+FSDP = f"{RUN} --use-megatron-fsdp --ckpt-format fsdp_dtensor --data-parallel-sharding-strategy optim_grads_params"
+PLAIN = f"{RUN} --tensor-model-parallel-size 2"
+ONE, TWO = f"{PLAIN} --save /c/one\n", f"{FSDP} \\\n  --load /c/one --save /c/two\n"
+COMMON = "source common.sh\n"
+
+
+def said(project: Project, capsys: pytest.CaptureFixture[str], files: dict[str, str], *asked: str) -> list[str]:
+    """Lint the files, and return the places of the warnings: `path:line`."""
+    for path, text in files.items():
+        project.write(path, text)
+    project.lint("--select", CODE, "--target-core", "0.18.2", *asked)
+    return re.findall(rf"^(\S+?:\d+):\d+: warning {CODE}", capsys.readouterr().out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("asked", [".", "two.sh"])
+def test_what_another_script_saves_is_in_another_format(
+    asked: str, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said(project, capsys, {"one.sh": ONE, "two.sh": TWO}, asked) == ["two.sh:2"]
+
+
+def test_the_run_that_saves_is_named(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    project.write("one.sh", ONE)
+    project.write("two.sh", TWO)
+    project.lint("--select", CODE, "--target-core", "0.18.2")
+    assert '"one.sh" saves "torch_dist" in "/c/one"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        pytest.param({"all.sh": ONE + TWO}, ["all.sh:3"], id="in one script"),
+        pytest.param({"all.sh": TWO + ONE}, [], id="the one that saves is below"),
+        pytest.param({"one.sh": f"{FSDP} --save /c/one\n", "two.sh": TWO}, [], id="in the same format"),
+        pytest.param(
+            {"one.sh": f"{FSDP} --save /c/one\n", "two.sh": f"{PLAIN} --load /c/one\n"}, ["two.sh:1"], id="the reverse"
+        ),
+        pytest.param({"one.sh": ONE, "two.sh": f"{FSDP} --load /c/other\n"}, [], id="another folder"),
+        pytest.param({"one.sh": f"{PLAIN} --save c/one\n", "two.sh": f"{FSDP} --load c/one\n"}, [], id="from anywhere"),
+        pytest.param(
+            {
+                "common.sh": "ROOT=/c\n",
+                "one.sh": f"{COMMON}{PLAIN} --save $ROOT/one\n",
+                "two.sh": f"{COMMON}{FSDP} --load $ROOT/one\n",
+            },
+            ["two.sh:2"],
+            id="a variable of both",
+        ),
+        pytest.param(
+            {"one.sh": f"{PLAIN} --ckpt-format $FORMAT --save /c/one\n", "two.sh": TWO}, [], id="a format nobody knows"
+        ),
+        pytest.param(
+            {"one.sh": ONE, "three.sh": f"{FSDP} --save /c/one\n", "two.sh": TWO}, [], id="a third saves there as well"
+        ),
+        pytest.param(
+            {
+                "one.sh": ONE,
+                "convert.sh": "python checkpoint_inspector.py convert-torch-dist-to-fsdp-dtensor "
+                "/c/old/iter_0000100 /c/one/iter_0000100\n",
+                "two.sh": TWO,
+            },
+            [],
+            id="a conversion into the folder",
+        ),
+        pytest.param(
+            {"all.sh": f"{ONE}python convert.py --in-place /c/one\n{TWO}"}, [], id="another program has the folder"
+        ),
+        pytest.param(
+            {
+                "all.sh": f"{ONE}torchrun train.py checkpoint.load=/c/one ddp.use_megatron_fsdp=true "
+                "checkpoint.ckpt_format=fsdp_dtensor\n"
+            },
+            ["all.sh:2"],
+            id="overrides of Megatron-Bridge",
+        ),
+    ],
+)
+def test_stages(files: dict[str, str], wanted: list[str], project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(project, capsys, files) == wanted
