@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 _STARTS = re.compile(
     r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+|spawn\w+)\b|\b(?:Bash|Docker|KubernetesPod)Operator\b|\b(?:Script|PyTorch|Role)\("
     r"|\btask\.bash\b|\bsys\.executable\b"
-    r"|[\"']\\?\s{0,200}(?:\S{0,200}/|[^\"'\n]{0,500}(?:&&|;|\w=\S{0,200}) *)?(?:torchrun|accelerate|deepspeed|srun|python3?)[\"' ]"
+    r"|[\"']\\?\s{0,200}(?:\S{0,200}/|[^\"'\n]{0,500}(?:&&|;|\w=\S{0,200}) *)?"
+    r"(?:torchrun|accelerate|deepspeed|srun|python3?)[\"' ]"
 )
 """A call that starts a program, or a text that is, or begins with, the name of a launcher."""
 

@@ -203,10 +203,9 @@ def _starts(interp: Interpreter, value: Object, call: Call) -> bool:
         path.trial -= 1
         launched = [
             each
-            for key, each in path.launches.fields.items()
+            for each in path.launches.fields.values()
             if id(each) not in before
-            and key is not HANDED
-            and (isinstance(each, Command) or is_configuration(interp, each.root))
+            and (isinstance(each, Command) or (isinstance(each, Launch) and is_configuration(interp, each.root)))
         ]
         interp.rollback(mark)
     for each in launched:
