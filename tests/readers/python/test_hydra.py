@@ -180,7 +180,7 @@ def launches(folder: Path, words: str) -> tuple[list[Recipe], list[str]]:
     (folder / "start.sh").write_text(f"#!/bin/bash\ntorchrun --nproc-per-node 8 train.py {words}\n")
     asked, _ = question(Options(paths=(str(folder / "start.sh"),), target_bridge="0.5.1"))
     read = Linter(asked, (), ())(Sources())
-    told = [each.message for each in (*read.unfollowed, *read.raising)]
+    told = [*(each.message for each in read.unfollowed), *(each.message for each in read.raising)]
     return [each for each in read.recipes if each.kind == "launch"], told
 
 
