@@ -199,7 +199,8 @@ def test_each_value_is_where_the_words_or_the_files_say_it(tmp_path: Path) -> No
     places = [recipe.setting(f"model.{name}_model_parallel_size").origin for name in ("pipeline", "tensor")]
     assert [place and place.point.path.endswith("megatron_actor.yaml") for place in places] == [True, True]
     switch = recipe.setting("ddp.use_megatron_fsdp").origin
-    assert switch is not None and (switch.point.path.endswith("start.sh"), switch.point.line) == (True, 2)
+    assert switch is not None
+    assert (switch.point.path.endswith("start.sh"), switch.point.line) == (True, 2)
 
 
 @pytest.mark.parametrize(
