@@ -42,6 +42,23 @@ def test_the_run_that_saves_is_named(project: Project, capsys: pytest.CaptureFix
     ("files", "wanted"),
     [
         pytest.param({"all.sh": ONE + TWO}, ["all.sh:3"], id="in one script"),
+        pytest.param(
+            {
+                "all.sh": f'stage() {{\n  {RUN} --save /c/$1 ${{2:+--load /c/$2}} "${{@:3}}"\n}}\n'
+                "stage one '' --tensor-model-parallel-size 2\n"
+                f"stage two one {FSDP.removeprefix(RUN)}\n"
+            },
+            ["all.sh:2"],
+            id="of one function",
+        ),
+        pytest.param(
+            {
+                "all.sh": f"ARGS=\nif [ $X = 1 ]; then ARGS='{FSDP.removeprefix(RUN)}'; fi\n"
+                f"{PLAIN} $ARGS --save /c --load /c\n"
+            },
+            [],
+            id="one run or the other",
+        ),
         pytest.param({"all.sh": TWO + ONE}, [], id="the one that saves is below"),
         pytest.param({"one.sh": f"{FSDP} --save /c/one\n", "two.sh": TWO}, [], id="in the same format"),
         pytest.param(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from itertools import product
+from typing import Final, NamedTuple
 
-from mfsdp_lint.core.recipe import Notice, Recipe
+from mfsdp_lint.core.recipe import Notice, Recipe, Variant
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, is_anywhere
@@ -40,40 +41,52 @@ def with_other_formats(
     converts into the folder, or hands it to another program (`touched`). A notice of an earlier look is given up.
     """
     into = [each.into for each in converted if each.into is not None]
+    runs = [run for each in every for run in _runs(each.recipe)]
     for loading in loadings:
         notices = []
-        for path in _READ:
-            folder, loads = _text(loading.recipe, path), _text(loading.recipe, "checkpoint.ckpt_format")
-            origin = loading.recipe.variants[0].origin(path) if loading.recipe.variants else None
+        for run, path in product(_runs(loading.recipe), _READ):
+            folder, loads, origin = run.text(path), run.text("checkpoint.ckpt_format"), run.ways[0].origin(path)
             if folder is None or loads is None or origin is None or folder in touched:
                 continue
             if any(f"{each}/".startswith(f"{folder}/") for each in into):
                 continue
-            savers = [
-                each for each in every if _precedes(each, loading) and _text(each.recipe, "checkpoint.save") == folder
-            ]
-            formats = {_text(each.recipe, "checkpoint.ckpt_format") for each in savers}
+            savers = [each for each in runs if each.text("checkpoint.save") == folder and each.precedes(run, folder)]
+            formats = {each.text("checkpoint.ckpt_format") for each in savers}
             if formats and formats <= set(_UNREADABLE.get(loads, ())):
-                recipe = savers[0].recipe
-                run = recipe.path if recipe.path != loading.recipe.path else None
-                facts = {"folder": folder, "saved": formats.pop(), "loads": loads, "run": run}
+                saver = savers[0].recipe.path
+                other = saver if saver != loading.recipe.path else None
+                facts = {"folder": folder, "saved": formats.pop(), "loads": loads, "run": other}
                 notices.append(Notice(_KIND, origin.point, facts))
         before = tuple(each for each in loading.recipe.notices if each.kind != _KIND)
         yield replace(loading.recipe, notices=(*before, *notices))
 
 
-def _precedes(saver: Loading, loading: Loading) -> bool:
-    """Tell whether a run may run before another: within a script it stands above it, of other scripts nobody knows."""
-    one, other = saver.recipe, loading.recipe
-    folder = _text(one, "checkpoint.save") or ""
-    return one.line < other.line if one.path == other.path else is_anywhere(folder)
+class _Run(NamedTuple):
+    """A run of a recipe: the ways that it may be configured, and its number among the runs of one command."""
+
+    recipe: Recipe
+    number: int
+    ways: Sequence[Variant]
+
+    def text(self, path: str) -> str | None:
+        """Return the text of a setting that is the same on all ways; None where it is not known."""
+        values = {each.value(path) for each in self.ways}
+        value = values.pop() if len(values) == 1 else None
+        return posixpath.normpath(value.value) if isinstance(value, Known) and isinstance(value.value, str) else None
+
+    def precedes(self, other: _Run, folder: str) -> bool:
+        """Tell whether this may run before another: within a script it is above it, of two scripts nobody knows."""
+        if self.recipe.path != other.recipe.path:
+            return is_anywhere(folder)
+        return (self.recipe.line, self.number) < (other.recipe.line, other.number)
 
 
-def _text(recipe: Recipe, path: str) -> str | None:
-    """Return the text of a setting that is the same however the run is started; None where it is not known."""
-    values = {each.value(path) for each in (*recipe.variants, *recipe.exposed)}
-    value = values.pop() if len(values) == 1 else None
-    return posixpath.normpath(value.value) if isinstance(value, Known) and isinstance(value.value, str) else None
+def _runs(recipe: Recipe) -> list[_Run]:
+    """Return the runs of a recipe: several where a function or a loop starts its command under no condition."""
+    ways = (*recipe.variants, *recipe.exposed)
+    if not recipe.exposed and not any(each.when for each in ways):
+        return [_Run(recipe, number, [each]) for number, each in enumerate(ways)]
+    return [_Run(recipe, 0, ways)]
 
 
 def touched(launches: Iterable[ShellLaunch]) -> Iterator[str]:
