@@ -282,7 +282,8 @@ class _Reading:
 
         A method does what the class of its object has it do: it has to be called for that, or for a class below it.
         """
-        if self._is_called(tried) and (tried.receiver is None or tried.receiver in self.called):
+        for_another = tried.own in self.called and tried.receiver is not None and tried.receiver not in self.called
+        if self._is_called(tried) and not for_another:
             return False
         if tried.may_stand_alone is None:
             tried.may_stand_alone = False
