@@ -152,7 +152,8 @@ def _condition(broken: Sequence[Violation]) -> str:
         return " and ".join(always)
     if len(paths) <= _MOST_PATHS_NAMED and all(paths):
         return " or ".join(" and ".join(path) for path in paths)
-    return f"it takes one of {len(bad)} of the {len(variants)} ways through its code"
+    some = "one" if len(bad) == 1 else f"one of {len(bad)}"
+    return f"it takes {some} of the {len(variants)} ways through its code"
 
 
 def _notes(violation: Violation) -> tuple[Note, ...]:

@@ -187,26 +187,3 @@ def test_what_a_function_keeps_beside_its_recipe_is_none_of_its_recipes(tmp_path
             pretrain(arms["optim_grads"], None)
     """
     assert strategies(tmp_path, text) == {"recipe": Known("optim"), "main": Known("optim_grads")}
-
-
-def test_a_method_is_followed_for_each_class_that_has_it(tmp_path: Path) -> None:
-    """A call for one class says nothing about its sibling; a class that another one was called for is its base."""
-    text = """
-        class Base:
-            strategy = "optim"
-
-            def build(self):
-                cfg = _arm()
-                cfg.ddp.data_parallel_sharding_strategy = self.strategy
-                return cfg
-
-        class One(Base):
-            strategy = "optim_grads"
-
-        class Two(Base):
-            strategy = "optim_grads_params"
-
-        def two():
-            return Two().build()
-    """
-    assert strategies(tmp_path, text) == {"One.build": BOTH[0], "two": BOTH[1]}

@@ -31,7 +31,6 @@ from mfsdp_lint.readers.python.entries.incremental import (
 from mfsdp_lint.readers.python.entries.interpreters import Interpreters
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
 from mfsdp_lint.readers.python.entries.running import Found, content
-from mfsdp_lint.readers.python.eval.classes import mro
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -277,11 +276,8 @@ class _Reading:
         return sorted(found.values(), key=lambda recipe: (order[recipe.path], recipe.line, recipe.name))
 
     def _stands_alone(self, tried: Tried) -> bool:
-        """Tell whether a helper may be a recipe: it is judged with its callers, by itself only where it has none.
-
-        A method does what the class of its object has it do: it has to be called for that, or for a class below it.
-        """
-        if self._is_called(tried) and (tried.receiver is None or tried.receiver in self.called):
+        """Tell whether a helper may be a recipe: it is judged with its callers, by itself only where it has none."""
+        if self._is_called(tried):
             return False
         if tried.may_stand_alone is None:
             tried.may_stand_alone = False
@@ -346,11 +342,7 @@ class _Reading:
             result = replace(result, found=[each for each in result.found if not each.recipe.partial])
         elif not result.found:
             tried.lost = lost(interp, result, spans)
-        functions = (each for each in result.dependencies.functions if each is not entry.function)
-        classes = {base for cls in result.dependencies.classes for base in mro(interp, cls)}
-        with_text = (each for each in classes if isinstance(each, ClassObject) and each.node is not None)
-        ran: Iterator[Function | ClassObject] = chain(functions, with_text)
-        tried.called = frozenset(map(key_of, ran))
+        tried.called = frozenset(key_of(each) for each in result.dependencies.functions if each is not entry.function)
         if result.found:
             tried.found = tuple(
                 each if each.launched else replace(each, recipe=replace(each.recipe, bases=tried.called))

@@ -30,9 +30,8 @@ from mfsdp_lint.readers.python.state.trees import functions_in
 from mfsdp_lint.readers.python.values.objects import ClassObject, Function
 
 
-def key_of(function: Function | ClassObject) -> Key:
-    """Return a key that identifies a function, or a class of a file, in every reading of the same texts."""
-    assert function.node is not None
+def key_of(function: Function) -> Key:
+    """Return a key that identifies a function in every reading of the same texts."""
     return function.module.path, function.node.lineno, function.name
 
 
@@ -46,14 +45,13 @@ def keys_within(function: Function) -> Iterator[Key]:
 @dataclass(frozen=True, slots=True)
 class KeptEntry:
     """An entry point of an earlier run. `own` is the key of its function, `within` are those of all functions in it,
-    where these matter, `receiver` is that of the class whose method it is."""
+    where these matter."""
 
     name: str
     kind: Kind
     line: int
     own: Key | None
     within: frozenset[Key]
-    receiver: Key | None = None
 
 
 @dataclass(slots=True)
@@ -77,9 +75,7 @@ class Tried:
         entry = self.entry
         if isinstance(entry, Entry):
             asked = self.late or self.lost is not None
-            entry = KeptEntry(
-                entry.name, entry.kind, entry.line, self.own, frozenset(self.within if asked else ()), self.receiver
-            )
+            entry = KeptEntry(entry.name, entry.kind, entry.line, self.own, frozenset(self.within if asked else ()))
         parts = (self.path, entry, self.late, self.ran, self.found, self.lost, self.called, self.may_stand_alone)
         return Tried, parts
 
@@ -96,13 +92,6 @@ class Tried:
         if isinstance(self.entry, KeptEntry):
             return self.entry.within
         return () if self.entry.function is None else keys_within(self.entry.function)
-
-    @property
-    def receiver(self) -> Key | None:
-        """The key of the class whose method it is; None where it is no method."""
-        if isinstance(self.entry, KeptEntry):
-            return self.entry.receiver
-        return None if self.entry.cls is None else key_of(self.entry.cls)
 
     @property
     def key(self) -> Key:

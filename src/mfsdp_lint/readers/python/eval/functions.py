@@ -178,11 +178,6 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
     outer, unfollowed_before, crossings = interp.dependencies, interp.unfollowed, interp.crossings
     dependencies = interp.dependencies = Dependencies()
     dependencies.functions.add(function)
-    if function.cls is not None and call.arguments:
-        receiver = call.arguments[0]
-        cls = receiver if isinstance(receiver, ClassObject) else getattr(receiver, "cls", None)
-        if isinstance(cls, ClassObject):
-            dependencies.classes.add(cls)
     interp.path.depth += 1
     try:
         if function.module.is_project and not (

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.readers.python.state.texts import Text
+from mfsdp_lint.readers.python.values.objects import Module
 from mfsdp_lint.readers.python.values.markers import HANDED
 from mfsdp_lint.readers.python.values.objects import ClassObject, DictObject, Function, Module, Object
 
@@ -155,15 +156,13 @@ ANY = "*"
 class Dependencies:
     """A record of what an answer depends on, beside the texts of the modules that are imported for it.
 
-    `functions` are those that ran, `classes` those of the objects that methods among them had; `variables` are those of
-    the process environment that were asked for, `data` the files and folders of the tree that its paths may mean,
-    whether they are there or not. `asks_start` says that it depends on the words that the program is started with, or
-    on its whole environment. `raises` are the names of the exceptions that `raise` was met for, on any side of a
-    branch, and ANY where code at hand was not followed.
+    `functions` are those that ran, `variables` those of the process environment that were asked for; `data` are the
+    files and folders of the tree that its paths may mean, whether they are there or not. `asks_start` says that it
+    depends on the words that the program is started with, or on its whole environment. `raises` are the names of the
+    exceptions that `raise` was met for, on any side of a branch, and ANY where code at hand was not followed.
     """
 
     functions: set[Function] = field(default_factory=set)
-    classes: set[ClassObject] = field(default_factory=set)
     variables: set[str] = field(default_factory=set)
     data: set[str] = field(default_factory=set)
     raises: set[str] = field(default_factory=set)
@@ -177,7 +176,6 @@ class Dependencies:
     def add(self, other: Dependencies) -> None:
         """Add what a part of the answer depends on."""
         self.functions |= other.functions
-        self.classes |= other.classes
         self.variables |= other.variables
         self.data |= other.data
         self.raises |= other.raises
