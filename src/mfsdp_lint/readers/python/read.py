@@ -36,7 +36,7 @@ from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
 from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE, OutOfSteps, Raised, with_room
-from mfsdp_lint.readers.python.values.objects import ClassObject, Function, Module
+from mfsdp_lint.readers.python.values.objects import Module
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 NOT_KNOWN = "yields no configuration that can be known"

@@ -27,7 +27,7 @@ from mfsdp_lint.readers.python.entries.running import Found
 from mfsdp_lint.readers.python.eval.unfollowed import OF_UPSTREAM
 from mfsdp_lint.readers.python.state.modules import parse
 from mfsdp_lint.readers.python.state.trees import functions_in
-from mfsdp_lint.readers.python.values.objects import ClassObject, Function
+from mfsdp_lint.readers.python.values.objects import Function
 
 
 def key_of(function: Function) -> Key:

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.readers.python.state.texts import Text
-from mfsdp_lint.readers.python.values.objects import Module
 from mfsdp_lint.readers.python.values.markers import HANDED
-from mfsdp_lint.readers.python.values.objects import ClassObject, DictObject, Function, Module, Object
+from mfsdp_lint.readers.python.values.objects import DictObject, Function, Module, Object
 
 
 class Said(NamedTuple):
