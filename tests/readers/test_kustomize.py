@@ -246,6 +246,29 @@ def test_what_is_not_followed_is_told(
     assert "FSDP megatron-fsdp" in out
 
 
+@pytest.mark.parametrize(
+    ("target", "runs"),
+    [
+        ("{select: {kind: Job}, fieldPaths: [spec.template.spec.containers.0.args.1]}", False),
+        ("{select: {kind: Job}, fieldPaths: [metadata.labels.team]}", True),
+        ("{select: {kind: ConfigMap}, fieldPaths: [data.FORMAT]}", True),
+    ],
+)
+def test_a_run_is_not_known_whose_words_are_replaced(
+    target: str, runs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    replacement = f"- {{source: {{kind: ConfigMap, name: c}}, targets: [{target}]}}\n"
+    (tmp_path / "job.yaml").write_text(JOB)
+    for text in (f"replacements:\n{replacement}", "replacements: [{path: these.yaml}]\n"):
+        (tmp_path / "these.yaml").write_text(replacement)
+        (tmp_path / "kustomization.yaml").write_text("resources: [job.yaml]\n" + text)
+        main(["runs", "--no-cache", "kustomization.yaml"])
+        out = capsys.readouterr().out
+        assert "`replacements` of this kustomization is not followed" in out
+        assert ("FSDP megatron-fsdp" in out) is runs
+
+
 def test_a_part_of_a_kustomization_is_not_read_by_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -35,6 +35,9 @@ _PATCHES = ("patches", "patchesStrategicMerge", "patchesJson6902")
 _NOT_FOLLOWED = ("replacements", "vars", "transformers", "generators", "helmCharts")
 """Keys that may change what a container runs; the others name and label objects."""
 
+_RUNS = re.compile(r"\b(?:command|args|env|envFrom|data|stringData)\b|containers\W*$")
+"""Fields of objects that decide what a container runs, and with which variables."""
+
 _DEEPEST = 16
 _MOST_FOLDERS = 500
 _MOST = 64
@@ -89,29 +92,51 @@ def read_kustomization(
 ) -> list[Recipe]:
     """Return the runs of what a kustomization builds; `unfollowed` receives what of it is not followed."""
     relevance = Relevance(sources) if programs is None else programs.asked.relevance
-    manifest, untold = kustomized(path, sources)
-    if not manifest or not may_start(path, plain(manifest), relevance) or _is_base(path, sources):
+    manifest, replaced, untold = kustomized(path, sources)
+    starts = may_start(path, plain((*manifest, *replaced)), relevance)
+    if not starts or _is_base(path, sources):
         return []
     given = scripts_of_manifest(path, manifest, relevance)
     unfollowed += [*untold, *given.unfollowed]
     return recipes_of(path, given.scripts, versions, sources, programs, unfollowed)
 
 
-def kustomized(path: str, sources: Sources) -> tuple[Text, list[Unfollowed]]:
-    """Return the manifest that a kustomization builds, and the parts of it that are not followed."""
+def kustomized(path: str, sources: Sources) -> tuple[Text, Text, list[Unfollowed]]:
+    """Return the manifest that a kustomization builds, the objects of which its other parts may change what they run,
+    and the parts that are not followed."""
     build = _Build(sources)
     objects = build.objects(path)
     start = standing_at("", of_file(path, sources.text_or_none(path) or " ")[0])
-    manifest = (each for one in objects for each in (*to_yaml(one.item, start), standing_at("\n---\n", start)))
-    return tuple(each for each in manifest if each.text), [not_followed(path, *each) for each in build.untold]
+    manifest, replaced = (
+        [
+            piece
+            for one in objects
+            for piece in (*to_yaml(one.item, start), standing_at("\n---\n", start))
+            if one.is_replaced is which and piece.text
+        ]
+        for which in (False, True)
+    )
+    return tuple(manifest), tuple(replaced), [not_followed(path, *each) for each in build.untold]
 
 
 @dataclass(frozen=True, slots=True)
 class _Object:
-    """An object, and the names that a patch may call it by: each kustomization may put something around its name."""
+    """An object, and the names that a patch may call it by: each kustomization may put something around its name.
+
+    What one that `is_replaced` runs may be changed by a part that is not followed.
+    """
 
     item: Item
     names: tuple[str, ...]
+    is_replaced: bool = False
+
+
+def _selects(target: Item, one: _Object) -> bool:
+    """Tell whether a target of `replacements` may be a field of an object that decides what it runs."""
+    select = target.get("select") if isinstance(target, Mapping) else None
+    kind, name = (_of(select, key) if select is not None else "" for key in ("kind", "name"))
+    fields = (_said(each) for each in _list(target, "fieldPaths"))
+    return any(map(_RUNS.search, fields)) and kind in ("", _of(one.item, "kind")) and name in ("", *one.names)
 
 
 class _NotPatched(Exception):
@@ -142,9 +167,25 @@ class _Build:
             found = found if component is None else self.objects(component, found, depth + 1)
         before, behind = (text_of_item(own, key) for key in ("namePrefix", "nameSuffix"))
         return [
-            replace(each, names=(*each.names, f"{before}{each.names[-1]}{behind}"))
+            replace(
+                each,
+                names=(*each.names, f"{before}{each.names[-1]}{behind}"),
+                is_replaced=each.is_replaced or self._is_replaced(path, own, each),
+            )
             for each in self._patched(path, own, found)
         ]
+
+    def _is_replaced(self, path: str, own: Item, one: _Object) -> bool:
+        """Tell whether parts of a kustomization that are not followed may change what an object runs."""
+        if isinstance(own, Mapping) and "transformers" in own:
+            return True
+        for each in _list(own, "replacements"):
+            text = self._file(path, _of(each, "path")) if _of(each, "path") else None
+            inside = [each] if text is None else [one for root in self._documents(text) for one in _flat(root)]
+            targets = [target for one in inside for target in _list(one, "targets")]
+            if any(_selects(target, one) for target in targets) or (_of(each, "path") and not targets):
+                return True
+        return False
 
     def _inner(self, path: str, named: Item, depth: int) -> str | None:
         """Return the kustomization in a folder that another one names."""
@@ -382,6 +423,10 @@ def _in_folder(folder: str, sources: Sources) -> str | None:
 def _list(item: Item, key: str) -> Sequence[Item]:
     value = item.get(key) if isinstance(item, Mapping) else None
     return () if value is None else value if isinstance(value, Sequence) else (value,)
+
+
+def _flat(item: Item) -> Sequence[Item]:
+    return item if isinstance(item, Sequence) else (item,)
 
 
 def _said(item: Item | None) -> str:
