@@ -72,6 +72,7 @@ NAMES: Mapping[str, Sequence[str]] = {
     "MFSDP701": ["ConfigContainer"],
     "MFSDP702": ["runtime_config_update"],
     "MFSDP703": ["set_struct"],
+    "MFSDP704": ["overlap_param_gather"],
     "MFSDP752": ["self.ddp_config", "reshard_after_forward"],
 }
 """Names in upstream's code by which a line concerns a rule, where it names none of the rule's settings."""

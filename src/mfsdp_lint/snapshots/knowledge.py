@@ -20,14 +20,23 @@ from mfsdp_lint.readers.python.knowledge import Knowledge
 from mfsdp_lint.readers.python.state.calling import isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import Deferred, StarOut
-from mfsdp_lint.readers.python.values.objects import MISSING, Choice, ClassObject, External, Module, Object, Place
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    ClassObject,
+    ConfigTree,
+    External,
+    Frame,
+    Module,
+    Object,
+    Place,
+)
 from mfsdp_lint.snapshots import PROVIDERS, Snapshot
 from mfsdp_lint.snapshots.build import Builder
 from mfsdp_lint.snapshots.upstream import ClassData, upstream_function
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.framework_configs import Nemo
-    from mfsdp_lint.readers.trees import Section
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 PACKAGE = "megatron"
@@ -186,10 +195,11 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
 
         return nemo(self.target)
 
-    def composed(self, path: str, whole: Section) -> Sequence[Recipe] | None:
+    def composed(self, asking: Interpreter, path: str, tree: ConfigTree, frame: Frame) -> Sequence[Recipe] | None:
         from mfsdp_lint.readers.framework_configs import recipes_of_program
+        from mfsdp_lint.readers.python.export.composed import section_of
 
-        return recipes_of_program(path, whole, self.target)
+        return recipes_of_program(path, section_of(asking, tree, frame), self.target)
 
     def _release(self, path: str) -> str:
         """Name the release that a module (or its file) belongs to."""

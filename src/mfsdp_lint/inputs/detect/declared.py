@@ -395,12 +395,15 @@ _TELLING = re.compile(r"nvidia|megatron", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*#(?!SBATCH)")
 _MESSAGE = re.compile(r"\s*[-@]?\s*(?:echo|printf|die|log|error|usage)\b")
 _NAMED_VALUE = re.compile(
-    r"""^\s*(?:-\s+)?(?:ARG|ENV|export|readonly)?\s*(\w+)\s*[=:]\s*["']?([\w.+-]+)["']?\s*$""", re.M
+    r"""^[ \t]*(?:-[ \t]+)?(?:(?:ARG|ENV|export|readonly)[ \t]+)?(\w+)[ \t]*[=:][ \t]*["']?([\w.+-]+)["']?[ \t]*$""",
+    re.M,
 )
 _USE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?-([\w.+-]*))?\})")
-_CLONE = re.compile(r"\bgit\s+(?:-\S+\s+)*clone\b[^;&|]*?megatron-(?:bridge|lm)\b[^;&|]*", re.IGNORECASE)
+_CLONE = re.compile(r"\bgit\s+(?:-\S+\s+)*clone\b.{0,500}?megatron-(?:bridge|lm)\b.{0,500}", re.IGNORECASE)
 _BRANCH = re.compile(r"\s(?:-b|--branch|--revision)[\s=]\s*[\"']?([\w./-]+)")
 _CHECKOUT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(?:checkout|switch|reset)\s+(?:-\S+\s+)*[\"']?([\w./-]+)")
+_LONGEST_PIECE = 5000
+"""Characters of a command that people write."""
 
 
 def _with_values(text: str) -> str:
@@ -422,7 +425,7 @@ def _installed(path: str, text: str) -> Iterator[NamedVersions]:
     for number, line in _commands(text):
         place = f"{path}:{number}"
         for piece in () if _COMMENT.match(line) else re.split(r"&&|\|\|?|;", re.sub(r"\s#.*$", "", line)):
-            if _MESSAGE.match(piece):
+            if _MESSAGE.match(piece) or len(piece) > _LONGEST_PIECE:
                 continue
             if clone := _CLONE.search(piece):
                 branch, cloned = _BRANCH.search(clone[0]), clone[0]

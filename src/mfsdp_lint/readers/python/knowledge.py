@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from mfsdp_lint.core.recipe import Recipe
     from mfsdp_lint.readers.framework_configs import Nemo
-    from mfsdp_lint.readers.python.values.objects import Module, Object
-    from mfsdp_lint.readers.trees import Section
+    from mfsdp_lint.readers.python.values.objects import ConfigTree, Frame, Module, Object
 
 Asking = TypeVar("Asking", contravariant=True)
 """The interpreter that asks: it holds its knowledge, which therefore stands below it and does not name it."""
@@ -73,9 +72,9 @@ class Knowledge(Generic[Asking]):
         """Return the reader of the settings of NeMo's runs; None where runs of NeMo are not read."""
         return None
 
-    def composed(self, path: str, whole: Section) -> Sequence[Recipe] | None:
-        """Return the recipes of a configuration that the program at a path composes; None where it is no framework's,
-        or where it is not known whether it configures a run.
+    def composed(self, asking: Asking, path: str, tree: ConfigTree, frame: Frame) -> Sequence[Recipe] | None:
+        """Return the recipes of a configuration that the program at a path composes in a frame; None where it is no
+        framework's, or where it is not known whether it configures a run.
         """
         return None
 

@@ -17,7 +17,6 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.hydra_defaults import Composer, ConfigFile, Default, NotComposed, Options, Part, package_of
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, located, normal, symbol, text_of, text_of_path
-from mfsdp_lint.readers.python.export.composed import section_of
 from mfsdp_lint.readers.python.library.command_line import NotFollowed, Spec, take
 from mfsdp_lint.readers.python.library.config_trees import all_lacked, make_tree, meant, merge
 from mfsdp_lint.readers.python.library.data import from_omegaconf, to_object
@@ -70,7 +69,7 @@ def _program(function: Object, path: Object, name: Object, module: Module) -> Ob
             tree = _tree(interp, folder, found.name, found.overrides, module, call, started=True)
         if isinstance(tree, ConfigTree) and interp.given is not None:
             # A framework's program is not followed: its profile says what it makes of the configuration.
-            interp.composed = interp.knowledge.composed(module.path, section_of(interp, tree, call.frame))
+            interp.composed = interp.knowledge.composed(interp, module.path, tree, call.frame)
             if interp.composed is not None:
                 return None
         return invoke(interp, function, call.passing([tree]))
