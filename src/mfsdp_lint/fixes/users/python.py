@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeGuard
 
 from mfsdp_lint.core.finding import Edit
@@ -80,16 +81,27 @@ def _expecting(
     for place in (each for each in places if kind_of(each) == "python"):
         module = _module(place)
         for other, text in users.search(place, {module}).items():
-            if kind_of(other) != "python" or not parses(text) or not _imports(text, module):
+            if kind_of(other) != "python" or not any(name in text for name in values) or not _imports(text, module):
                 continue
-            tree = ast.parse(text)
-            for node in filter(_compares, ast.walk(tree)):
-                inner = list(ast.walk(node))
-                for name in {each.attr for each in inner if isinstance(each, ast.Attribute)} & values.keys():
-                    agrees = any(isinstance(each, ast.Constant) and each.value == values[name] for each in inner)
-                    if not agrees and not compared.is_compared(other, tree, node.lineno):
+            if (tree := parsed(text)) is None:
+                continue
+            for line, names, constants in _comparisons(text):
+                for name in names & values.keys():
+                    if values[name] not in constants and not compared.is_compared(other, tree, line):
                         return f"{other} compares {name}"
     return ""
+
+
+@lru_cache(maxsize=512)
+def _comparisons(text: str) -> Sequence[tuple[int, frozenset[str], Sequence[object]]]:
+    """Return the comparisons in a text: the line, the names of attributes, and the constants in each."""
+    found = []
+    for node in filter(_compares, ast.walk(parsed(text) or ast.Module([], []))):
+        inner = list(ast.walk(node))
+        names = frozenset(each.attr for each in inner if isinstance(each, ast.Attribute))
+        if names:
+            found.append((node.lineno, names, [each.value for each in inner if isinstance(each, ast.Constant)]))
+    return found
 
 
 def _compares(node: ast.AST) -> TypeGuard[ast.Compare | ast.Call]:
@@ -197,8 +209,13 @@ def _is_named(text: str, module: str, name: str) -> bool:
     return bool(re.search(direct, said) or re.search(loaded, said)) or _is_imported(text, module)
 
 
+_LOOKS = re.compile(r"\b(?:vars|dir|getattr|getmembers)\(|\.__dict__")
+
+
 def _looks_through(text: str, module: str) -> bool:
     """Tell whether a text asks a module for names that are not written: with `vars`, `dir`, `getattr`, `__dict__`."""
+    if not _LOOKS.search(text):
+        return False
     said, tree = uncommented(text), ast.parse(text)
     imported = (each for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names)
     given = (each.asname for each in imported if each.asname and each.name.rpartition(".")[2] == module)
