@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 
 from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs.notebooks import parsed
 
 _WORD = re.compile(r"\w+")
 
@@ -38,13 +39,11 @@ def names_reached(text: str, words: Collection[str]) -> frozenset[str] | None:
     """Return the names of a module through which others reach what some words in it mean; None where nobody can tell
     by names.
     """
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if (tree := parsed(text)) is None:
         return None
     lines = split_lines(text)
-    foreign = {name for node in ast.walk(ast.Module(body, [])) for name in _bound_by_import(node)}
-    pieces = [piece for node in body if not _is_program(node) for piece in _pieces(node, lines, foreign)]
+    foreign = {name for node in ast.walk(tree) for name in _bound_by_import(node)}
+    pieces = [piece for node in tree.body if not _is_program(node) for piece in _pieces(node, lines, foreign)]
     reached = {*words, *_BY_COMPUTED_NAME}
     pending = pieces
     while True:

@@ -165,27 +165,31 @@ class _Build:
         for each in _list(own, "components"):
             component = self._inner(path, each, depth)
             found = found if component is None else self.objects(component, found, depth + 1)
+        replaced = self._replaced(path, own)
         before, behind = (text_of_item(own, key) for key in ("namePrefix", "nameSuffix"))
         return [
             replace(
                 each,
                 names=(*each.names, f"{before}{each.names[-1]}{behind}"),
-                is_replaced=each.is_replaced or self._is_replaced(path, own, each),
+                is_replaced=each.is_replaced or replaced is None or any(_selects(target, each) for target in replaced),
             )
             for each in self._patched(path, own, found)
         ]
 
-    def _is_replaced(self, path: str, own: Item, one: _Object) -> bool:
-        """Tell whether parts of a kustomization that are not followed may change what an object runs."""
+    def _replaced(self, path: str, own: Item) -> list[Item] | None:
+        """Return the targets of a kustomization's `replacements`; None where anything may be changed that it builds."""
         if isinstance(own, Mapping) and "transformers" in own:
-            return True
+            return None
+        found: list[Item] = []
         for each in _list(own, "replacements"):
-            text = self._file(path, _of(each, "path")) if _of(each, "path") else None
+            name = _of(each, "path")
+            text = self._file(path, name) if name else None
             inside = [each] if text is None else [one for root in self._documents(text) for one in _flat(root)]
             targets = [target for one in inside for target in _list(one, "targets")]
-            if any(_selects(target, one) for target in targets) or (_of(each, "path") and not targets):
-                return True
-        return False
+            if name and not targets:
+                return None
+            found += targets
+        return found
 
     def _inner(self, path: str, named: Item, depth: int) -> str | None:
         """Return the kustomization in a folder that another one names."""
