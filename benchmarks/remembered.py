@@ -189,7 +189,7 @@ class Editor:
 
     def __init__(self) -> None:
         self.open: dict[str, str] = {}
-        self.memories: dict[str, cache.Memory] = {}
+        self.memories: dict[str, cache.ProcessMemory] = {}
 
     def ask(self, whole: Options, files: Sequence[str], seen: Counter[str], where: str, chance: random.Random) -> None:
         """Open, close, edit or save files, and check one of them."""
@@ -208,7 +208,7 @@ class Editor:
         path = chance.choice(list(self.open))
         others = tuple((other, text) for other, text in self.open.items() if other != path)
         asked = replace(whole, paths=(path,), stdin=self.open[path], unsaved=others, cache=False, dependents=False)
-        memory = self.memories.setdefault(path, cache.Memory())
+        memory = self.memories.setdefault(path, cache.ProcessMemory())
         for other, each in self.memories.items():
             if other != path and chance.random() < 0.5:
                 each.sources = None

@@ -22,7 +22,7 @@ from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known, Value, describe
-from mfsdp_lint.engine.cache import Memory, run_again
+from mfsdp_lint.engine.cache import ProcessMemory, run_again
 from mfsdp_lint.engine.ignore import fixed_text, with_comments
 from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.fixes.editor import EDITORS
@@ -69,7 +69,9 @@ class CheckedDocument:
     proved: bool = False
 
 
-def check(document: OpenDocument, memory: Memory, *, dependents: bool = False, prove: bool = False) -> CheckedDocument:
+def check(
+    document: OpenDocument, memory: ProcessMemory, *, dependents: bool = False, prove: bool = False
+) -> CheckedDocument:
     """Check a document; its imports are as the editor has them, else as on disk. Silenced findings are left out.
 
     `memory` is that of the last check of this kind. With `dependents`, the files that use it are checked with it; with
@@ -350,7 +352,7 @@ class Server(LanguageServer):
     def __init__(self) -> None:
         super().__init__(SOURCE, __version__)
         self.checked: dict[str, CheckedDocument] = {}
-        self.memories: dict[tuple[str, bool], Memory] = {}
+        self.memories: dict[tuple[str, bool], ProcessMemory] = {}
         self.due: dict[str, asyncio.Task[None]] = {}
         self.begun = 0
         self.turn = asyncio.Lock()
@@ -370,14 +372,14 @@ class Server(LanguageServer):
         )
         return OpenDocument(path, open_one.source, open_one.version, tuple(others))
 
-    def memory(self, uri: str, dependents: bool) -> Memory:
+    def memory(self, uri: str, dependents: bool) -> ProcessMemory:
         """Return the memory of the last check of a document, alone or with its users; what others know of upstream's
         files is let go of.
         """
         for other, memory in self.memories.items():
             if other != (uri, dependents):
                 memory.sources = None
-        return self.memories.setdefault((uri, dependents), Memory())
+        return self.memories.setdefault((uri, dependents), ProcessMemory())
 
     async def alone(self, work: Callable[[], Answer]) -> Answer:
         """Run slow work, one piece at a time, to its end, even if its request is cancelled."""
@@ -410,7 +412,7 @@ class Server(LanguageServer):
         if checked.proved:
             return checked
         begun = self.begun
-        proved = await self.alone(lambda: check(checked.document, Memory(), prove=True))
+        proved = await self.alone(lambda: check(checked.document, ProcessMemory(), prove=True))
         if self.begun == begun and self.checked.get(uri) is checked:
             self.checked[uri] = proved
         return proved

@@ -397,7 +397,7 @@ def typed(here: Path, evaluated: list[str]) -> Callable[..., tuple[set[str], set
     """Checks a text as an editor does, beside other unsaved texts; tells the codes of the findings and what was
     evaluated, and sees that a check without a memory finds the same.
     """
-    memory = cache.Memory()
+    memory = cache.ProcessMemory()
 
     def check(name: str, text: str, **others: str) -> tuple[set[str], set[str]]:
         asked = Options(

@@ -161,7 +161,7 @@ def _run_and_keep(options: Options, place: str, run_anew: Callable[[Options, Rec
 
 
 @dataclass(slots=True)
-class Memory:
+class ProcessMemory:
     """The memory of the runs of one process that ask the same about other texts: the last one's, and its sources."""
 
     key: str = ""
@@ -173,7 +173,7 @@ class Memory:
         self.content = content
 
 
-def run_again(options: Options, memory: Memory) -> Outcome:
+def run_again(options: Options, memory: ProcessMemory) -> Outcome:
     """Run the linter with the memory of an earlier run of this process; keep that of this one. Raises UsageError."""
     from mfsdp_lint.engine.run import run as run_anew
 

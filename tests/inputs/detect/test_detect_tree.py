@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.cli import main
-from mfsdp_lint.inputs.detect.declared import ProjectFolders, in_set_up, project_folders
+from mfsdp_lint.inputs.detect.declared import NamedVersions, ProjectFolders, in_set_up, project_folders
 from mfsdp_lint.inputs.detect.present import PROBES, declared, in_tree
 
 SAYS = "MAJOR = 0\nMINOR = {}\nPATCH = {}\nPRE_RELEASE = '{}'\n"
@@ -148,6 +148,13 @@ def test_a_file_that_declares_no_version_says_nothing(text: str) -> None:
 # -- containers ---------------------------------------------------------------------------------------------------
 
 
+def set_up(folder: Path, name: str, text: str) -> list[NamedVersions]:
+    """Write a file of a project, and return the versions that it names."""
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+    return list(in_set_up(ProjectFolders((str(folder),))))
+
+
 @pytest.mark.parametrize(
     ("name", "text", "bridge"),
     [
@@ -159,9 +166,7 @@ def test_a_file_that_declares_no_version_says_nothing(text: str) -> None:
     ],
 )
 def test_a_container_says_what_is_in_it(tmp_path: Path, name: str, text: str, bridge: str) -> None:
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text(text, encoding="utf-8")
-    (found,) = in_set_up(ProjectFolders((str(tmp_path),)))
+    (found,) = set_up(tmp_path, name, text)
     assert (found.place, found.bridge) == (f"{tmp_path / name}:{text.count(chr(10))}", bridge)
 
 
@@ -177,8 +182,7 @@ def test_a_container_says_what_is_in_it(tmp_path: Path, name: str, text: str, br
     ],
 )
 def test_a_container_that_the_table_does_not_know_says_nothing(tmp_path: Path, text: str) -> None:
-    (tmp_path / "Dockerfile").write_text(text, encoding="utf-8")
-    assert list(in_set_up(ProjectFolders((str(tmp_path),)))) == []
+    assert set_up(tmp_path, "Dockerfile", text) == []
 
 
 @pytest.mark.parametrize(
@@ -204,9 +208,7 @@ def test_a_container_that_the_table_does_not_know_says_nothing(tmp_path: Path, t
     ],
 )
 def test_a_script_or_a_dockerfile_says_what_it_installs(tmp_path: Path, name: str, text: str, core: str) -> None:
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text(text, encoding="utf-8")
-    assert [found.core for found in in_set_up(ProjectFolders((str(tmp_path),))) if found.core] == [core]
+    assert [found.core for found in set_up(tmp_path, name, text) if found.core] == [core]
 
 
 @pytest.mark.parametrize(
@@ -221,11 +223,9 @@ def test_a_script_or_a_dockerfile_says_what_it_installs(tmp_path: Path, name: st
     ],
 )
 def test_what_is_not_surely_installed_says_nothing(tmp_path: Path, text: str) -> None:
-    (tmp_path / "setup.sh").write_text(text, encoding="utf-8")
-    assert list(in_set_up(ProjectFolders((str(tmp_path),)))) == []
+    assert set_up(tmp_path, "setup.sh", text) == []
 
 
 def test_transformer_engine_and_torch_come_from_the_container_too(tmp_path: Path) -> None:
-    (tmp_path / "Dockerfile").write_text("FROM nvcr.io/nvidia/nemo:26.02\n", encoding="utf-8")
-    (found,) = in_set_up(ProjectFolders((str(tmp_path),)))
+    (found,) = set_up(tmp_path, "Dockerfile", "FROM nvcr.io/nvidia/nemo:26.02\n")
     assert (found.core, found.te, found.torch) == ("0.16.0", "2.12", "2.10.0a0")
