@@ -39,11 +39,13 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
 )
 from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kubernetes_scripts, with_maps
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.launch_memory import ShellRead
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.launch_command import path_of
 from mfsdp_lint.readers.shell.read import read_shell
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
+from mfsdp_lint.readers.shell.stages import with_other_formats
 from mfsdp_lint.readers.shell.state import ContainerFiles, Held, HeldCommand, Variable
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
@@ -661,14 +663,14 @@ def recipes_of(
 ) -> list[Recipe]:
     """Return the runs that scripts start, numbered through the file; `unfollowed` receives launches that give none."""
     relevance = Relevance(sources) if programs is None else programs.asked.relevance
-    found: list[Recipe] = []
+    reads: list[ShellRead] = []
     for script in scripts:
         if may_start(path, _said_by(path, script, sources), relevance):
             one = [script] if isinstance(script, HeldCommand) else script
-            read = read_shell(path, one, versions, sources, programs)
-            found += read.recipes
+            reads.append(read_shell(path, one, versions, sources, programs))
             if unfollowed is not None:
-                unfollowed += read.unfollowed
+                unfollowed += reads[-1].unfollowed
+    found = list(_after_one_another(reads))
     if len(found) < 2:
         return found
     name = posixpath.basename(path)
@@ -676,6 +678,22 @@ def recipes_of(
         replace(each, name=f"{name}[{number}]", qualified_name=f"{path}[{number}]")
         for number, each in enumerate(found, 1)
     ]
+
+
+def _after_one_another(reads: Sequence[ShellRead]) -> Iterator[Recipe]:
+    """Yield the runs of a file's scripts, each with notices of what the other scripts save."""
+    loadings = [
+        replace(loading, recipe=recipe)
+        for read in reads
+        for loading, recipe in zip(read.loadings, read.recipes, strict=True)
+    ]
+    yield from with_other_formats(
+        loadings,
+        loadings,
+        [each for read in reads for each in read.converted],
+        [each for read in reads for each in read.imported],
+        frozenset().union(*(read.touched for read in reads)),
+    )
 
 
 def _said_by(path: str, script: Held | HeldCommand, sources: Sources) -> str:

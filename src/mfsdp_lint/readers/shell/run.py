@@ -16,6 +16,7 @@ from mfsdp_lint.core.recipe import Setting, Span, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.command_lines import IMPORT
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.branching import (
     case_statement,
@@ -388,7 +389,7 @@ class Runner:
             launch = ShellLaunch(found, place, *way, self.outermost or place, container=container or state.container)
             if self._launched(launch):
                 number, started = len(self.launches) - 1, self.started_by_program(launch)
-                self.launches[number] = replace(launch, hands_on=bool(started))
+                self.launches[number] = replace(launch, hands_on=not all(map(_imports, started)))
                 for held in started:
                     held = replace(held, when=(*state.when, *held.when))
                     with self._started_at(place, found):
@@ -608,6 +609,11 @@ def _on_lines_before(script: Script, nodes: Sequence[Node]) -> int:
         if "\n" in script.text[script.bounds(node)[1] : script.bounds(after)[0]].replace("\\\n", ""):
             count = number
     return count
+
+
+def _imports(held: Held | HeldCommand) -> bool:
+    """Tell whether what a program starts only stands for an import that it makes itself."""
+    return isinstance(held, HeldCommand) and tuple(map(plain, held.words[: len(IMPORT)])) == IMPORT
 
 
 _WRITES = ("command", "compound_statement", "pipeline")
