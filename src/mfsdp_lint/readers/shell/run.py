@@ -313,7 +313,7 @@ class Runner:
         following = node.next_sibling
         if following is not None and following.type == "ERROR":
             words.append((expander.hole(node),))
-        if not words:
+        if not words or state.leaving:
             return [Ended(state)]
         self.at = script, node
         ended = self.invoke(script, node, words, before)
@@ -436,7 +436,7 @@ class Runner:
             text = self.file(inner.file, child)
         if text is None:
             return
-        child.variables = {name: each for name, each in child.variables.items() if each.exported is not False}
+        child.variables = {n: each for n, each in child.variables.items() if each.unset or each.exported is not False}
         if inner.fresh:
             child.variables = {}
         for name, value in inner.environment.items():
