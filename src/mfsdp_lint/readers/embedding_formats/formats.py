@@ -39,6 +39,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
 )
 from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kubernetes_scripts, with_maps
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.images import INSTRUCTION, files_of_image
 from mfsdp_lint.readers.launch_memory import ShellRead
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
@@ -137,13 +138,6 @@ def _is_list(document: YamlDocument, node: Node | None) -> bool:
     return node is not None and isinstance(document.follow(node), SequenceNode)
 
 
-_INSTRUCTION = re.compile(
-    r"""^[ \t]*(?P<name>[A-Za-z]+)[ \t]+
-    (?P<said>(?:[^\n\\]
-               |\\[ \t]*\r?\n(?:[ \t]*(?:\#[^\n]*)?\r?\n)*  # goes on, behind comments and empty lines
-               |\\.)*)""",
-    re.MULTILINE | re.VERBOSE,
-)
 _PAIR = re.compile(
     r"""(?P<name>[A-Za-z_]\w*)=(?P<quote>["']?)
     (?P<value>(?<=")(?:[^"\\]|\\.)*|(?<=')[^']*|[^\s"'\\]*)""",
@@ -157,24 +151,17 @@ def dockerfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]
     lines = Lines(text)
     variables: dict[str, Variable] = {}
     last: dict[str, Text] = {}
-    copied: list[tuple[str, str]] = []
-    folder = "/"
-    for found in _INSTRUCTION.finditer(text):
+    for found in INSTRUCTION.finditer(text):
         name = found["name"].upper()
         piece = Piece(found["said"], path, lines, found.start("said"), found.end("said"))
-        words = [each for each in found["said"].split() if not each.startswith("--")]
         if name == "FROM":
-            variables, last, copied, folder = {}, {}, [], "/"
-        elif name == "WORKDIR":
-            folder = posixpath.join(folder, found["said"].strip())
-        elif name in ("COPY", "ADD") and "--from" not in found["said"] and not found["said"].startswith("["):
-            copied += [(posixpath.normpath(posixpath.join(folder, words[-1])), each) for each in words[:-1]]
+            variables, last = {}, {}
         elif name == "ENV":
             variables |= _environment(piece)
         elif name in ("CMD", "ENTRYPOINT"):
             last[name] = (piece,)
     for one in held(_run(last.get("ENTRYPOINT"), last.get("CMD")), variables):
-        yield replace(one, container=ContainerFiles(folder, tuple(copied)))
+        yield replace(one, container=files_of_image(text))
 
 
 def _run(entry: Text | None, command: Text | None) -> Text:

@@ -229,6 +229,10 @@ _FOLDERS_OF_THE_TREE = frozenset(
 (sbatch(1), qsub(1B), bsub(1), qsub(1)), and of the services that run pipelines."""
 
 
+_TOP_OF_THE_TREE = re.compile(r"(?:\$\(|`)\s*git\s[^;&|]*\brev-parse\s+--show-toplevel\b[^;&|]*[)`]")
+"""The folder of the checkout, as git says it."""
+
+
 class Expander:
     """Expands words of a script on one way through it; `runner` follows the commands in them."""
 
@@ -309,7 +313,9 @@ class Expander:
                 yield from self._variable(node, self.script.source(node)[1:])
             case "command_substitution":
                 found = self.runner.substitute(self.script, node, self.state)
-                if found is None:
+                if found is None and _TOP_OF_THE_TREE.fullmatch(self.script.source(node)):
+                    yield replace(self.hole(node), stands=".")
+                elif found is None:
                     yield self.hole(node)
                 else:
                     yield from (piece.splitting() for piece in found)
