@@ -16,6 +16,13 @@ COMMAND_LINE = re.compile(
 )
 """A launcher, or Python, and a program behind it. (The lengths have bounds, for a text may be meant to take long.)"""
 
+EXPORT = re.compile(
+    r"(?:^|;|&&)[ \t]*export[ \t]+(?P<name>[A-Za-z_]\w*)="
+    r"(?P<quote>[\"']?)(?P<value>[\w./:,@%+-]*)(?P=quote)[ \t]*(?=$|;|&&)",
+    re.MULTILINE,
+)
+"""A variable that lines of shell export, whose value is known."""
+
 
 def is_launcher(name: str) -> bool:
     """Tell whether a word is the name of Python, or of a launcher of ranks."""
