@@ -316,7 +316,7 @@ HOLDERS = (
             content=re.compile(
                 r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed)\b.{0,2000}?(?:fsdp|megatron|model.parallel|\bddp\.)"
                 r"|fsdp.{0,2000}?\b(?:torchrun|accelerate|deepspeed)\b"
-                r"|\b(?:bash|sh|sbatch)\s+[\w./-]+\.(?:sh|bash|sbatch|slurm)\b",
+                r"|\b(?:bash|sh|sbatch)[\s\"',]{1,9}[\w./-]+\.(?:sh|bash|sbatch|slurm)\b",
                 re.DOTALL | re.IGNORECASE,
             ),
             unnamed=True,
