@@ -104,6 +104,12 @@ def test_a_run_without_parallel_sizes_is_a_run(words: str, path: str, value: obj
     assert only_recipe(f"torchrun pretrain_gpt.py {words}\n").setting(path).value == value
 
 
+@pytest.mark.parametrize("end", ["2 \\\n", "2 \\", "2 --save $1 \\\n", "2 --save $1 \\\n\n"])
+def test_the_backslash_of_the_last_line_goes_on_with_nothing(end: str) -> None:
+    recipe = only_recipe(f"{LAUNCH} \\\n  --tensor-model-parallel-size {end}")
+    assert recipe.setting("model.tensor_model_parallel_size").value == Known(2)
+
+
 def test_a_converter_with_a_format_is_no_run() -> None:
     assert recipes("python tools/convert.py --ckpt-format fsdp_dtensor\n") == []
 

@@ -19,7 +19,8 @@ from mfsdp_lint.readers.shell.state import Variable
 
 ENVIRONMENT = re.compile(r"(?:\w+_)?env(?:s|ironment|_vars|ironment_variables)?")
 _LINES = re.compile(r"(?:\w+_)?setup(?:_lines)?")
-_DEEPEST = 12
+_DEEPEST = 100
+"""Calls upon calls that an expression is looked into."""
 
 
 def given_to_functions(path: str, tree: ast.Module, lines: Lines) -> Mapping[str, dict[str, Variable]]:
@@ -66,73 +67,77 @@ class _Reader:
                 if isinstance(of, ast.Name):  # `ray.init(…)`, `executor.update_parameters(…)`
                     self.asked.setdefault(of.id, []).append(call)
 
-    def add(self, found: dict[str, Variable], node: ast.expr, depth: int = _DEEPEST) -> None:
+    def add(self, found: dict[str, Variable], node: ast.expr) -> None:
         """Add the variables that an expression names, through the names of the file, in the order of their effect."""
-        if not depth:
-            return
-        match node:
-            case ast.Name(id=name):
-                for each in self.bound.get(name, [])[-1:]:
-                    self.add(found, each, depth - 1)
-                for call in self.asked.get(name, ()):
-                    self._of_arguments(found, call, depth - 1)
-            case ast.Attribute(value=of):
-                self.add(found, of, depth - 1)
-            case ast.Call(func=function):
-                self.add(found, function, depth - 1)
-                self._of_arguments(found, node, depth - 1)
+        self._add(found, node, set(), _DEEPEST)
 
-    def _of_arguments(self, found: dict[str, Variable], call: ast.Call, depth: int) -> None:
+    def _add(self, found: dict[str, Variable], node: ast.expr, seen: set[str], depth: int) -> None:
+        match node:
+            case _ if not depth:
+                return
+            case ast.Name(id=name) if name not in seen:
+                seen.add(name)
+                for each in self.bound.get(name, [])[-1:]:
+                    self._add(found, each, seen, depth - 1)
+                for call in self.asked.get(name, ()):
+                    self._of_arguments(found, call, seen, depth - 1)
+            case ast.Attribute(value=of):
+                self._add(found, of, seen, depth - 1)
+            case ast.Call(func=function):
+                self._add(found, function, seen, depth - 1)
+                self._of_arguments(found, node, seen, depth - 1)
+
+    def _of_arguments(self, found: dict[str, Variable], call: ast.Call, seen: set[str], depth: int) -> None:
         if isinstance(call.func, ast.Attribute) and ENVIRONMENT.fullmatch(call.func.attr):
             for each in call.args:
-                found.update(self._mapping(each, depth))
+                found.update(self._mapping(each, set()))
         for keyword in call.keywords:
             if keyword.arg is None:
                 continue
             if ENVIRONMENT.fullmatch(keyword.arg):
-                found.update(self._mapping(keyword.value, depth))
+                found.update(self._mapping(keyword.value, set()))
             elif _LINES.fullmatch(keyword.arg):
                 found.update(self._exports(keyword.value))
             else:
-                self.add(found, keyword.value, depth)
+                self._add(found, keyword.value, seen, depth)
 
-    def _mapping(self, node: ast.expr, depth: int) -> Iterator[tuple[str, Variable]]:
+    def _mapping(self, node: ast.expr, seen: set[str]) -> Iterator[tuple[str, Variable]]:
         """Yield the variables of a mapping, or of the mapping in it that is called an environment."""
         match node:
-            case ast.Name(id=name) if depth:
+            case ast.Name(id=name) if name not in seen:
+                seen.add(name)
                 for each in self.bound.get(name, [])[-1:]:
-                    yield from self._mapping(each, depth - 1)
+                    yield from self._mapping(each, seen)
             case ast.Dict(keys=keys, values=values):
                 for key, value in zip(keys, values, strict=True):
                     if key is None:
-                        yield from self._mapping(value, depth - 1)
+                        yield from self._mapping(value, seen)
                     elif isinstance(key, ast.Constant) and isinstance(key.value, str):
-                        yield from self._entry(key.value, value, depth)
+                        yield from self._entry(key.value, value, seen)
             case ast.Call(func=ast.Name(id="dict"), keywords=given):
-                for each in given:
-                    if each.arg is not None:
-                        yield from self._entry(each.arg, each.value, depth)
+                for keyword in given:
+                    if keyword.arg is not None:
+                        yield from self._entry(keyword.arg, keyword.value, seen)
 
-    def _entry(self, name: str, value: ast.expr, depth: int) -> Iterator[tuple[str, Variable]]:
+    def _entry(self, name: str, value: ast.expr, seen: set[str]) -> Iterator[tuple[str, Variable]]:
         if ENVIRONMENT.fullmatch(name):
-            yield from self._mapping(value, depth - 1)
+            yield from self._mapping(value, seen)
         elif name.isidentifier() and not isinstance(value, ast.Dict | ast.List):
-            known = isinstance(value, ast.Constant) and isinstance(value.value, str)
-            yield name, variable((self._piece(value),)) if known else Variable(None, exported=True)
+            text = self._piece(value)
+            yield name, Variable(None, exported=True) if text is None else variable((text,))
 
-    def _piece(self, node: ast.Constant) -> Piece:
-        """Return a text at its place within the quotes."""
+    def _piece(self, node: ast.AST) -> Piece | None:
+        """Return a text at its place within the quotes; None for any other expression."""
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            return None
         start, end = self.lines.range(self.lines.of_node(self.path, node))
-        at = self.lines.text.find(str(node.value), start, end)
-        return Piece(str(node.value), self.path, self.lines, *((start, end) if at < 0 else (at, at + len(node.value))))
+        at = self.lines.text.find(node.value, start, end)
+        return Piece(node.value, self.path, self.lines, *((start, end) if at < 0 else (at, at + len(node.value))))
 
     def _exports(self, node: ast.expr) -> Iterator[tuple[str, Variable]]:
         """Yield the variables that lines of shell export: a text, or a list of texts."""
-        texts = [each for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-        for each in texts:
-            for found in EXPORT.finditer(each.value):
-                whole = self._piece(each)
-                at = self.lines.text.find(found["value"], whole.start, whole.end) if found["value"] else whole.start
-                at = max(at, whole.start)
+        for whole in filter(None, map(self._piece, ast.walk(node))):
+            for found in EXPORT.finditer(whole.text):
+                at = max(self.lines.text.find(found["value"], whole.start, whole.end), whole.start)
                 value = Piece(found["value"], self.path, self.lines, at, at + len(found["value"]))
                 yield found["name"], variable((value,))

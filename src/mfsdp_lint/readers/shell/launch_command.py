@@ -485,8 +485,8 @@ def program_of(launch: ShellLaunch, script: str, sources: Sources) -> str | None
     """Find the file of the tree that a launch of this script starts."""
     program = launch.started.program
     if not launch.started.is_module:
-        found = path_of(located(program), script, sources, launch.folder, launch.container)
-        return found or _elsewhere(program, script, sources)
+        here = path_of(located(program), script, sources, launch.folder, launch.container)
+        return here or _elsewhere(program, script, sources)
     name = (known(program) or "").replace(".", "/")
     files = (posixpath.join(root, each) for root in _ROOTS for each in (f"{name}.py", f"{name}/__main__.py"))
     found = (path_of(each, script, sources, launch.folder) for each in files if name)

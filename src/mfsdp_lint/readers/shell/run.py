@@ -256,7 +256,7 @@ class Runner:
             case "function_definition":
                 name = next((script.source(child) for child in node.named_children if child.type == "word"), "")
                 state.functions[name] = (script, node.named_children[-1])
-            case "ERROR" if node.end_byte > node.start_byte:
+            case "ERROR" if node.end_byte > node.start_byte and not _goes_on_with_nothing(script, node):
                 self._not_followed(script, node, state)
             case _:
                 state.lose(names_assigned(script, node))
@@ -311,7 +311,7 @@ class Runner:
         if reads is not None:
             before.input = (*expander.text(reads.named_children[-1]), script.made(reads, "\n"))
         following = node.next_sibling
-        if following is not None and following.type == "ERROR":
+        if following is not None and following.type == "ERROR" and not _goes_on_with_nothing(script, following):
             words.append((expander.hole(node),))
         if not words or state.leaving:
             return [Ended(state)]
@@ -609,6 +609,12 @@ def _on_lines_before(script: Script, nodes: Sequence[Node]) -> int:
         if "\n" in script.text[script.bounds(node)[1] : script.bounds(after)[0]].replace("\\\n", ""):
             count = number
     return count
+
+
+def _goes_on_with_nothing(script: Script, node: Node) -> bool:
+    """Tell whether what the grammar does not know is the backslash of a last line, behind which bash reads nothing."""
+    behind = script.text[script.bounds(node)[0] :].strip()
+    return behind in ("", "\\") and script.text.rstrip().endswith("\\")
 
 
 def _imports(held: Held | HeldCommand) -> bool:

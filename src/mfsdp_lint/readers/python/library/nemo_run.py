@@ -97,9 +97,11 @@ def _variables(executor: Object) -> DictObject | None:
     The lines of set-up stand behind them in a job of Slurm (nemo_run/core/execution/templates/slurm.sh.j2).
     """
     found = executor.fields.get("env_vars") if isinstance(executor, Unknown) else None
-    lines = executor.fields.get("setup_lines") if isinstance(executor, Unknown) else None
-    if not isinstance(found, DictObject) or not isinstance(lines, str):
-        return found if isinstance(found, DictObject) else None
+    if not isinstance(executor, Unknown) or not isinstance(found, DictObject):
+        return None
+    lines = executor.fields.get("setup_lines")
+    if not isinstance(lines, str):
+        return found
     exports = {each["name"]: each["value"] for each in EXPORT.finditer(lines)}
     both = DictObject({**found.fields, **exports}, found.born)
     both.writes = {**found.writes, **dict.fromkeys(exports, executor.writes.get("setup_lines"))}
