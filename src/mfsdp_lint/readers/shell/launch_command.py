@@ -431,7 +431,9 @@ def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Tex
     said = plain(name)
     if said in state.files:
         return state.files[said]
-    path = path_of(located(name), script, sources, state.folder, state.container) or _elsewhere(name, script, sources)
+    path = path_of(located(name), script, sources, state.folder, state.container)
+    if path is None and _BATCH_FILE.fullmatch(said):  # (what a name without such an end means elsewhere is data)
+        path = _elsewhere(name, script, sources)
     text = None if path is None else sources.text_or_none(path)
     return None if path is None or text is None else of_file(path, text)
 
