@@ -73,7 +73,27 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         [f"t.nomad:3 {FORMAT}"],
     ),
     "a line of a service": ({"t.service": f"[Service]\nExecStart=/usr/bin/{RUN} {BAD}\n"}, [f"t.service:2 {FORMAT}"]),
-    "prose": ({"notes.txt": f"{RUN} {BAD}\n", "README.md": f"{RUN} {BAD}\n"}, []),
+    "prose": (
+        dict.fromkeys(("notes.txt", "README.md", "page.mdx", "page.markdown", "page.adoc", "a.org"), f"{RUN} {BAD}\n"),
+        [],
+    ),
+    "tasks of pixi, in the environment that is activated": (
+        {
+            "pixi.toml": (
+                f"[activation.env]\n{NAME} = '1'\n[tasks]\none = '{RUN} {GOOD}'\n"
+                f"two = {{ cmd = ['bash', 'train.sh'], env = {{ {NAME} = '8' }} }}\n"
+            ),
+            "train.sh": f"{RUN} {GOOD}\n",
+        },
+        [f"pixi.toml:2 {CONNECTIONS}"],
+    ),
+    "a shell and its script as words": (
+        {
+            "pixi.toml": "[tasks.train]\ncmd = ['bash', 'train.sh']\nenv = { FORMAT = 'torch_dist' }\n",
+            "train.sh": f"{RUN} {FSDP} --save /c --ckpt-format ${{FORMAT:?}}\n",
+        },
+        [f"pixi.toml:3 {FORMAT}"],
+    ),
     "a template of a script, with branches": (
         {
             "job.sh.j2": (

@@ -22,6 +22,11 @@ LAUNCH = "torchrun pretrain_gpt.py --use-megatron-fsdp"
         pytest.param(
             'A=${A:-}\nB=${B:-}\nif [[ -z "$A" || -z "$B" ]]; then exit 1; fi', ("$A", "$B"), id="one of two missing"
         ),
+        pytest.param(': "${DATA:?where is it}" ${OUT?}', ("$DATA", "$OUT"), id="required"),
+        pytest.param("DATA=${1:?usage: run.sh DATA}", ("$1",), id="a required argument"),
+        pytest.param('IMAGE=""\n: "${IMAGE:?fill it in}"', ("$IMAGE",), id="required, to be filled in"),
+        pytest.param("DATA=${DATA:-}\n: ${DATA:?}", ("$DATA",), id="required, with an empty default"),
+        pytest.param("DATA=/d\n: ${DATA:?}", (), id="required, and there"),
         pytest.param("MODE=${1:-help}\ncase $MODE in help) exit 0;; train) X=1;; esac", ("$1",), id="case"),
     ],
 )
@@ -30,6 +35,40 @@ def test_a_guard_that_only_ends_the_script_is_passed(guard: str, requires: tuple
     assert recipe.command is not None
     assert recipe.command.requires == requires
     assert recipe.setting("ddp.use_megatron_fsdp").value == Known(True)
+
+
+@pytest.mark.parametrize(
+    ("script", "requires"),
+    [
+        pytest.param("export DATA=/d\nbash run.sh", (), id="exported"),
+        pytest.param("DATA=/d bash run.sh", (), id="in front of the command"),
+        pytest.param("sbatch --export=ALL,DATA=/d run.sh", (), id="by a scheduler's option"),
+        pytest.param("bash run.sh", ("$DATA",), id="by nobody"),
+        pytest.param("DATA=/d\nbash run.sh", ("$DATA",), id="not exported, unless it was before"),
+        pytest.param(': "${DATA:?}"\nexport DATA\nbash run.sh', ("$DATA",), id="by who starts the caller"),
+    ],
+)
+def test_a_variable_that_a_script_requires_is_given_by_the_one_that_starts_it(
+    script: str, requires: tuple[str, ...]
+) -> None:
+    (recipe,) = recipes(f"{script}\n", {"run.sh": f": ${{DATA:?}}\n{LAUNCH} --data-path $DATA\n"})
+    assert recipe.command is not None
+    assert recipe.command.requires == requires
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param("unset DATA\nbash run.sh", id="taken away"),
+        pytest.param("DATA= bash run.sh", id="empty"),
+    ],
+)
+def test_a_script_without_what_it_requires_launches_nothing(script: str) -> None:
+    assert recipes(f"{script}\n", {"run.sh": f": ${{DATA:?}}\n{LAUNCH}\n"}) == []
+
+
+def test_a_function_without_its_argument_ends_the_script() -> None:
+    assert recipes(f"f() {{ local a=${{1:?}}; {LAUNCH}; }}\nf\n{LAUNCH}\n") == []
 
 
 @pytest.mark.parametrize(
@@ -63,6 +102,12 @@ def test_an_empty_switch_that_ends_nothing_stays_off() -> None:
 )
 def test_a_run_without_parallel_sizes_is_a_run(words: str, path: str, value: object) -> None:
     assert only_recipe(f"torchrun pretrain_gpt.py {words}\n").setting(path).value == value
+
+
+@pytest.mark.parametrize("end", ["2 \\\n", "2 \\", "2 --save $1 \\\n", "2 --save $1 \\\n\n"])
+def test_the_backslash_of_the_last_line_goes_on_with_nothing(end: str) -> None:
+    recipe = only_recipe(f"{LAUNCH} \\\n  --tensor-model-parallel-size {end}")
+    assert recipe.setting("model.tensor_model_parallel_size").value == Known(2)
 
 
 def test_a_converter_with_a_format_is_no_run() -> None:

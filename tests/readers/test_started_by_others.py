@@ -272,6 +272,51 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         f"executor.submit(train, '{FSDP} --save /c'.split() + [\n    '--ckpt-format', 'torch_dist'])\n",
         [f"10 {FORMAT}"],
     ),
+    "lines that a job of nemo-run begins with": (
+        "import nemo_run as run\n"
+        f"on = run.SlurmExecutor(env_vars={{'A': 'b'}},\n    setup_lines='module load x\\nexport {NAME}=1')\n"
+        f"run.run(run.Script(inline='{RUN} {GOOD}'), executor=on)\n",
+        [f"3 {CONNECTIONS}"],
+    ),
+    "lines that a job of submitit begins with": (
+        f"import subprocess, submitit\n\n\ndef train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        "executor = submitit.AutoExecutor(folder='log')\n"
+        f"executor.update_parameters(\n    slurm_setup=['module load x', 'export {NAME}=1'])\nexecutor.submit(train)\n",
+        [f"10 {CONNECTIONS}"],
+    ),
+    "the environment of an image": (
+        f"import modal, subprocess\nimage = modal.Image.debian_slim().env(\n    {{'{NAME}': '1'}}).pip_install('x')\n"
+        "app = modal.App('x', image=image)\n\n\n@app.function(gpu='H100:8')\n"
+        f"def train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n",
+        [f"3 {CONNECTIONS}"],
+    ),
+    "the image of one function": (
+        f"import modal, subprocess\napp = modal.App('x')\n\n\n@app.function(image=modal.Image.debian_slim().env({{\n"
+        f"    '{NAME}': '1'}}))\ndef train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        f"@app.function()\ndef other():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n",
+        [f"6 {CONNECTIONS}"],
+    ),
+    "the environment of a cluster's workers": (
+        f"import ray, subprocess\nENV = {{\n    '{NAME}': '1'}}\nray.init(runtime_env={{'env_vars': ENV}})\n\n\n"
+        f"@ray.remote(num_gpus=8)\ndef train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        "ray.get(train.remote())\n",
+        [f"3 {CONNECTIONS}"],
+    ),
+    "the environment of one task": (
+        f"import ray, subprocess\n\n\n@ray.remote\ndef train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        f"ray.get(train.options(\n    runtime_env={{'env_vars': {{'{NAME}': '1'}}}}).remote())\n",
+        [f"10 {CONNECTIONS}"],
+    ),
+    "a cluster's environment, which its driver does not have": (
+        f"import ray, subprocess\nray.init(runtime_env={{'env_vars': {{'{NAME}': '1'}}}})\n\n\n"
+        f"def train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\ntrain()\n",
+        [],
+    ),
+    "a variable that the program sets as well": (
+        f"import os, ray, subprocess\n\n\n@ray.remote(runtime_env={{'env_vars': {{'{NAME}': '1'}}}})\ndef train():\n"
+        f"    os.environ['{NAME}'] = '8'\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\ntrain.remote()\n",
+        [],
+    ),
     "a manifest in Python": (
         f"from kubernetes import client\nARGS = '{FSDP} {GOOD}'.split()\n"
         "container = {\n    'command': ['torchrun', 'pretrain_gpt.py'],\n    'args': ARGS,\n"

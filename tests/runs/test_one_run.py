@@ -358,6 +358,26 @@ def test_a_launch_whose_program_refuses_its_arguments_is_told(project: Project) 
     assert (told.line, told.error, told.message) == (1, "SystemExit", "SystemExit: invalid value: 'two'")
 
 
+@pytest.mark.parametrize(
+    ("raises", "message"),
+    [
+        pytest.param('ValueError(f"{tp} ranks of {name!r}")', "ValueError: 3 ranks of ?", id="a part is not known"),
+        pytest.param('SystemExit(f"no tp={tp}")', "SystemExit: no tp=3", id="the program ends"),
+        pytest.param("RuntimeError", "RuntimeError", id="nothing is said"),
+    ],
+)
+def test_what_a_program_raises_is_told_with_its_message(project: Project, raises: str, message: str) -> None:
+    project.write(
+        "check.py",
+        "import argparse, socket\nfrom megatron.bridge.training.pretrain import pretrain\n"
+        "parser = argparse.ArgumentParser()\nparser.add_argument('--tp', type=int)\n"
+        f"tp, name = parser.parse_args().tp, socket.gethostname()\nif tp == 3:\n    raise {raises}\n",
+    )
+    project.write("launch.sh", "python check.py --tp 3\n")
+    (told,) = project.unfollowed("launch.sh")
+    assert told.message == message
+
+
 def test_a_run_that_another_program_starts_stands_at_the_command_of_the_script(project: Project) -> None:
     project.write(
         "start.py",

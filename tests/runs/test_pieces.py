@@ -66,6 +66,37 @@ def test_a_recipe_that_only_its_launcher_completes_is_a_warning_by_itself(found:
     assert found(f"{START} {GOOD}\n") == [COMPLETED]
 
 
+@pytest.mark.parametrize("path", [".", "recipes/llama.py"])
+@pytest.mark.parametrize(
+    "launch",
+    [
+        pytest.param(f"cd examples && python ../recipes/llama.py {GOOD}\n", id="from another folder"),
+        pytest.param(f"srun --chdir examples python ../recipes/llama.py {GOOD}\n", id="a launcher's folder"),
+        pytest.param(f"python /workspace/project/recipes/llama.py {GOOD}\n", id="in a container"),
+        pytest.param(f"cd /workspace/project/examples\npython ../recipes/llama.py {GOOD}\n", id="a container's folder"),
+        pytest.param(
+            f"docker run -v $PWD:/code -w /code image torchrun recipes/llama.py {GOOD}\n", id="where it is mounted"
+        ),
+        pytest.param(f"python ~/project/recipes/llama.py {GOOD}\n", id="at home"),
+        pytest.param(f"python $REPOSITORY/recipes/llama.py {GOOD}\n", id="a variable that nobody sets"),
+        pytest.param(f"R=/lustre/me/project\ncd $R/jobs\npython $R/recipes/llama.py {GOOD}\n", id="an absolute root"),
+        pytest.param(f"cd $(git rev-parse --show-toplevel)\npython recipes/llama.py {GOOD}\n", id="git's own folder"),
+    ],
+)
+def test_a_launch_may_name_the_recipe_by_another_root(found: Found, launch: str, path: str) -> None:
+    assert found(launch, path) == [COMPLETED]
+
+
+@pytest.mark.parametrize("path", [".", "recipes/llama.py"])
+def test_an_image_has_the_recipe_where_its_dockerfile_copies_it_to(project: Project, found: Found, path: str) -> None:
+    project.write("docker/Dockerfile", "FROM image\nWORKDIR /code\nCOPY recipes .\n")
+    assert found(f"python /code/llama.py {GOOD}\n", path) == [COMPLETED]
+
+
+def test_a_name_without_its_folder_may_be_any_programs(found: Found) -> None:
+    assert found(f"python /code/llama.py {GOOD}\n", "recipes/llama.py") == [ALONE]
+
+
 def test_the_launcher_is_named(project: Project, found: Found, capsys: pytest.CaptureFixture[str]) -> None:
     found(f"{START} {GOOD}\n")
     project.lint("recipes")

@@ -106,3 +106,99 @@ def test_the_run_that_saves_is_named(project: Project, capsys: pytest.CaptureFix
 )
 def test_stages(files: dict[str, str], wanted: list[str], project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert said(project, capsys, files) == wanted
+
+
+BRIDGE = "/opt/Megatron-Bridge"
+IMPORT = "python {program} import --hf-model meta-llama/Llama-3.2-1B --megatron-path {into}\n"
+TUNE = (
+    "torchrun train.py ddp.use_megatron_fsdp=true checkpoint.ckpt_format=fsdp_dtensor "
+    "checkpoint.pretrained_checkpoint={folder}\n"
+)
+OLD = IMPORT.format(program=f"{BRIDGE}/examples/conversion/convert_checkpoints.py", into="/c/base")
+OWN = (
+    "import sys\nfrom megatron.bridge import AutoBridge\n\n\ndef main(model, out):\n    {call}\n\n\n"
+    'if __name__ == "__main__":\n    main(*sys.argv[1:])\n'
+)
+SAVES = "bridge = AutoBridge.from_hf_pretrained(model); bridge.save_megatron_model(bridge.to_megatron_model(), out)"
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        pytest.param({"all.sh": OLD + TUNE.format(folder="/c/base")}, ["all.sh:2"], id="in one script"),
+        pytest.param(
+            {"import.sh": OLD, "tune.sh": TUNE.format(folder="/c/base")}, ["tune.sh:1"], id="in another script"
+        ),
+        pytest.param(
+            {"all.sh": OLD.replace("/c/base", "$1") + TUNE.format(folder="$1")}, [], id="a folder nobody knows"
+        ),
+        pytest.param({"all.sh": OLD + TUNE.format(folder="/c/other")}, [], id="another folder"),
+        pytest.param(
+            {"all.sh": OLD.replace("import", "export") + TUNE.format(folder="/c/base")}, [], id="an export writes none"
+        ),
+        pytest.param(
+            {"all.sh": OLD.replace("convert_checkpoints", "convert_checkpoints_fsdp") + TUNE.format(folder="/c/base")},
+            [],
+            id="imported for Megatron-FSDP",
+        ),
+        pytest.param(
+            {
+                "all.sh": OLD.replace("convert_checkpoints", "convert_checkpoints_fsdp").replace(
+                    "\n", " --ckpt-format torch_dist\n"
+                )
+                + TUNE.format(folder="/c/base")
+            },
+            ["all.sh:2"],
+            id="an option says the format",
+        ),
+        pytest.param(
+            {
+                "all.sh": OLD
+                + "python checkpoint_inspector.py convert-torch-dist-to-fsdp-dtensor /c/base/iter_0000000 /c/fsdp\n"
+                + TUNE.format(folder="/c/fsdp")
+            },
+            [],
+            id="converted before",
+        ),
+        pytest.param(
+            {
+                "Makefile": "BASE := /c/base\ntune: base\n\tbash tune.sh $(BASE)\nbase:\n\t"
+                + OLD.replace("/c/base", "$(BASE)"),
+                "tune.sh": TUNE.format(folder="$1"),
+            },
+            ["tune.sh:1"],
+            id="by targets of a Makefile",
+        ),
+        pytest.param(
+            {
+                "hf.py": OWN.format(call="AutoBridge.import_ckpt(model, megatron_path=out)"),
+                "all.sh": "python hf.py Qwen/Qwen3-8B /c/base\n" + TUNE.format(folder="/c/base"),
+            },
+            ["all.sh:2"],
+            id="by a program of the tree",
+        ),
+        pytest.param(
+            {
+                "hf.py": OWN.format(call=SAVES),
+                "all.sh": "python hf.py Qwen/Qwen3-8B /c/base\n" + TUNE.format(folder="/c/base"),
+            },
+            ["all.sh:2"],
+            id="by a program that saves what it has loaded",
+        ),
+        pytest.param(
+            {
+                "hf.py": OWN.format(call="AutoBridge.import_ckpt(model, choose(out))"),
+                "all.sh": "python hf.py Qwen/Qwen3-8B /c/base\n" + TUNE.format(folder="/c/base"),
+            },
+            [],
+            id="by a program that chooses the folder",
+        ),
+    ],
+)
+def test_imports(
+    files: dict[str, str], wanted: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path, text in files.items():
+        project.write(path, text)
+    project.lint("--select", CODE, "--target-bridge", "0.5.1")
+    assert re.findall(rf"^(\S+?:\d+):\d+: warning {CODE}", capsys.readouterr().out, re.MULTILINE) == wanted

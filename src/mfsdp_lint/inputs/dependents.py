@@ -249,7 +249,7 @@ _WORD = re.compile(r"\w+")
 _CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
 _LOADS = re.compile(r"--load\b")
 _LOADED = re.compile(r"(?:--load[\s=]|checkpoint\.(?:load|pretrained_checkpoint)=)\s*(?P<path>\S+)")
-_SAVES = re.compile(rf"--save\b|checkpoint\.save\b|{_CONVERTS}")
+_SAVES = re.compile(rf"--save\b|--megatron-path\b|checkpoint\.save\b|{_CONVERTS}")
 _NAMES = re.compile(r"[A-Za-z_][\w.-]{2,}")
 
 

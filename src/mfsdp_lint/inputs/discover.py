@@ -380,7 +380,8 @@ HEAD = 1 << 16
 """Bytes of a file that are looked at where its name does not decide."""
 
 PROSE = (
-    ".md", ".mdx", ".rst", ".txt", ".tex", ".html", ".svg", ".csv", ".lock", ".log", ".out", ".err", ".diff", ".patch",
+    ".md", ".mdx", ".markdown", ".mkd", ".rst", ".adoc", ".asciidoc", ".org", ".qmd", ".rmd", ".Rmd", ".textile",
+    ".wiki", ".txt", ".tex", ".html", ".svg", ".csv", ".lock", ".log", ".out", ".err", ".diff", ".patch",
 )  # fmt: skip
 """Texts that nothing is run from."""
 

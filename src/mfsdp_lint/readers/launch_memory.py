@@ -15,19 +15,21 @@ from mfsdp_lint.inputs.sources import NOTEBOOK, Problem, Sources
 from mfsdp_lint.readers.relevance import is_for_evaluation, speaks_of_recipes, speaks_of_training
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion
+    from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, ScriptImport
 
 
 @dataclass(frozen=True, slots=True)
 class ShellRead:
     """The recipes of a script, and what is worth saying of it. `loadings` are its recipes with what they load, and
-    `converted` the checkpoints that it converts. `touched` are the paths that it hands to programs that are no runs."""
+    `converted` the checkpoints that it converts. `imported` are the models of Hugging Face that it makes
+    checkpoints of, and `touched` the paths that it hands to programs that are no runs."""
 
     recipes: list[Recipe]
     problems: list[Problem]
     unfollowed: list[Unfollowed] = field(default_factory=list)
     loadings: list[Loading] = field(default_factory=list)
     converted: list[ScriptConversion] = field(default_factory=list)
+    imported: list[ScriptImport] = field(default_factory=list)
     touched: frozenset[str] = frozenset()
 
 

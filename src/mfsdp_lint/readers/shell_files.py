@@ -27,7 +27,7 @@ from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.addressed import Programs
-    from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion
+    from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, ScriptImport
     from mfsdp_lint.readers.shell.state import Held, HeldCommand
 
 
@@ -149,6 +149,7 @@ class _ScriptReading:
         self.programs: Programs | None = None
         self.loadings: dict[str, Loading] = {}
         self.converted: dict[str, list[ScriptConversion]] = {}
+        self.imported: dict[str, list[ScriptImport]] = {}
         self.touched: set[str] = set()
 
     def recipes(self, path: str) -> list[Recipe]:
@@ -166,6 +167,7 @@ class _ScriptReading:
                 self.unfollowed += found.unfollowed
                 self.loadings |= {each.recipe.qualified_name: each for each in found.loadings}
                 self.touched |= found.touched
+                self.imported[path] = found.imported
                 if found.converted:
                     self.converted[path] = found.converted
                 return found.recipes
@@ -214,13 +216,14 @@ class _ScriptReading:
             loadings = [replace(self.loadings[told[number].qualified_name], recipe=told[number]) for number in others]
             for number, recipe in zip(others, with_notices(loadings, converted, self.asked.target.core), strict=True):
                 told[number] = recipe
-        if len(self.loadings) > 1:
+        imported = [each for every in self.imported.values() for each in every]
+        if len(self.loadings) > 1 or imported:
             from mfsdp_lint.readers.shell.stages import with_other_formats
 
             every = list(self.loadings.values())
             converted = [each for every in self.converted.values() for each in every]
             loadings = [replace(self.loadings[each.qualified_name], recipe=each) for each in told]
-            told = list(with_other_formats(loadings, every, converted, self.touched))
+            told = list(with_other_formats(loadings, every, converted, imported, self.touched))
         return told
 
 
@@ -313,7 +316,7 @@ HOLDERS = (
             content=re.compile(
                 r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed)\b.{0,2000}?(?:fsdp|megatron|model.parallel|\bddp\.)"
                 r"|fsdp.{0,2000}?\b(?:torchrun|accelerate|deepspeed)\b"
-                r"|\b(?:bash|sh|sbatch)\s+[\w./-]+\.(?:sh|bash|sbatch|slurm)\b",
+                r"|\b(?:bash|sh|sbatch)[\s\"',]{1,9}[\w./-]+\.(?:sh|bash|sbatch|slurm)\b",
                 re.DOTALL | re.IGNORECASE,
             ),
             unnamed=True,

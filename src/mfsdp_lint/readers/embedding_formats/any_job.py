@@ -58,7 +58,8 @@ def _in_section(document: YamlDocument, node: Node, around: Variables, values: M
         return
     own = entries(document, target)
     fill = partial(filled_in, {**values, **_values(document, own)})
-    for name, each in own.items():
+    # Tasks of pixi run in an activated environment (pixi.sh, the `activation` table).
+    for name, each in (*entries(document, own.get("activation")).items(), *own.items()):
         if _ENVIRONMENT.fullmatch(name):
             around = {**around, **environment(document, each, fill)}
     arguments = [each for name, each in own.items() if _ARGUMENTS.fullmatch(name) and _is_list(document, each)]
@@ -102,7 +103,10 @@ def _starts(document: YamlDocument, node: Node) -> bool:
     """Tell whether the items of a list are the words of a command that starts a program."""
     words = [said(document, item) or "" for item in items(document, node)]
     first = words[0].rpartition("/")[2]
-    is_shell = re.fullmatch(r"(?:ba|da|z)?sh", first) and len(words) > 2 and words[1].startswith("-")
+    names_script = len(words) > 1 and COMMAND_LINE.search(f"bash {words[1]}")
+    is_shell = re.fullmatch(r"(?:ba|da|z)?sh", first) and (
+        names_script or (len(words) > 2 and words[1].startswith("-"))
+    )
     return bool(is_shell) or any(is_launcher(word.rpartition("/")[2]) for word in words[:-1])
 
 

@@ -39,11 +39,14 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
 )
 from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kubernetes_scripts, with_maps
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.images import INSTRUCTION, files_of_image
+from mfsdp_lint.readers.launch_memory import ShellRead
 from mfsdp_lint.readers.python.entries.addressed import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.launch_command import path_of
 from mfsdp_lint.readers.shell.read import read_shell
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
+from mfsdp_lint.readers.shell.stages import with_other_formats
 from mfsdp_lint.readers.shell.state import ContainerFiles, Held, HeldCommand, Variable
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
@@ -135,13 +138,6 @@ def _is_list(document: YamlDocument, node: Node | None) -> bool:
     return node is not None and isinstance(document.follow(node), SequenceNode)
 
 
-_INSTRUCTION = re.compile(
-    r"""^[ \t]*(?P<name>[A-Za-z]+)[ \t]+
-    (?P<said>(?:[^\n\\]
-               |\\[ \t]*\r?\n(?:[ \t]*(?:\#[^\n]*)?\r?\n)*  # goes on, behind comments and empty lines
-               |\\.)*)""",
-    re.MULTILINE | re.VERBOSE,
-)
 _PAIR = re.compile(
     r"""(?P<name>[A-Za-z_]\w*)=(?P<quote>["']?)
     (?P<value>(?<=")(?:[^"\\]|\\.)*|(?<=')[^']*|[^\s"'\\]*)""",
@@ -155,24 +151,17 @@ def dockerfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]
     lines = Lines(text)
     variables: dict[str, Variable] = {}
     last: dict[str, Text] = {}
-    copied: list[tuple[str, str]] = []
-    folder = "/"
-    for found in _INSTRUCTION.finditer(text):
+    for found in INSTRUCTION.finditer(text):
         name = found["name"].upper()
         piece = Piece(found["said"], path, lines, found.start("said"), found.end("said"))
-        words = [each for each in found["said"].split() if not each.startswith("--")]
         if name == "FROM":
-            variables, last, copied, folder = {}, {}, [], "/"
-        elif name == "WORKDIR":
-            folder = posixpath.join(folder, found["said"].strip())
-        elif name in ("COPY", "ADD") and "--from" not in found["said"] and not found["said"].startswith("["):
-            copied += [(posixpath.normpath(posixpath.join(folder, words[-1])), each) for each in words[:-1]]
+            variables, last = {}, {}
         elif name == "ENV":
             variables |= _environment(piece)
         elif name in ("CMD", "ENTRYPOINT"):
             last[name] = (piece,)
     for one in held(_run(last.get("ENTRYPOINT"), last.get("CMD")), variables):
-        yield replace(one, container=ContainerFiles(folder, tuple(copied)))
+        yield replace(one, container=files_of_image(text))
 
 
 def _run(entry: Text | None, command: Text | None) -> Text:
@@ -661,14 +650,14 @@ def recipes_of(
 ) -> list[Recipe]:
     """Return the runs that scripts start, numbered through the file; `unfollowed` receives launches that give none."""
     relevance = Relevance(sources) if programs is None else programs.asked.relevance
-    found: list[Recipe] = []
+    reads: list[ShellRead] = []
     for script in scripts:
         if may_start(path, _said_by(path, script, sources), relevance):
             one = [script] if isinstance(script, HeldCommand) else script
-            read = read_shell(path, one, versions, sources, programs)
-            found += read.recipes
+            reads.append(read_shell(path, one, versions, sources, programs))
             if unfollowed is not None:
-                unfollowed += read.unfollowed
+                unfollowed += reads[-1].unfollowed
+    found = list(_after_one_another(reads))
     if len(found) < 2:
         return found
     name = posixpath.basename(path)
@@ -676,6 +665,22 @@ def recipes_of(
         replace(each, name=f"{name}[{number}]", qualified_name=f"{path}[{number}]")
         for number, each in enumerate(found, 1)
     ]
+
+
+def _after_one_another(reads: Sequence[ShellRead]) -> Iterator[Recipe]:
+    """Yield the runs of a file's scripts, each with notices of what the other scripts save."""
+    loadings = [
+        replace(loading, recipe=recipe)
+        for read in reads
+        for loading, recipe in zip(read.loadings, read.recipes, strict=True)
+    ]
+    yield from with_other_formats(
+        loadings,
+        loadings,
+        [each for read in reads for each in read.converted],
+        [each for read in reads for each in read.imported],
+        frozenset().union(*(read.touched for read in reads)),
+    )
 
 
 def _said_by(path: str, script: Held | HeldCommand, sources: Sources) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, TypeGuard
@@ -21,6 +21,7 @@ from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
+from mfsdp_lint.readers.embedding_formats.remote_calls import given_to_functions
 from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import Programs
@@ -177,11 +178,34 @@ def _started_by(
                 placed.note(files)
                 continue
             held = placed.held()
-            held = None if held is None else replace(held, files=dict(files))
+            held = None if held is None else _as_called(replace(held, files=dict(files)), command, path, interp)
             found += [held] if held is not None and held not in found else []
     interp.finish()
     programs.note(interp, entry, interp.dependencies)
     return found
+
+
+def _as_called(held: Held | HeldCommand, command: Command, path: str, interp: Interpreter) -> Held | HeldCommand:
+    """Return a command with the variables that a framework gives the function which starts it, if that is called
+    elsewhere. Of those that the program has written as well it is not known which counts.
+    """
+    if not command.environment.writes.get(MAY_HAVE_CHANGED):
+        return held  # it has none but its own
+    text = interp.finder.sources.text_or_none(path) or ""
+    given: dict[str, Variable] = {}
+    for module, _, function in reversed(command.calls):
+        if module.path == path:
+            given |= _given_to_functions(path, text).get(function.rpartition(".")[2], {})
+    changed = {name: Variable(None) if name in held.variables else each for name, each in given.items()}
+    return replace(held, variables={**held.variables, **changed})
+
+
+@lru_cache(maxsize=16)
+def _given_to_functions(path: str, text: str) -> Mapping[str, dict[str, Variable]]:
+    try:
+        return given_to_functions(path, parse(path, text), Lines(text))
+    except Unreadable:
+        return {}
 
 
 def _by_default(interp: Interpreter, entry: entries.Entry) -> Iterator[tuple[str, Object]]:

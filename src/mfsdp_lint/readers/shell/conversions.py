@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from mfsdp_lint.core.recipe import Notice, Recipe, Span
@@ -51,6 +51,29 @@ class ScriptConversion:
     def has(self, *options: str) -> bool:
         """Tell whether the conversion is given an option of these names."""
         return any(name in options for name, _ in self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptImport:
+    """A model of Hugging Face that a script makes a checkpoint of: the folder that is written, and its format."""
+
+    path: str
+    line: int
+    into: str
+    saved: str
+
+
+_IMPORTERS: Mapping[str, str] = {
+    "convert_checkpoints.py": "torch_dist",
+    "convert_checkpoints_multi_gpu.py": "torch_dist",
+    "setup_conversion.py": "torch_dist",
+    "run_conversion.py": "torch_dist",
+    "convert_checkpoints_fsdp.py": "fsdp_dtensor",
+}
+"""Bridge's programs with `import`, and the format that each writes: those of `examples/conversion` until 0.5, of
+`scripts/conversion` since (`AutoBridge.save_megatron_model` names no format, and `save_megatron_model` of
+training/model_load_save.py then takes torch_dist), and of `examples/conversion/mfsdp`, where an option may say another.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +127,21 @@ def conversions(path: str, runner: Runner) -> Iterator[ScriptConversion]:
         yield ScriptConversion(path, around(words[at]), options, into, _tracks(runner))
 
 
+def imports(path: str, runner: Runner) -> Iterator[tuple[ShellLaunch, ScriptImport]]:
+    """Yield the launches of a script that import models of Hugging Face, with the checkpoints that they write."""
+    for launch in runner.launches:
+        saved = _IMPORTERS.get(posixpath.basename(plain(launch.started.program)))
+        words = launch.started.arguments
+        if saved is None or not any(known(word) == "import" for word in words):
+            continue
+        into = next(_values(words, "--megatron-path"), ())
+        format_given = next(_values(words, "--ckpt-format"), None)
+        saved = saved if format_given is None else known(format_given)
+        if plain(into) and saved is not None:
+            at = next(each for each in (launch.outermost, launch.span) if each is not None)
+            yield launch, ScriptImport(path, at.line, posixpath.normpath(_written(into)), saved)
+
+
 def loadings_of(recipes: Sequence[Recipe], launches: Sequence[ShellLaunch], runner: Runner) -> Iterator[Loading]:
     """Yield the runs of a script with the folders that they load from."""
     for recipe in recipes:
@@ -118,10 +156,14 @@ def _tracks(runner: Runner) -> bool:
 
 def _loaded(launch: ShellLaunch) -> Iterator[str]:
     """Yield the folder that a launch of Megatron-LM loads from, if any; of two the last one counts."""
-    words = launch.started.arguments
-    found = [value for flag, value in pairwise(words) if known(flag) == "--load"]
-    found += [behind(word, len("--load=")) for word in words if plain(word).startswith("--load=")]
+    found = list(_values(launch.started.arguments, "--load"))
     yield from (_written(word) for word in found[-1:] if plain(word))
+
+
+def _values(words: Sequence[Text], option: str) -> Iterator[Text]:
+    """Yield the values of an option: the words behind it, then those behind its `=`."""
+    yield from (value for flag, value in pairwise(words) if known(flag) == option)
+    yield from (behind(word, len(option) + 1) for word in words if plain(word).startswith(f"{option}="))
 
 
 def with_notices(loadings: Sequence[Loading], converted: Sequence[ScriptConversion], core: str) -> list[Recipe]:

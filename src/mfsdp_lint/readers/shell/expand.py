@@ -229,6 +229,10 @@ _FOLDERS_OF_THE_TREE = frozenset(
 (sbatch(1), qsub(1B), bsub(1), qsub(1)), and of the services that run pipelines."""
 
 
+_TOP_OF_THE_TREE = re.compile(r"(?:\$\(|`)\s*git\s[^;&|]*\brev-parse\s+--show-toplevel\b[^;&|]*[)`]")
+"""The folder of the checkout, as git says it."""
+
+
 class Expander:
     """Expands words of a script on one way through it; `runner` follows the commands in them."""
 
@@ -309,7 +313,9 @@ class Expander:
                 yield from self._variable(node, self.script.source(node)[1:])
             case "command_substitution":
                 found = self.runner.substitute(self.script, node, self.state)
-                if found is None:
+                if found is None and _TOP_OF_THE_TREE.fullmatch(self.script.source(node)):
+                    yield replace(self.hole(node), stands=".")
+                elif found is None:
                     yield self.hole(node)
                 else:
                     yield from (piece.splitting() for piece in found)
@@ -594,7 +600,10 @@ class Expander:
             elif is_set is None:
                 yield self.hole(node)
             return
-        if is_set or kind == "?":
+        if kind == "?":
+            yield from self._required(node, name, index, is_set=is_set)
+            return
+        if is_set:
             yield from self._element(node, name, index)
             return
         if is_set is None:
@@ -610,6 +619,34 @@ class Expander:
             exported = self.state.exports_all or self.state.exports(name)
             self.state.set(name, Variable((text,), exported=exported, written=text[0] if text else None))
         yield from marked
+
+    def _required(self, node: Node, name: str, index: str | None, *, is_set: bool | None) -> Iterator[Piece | None]:
+        """Expand `${X:?message}`, which ends the script where X is missing: a script is read as started properly, so
+        that X is taken as given if a person can give it.
+        """
+        if is_set is not False:
+            yield from self._element(node, name, index)
+        elif giver := self._giver(node, name):
+            self.state.requires = tuple(dict.fromkeys((*self.state.requires, giver)))
+            missing = self.hole(node, said=giver)
+            if name in self.state.variables:
+                self.state.set(name, replace(self.state.variables[name], words=((missing,),), array=False))
+            yield missing
+        else:
+            self.state.leaving = "exit"
+            yield self.hole(node)
+
+    def _giver(self, node: Node, name: str) -> str:
+        """Return the variable or argument by which a person gives a missing parameter: from outside, or in the file
+        that leaves it empty. Return "" where another script surely gives none.
+        """
+        if name.isdigit():
+            return f"${name}" if self.state.arguments is None else ""
+        variable = self.state.variables.get(name)
+        if variable is None:
+            return f"${name}"
+        here = variable.written is not None and variable.written.path == self.script.span(node).path
+        return option(variable.text or ()) or (f"${name}" if here and not variable.unset else "")
 
     def _word_of(self, start: int, end: int, inner: list[Node]) -> Iterator[Piece | None]:
         """Expand the word of a default: its unquoted parts are split, as an expansion is."""

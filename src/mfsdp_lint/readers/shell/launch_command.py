@@ -23,6 +23,7 @@ from mfsdp_lint.megatron.front_ends import commands
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.command_lines import COMMAND_LINE, PYTHON, RANK_LAUNCHERS, is_launcher
 from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
+from mfsdp_lint.readers.images import files_of_image
 from mfsdp_lint.readers.shell.script import (
     Text,
     around,
@@ -431,6 +432,8 @@ def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Tex
     if said in state.files:
         return state.files[said]
     path = path_of(located(name), script, sources, state.folder, state.container)
+    if path is None and _BATCH_FILE.fullmatch(said):  # (what a name without such an end means elsewhere is data)
+        path = _elsewhere(name, script, sources)
     text = None if path is None else sources.text_or_none(path)
     return None if path is None or text is None else of_file(path, text)
 
@@ -453,6 +456,29 @@ def path_of(
     return None
 
 
+def _elsewhere(named: Text, script: str, sources: Sources) -> str | None:
+    """Find the file of the tree that is named from a root which is not here (`/workspace/project/recipes/x.py`): where
+    an image of the project has it from, else the one that the longest end of the path names from the tree's root. A
+    name without its folder may be any file's.
+    """
+    said = posixpath.normpath(plain(named))
+    if not said.startswith(("/", "~/", HOLE)):
+        return None
+    folders = above(script)
+    for image in (posixpath.join(folder, name) for folder in folders for name in _IMAGES):
+        text = sources.text_or_none(image) if sources.exists(image) else None
+        for path in () if text is None else files_of_image(text).paths(said):
+            if (found := path_of(path, script, sources, None)) is not None:
+                return found
+    parts = said.lstrip("/").split("/")
+    ends = ("/".join(parts[start:]) for start in range(1, len(parts) - 1))
+    paths = (posixpath.normpath(posixpath.join(folders[-1], end)) for end in ends if HOLE not in end)
+    return next((each for each in paths if each != posixpath.normpath(script) and sources.exists(each)), None)
+
+
+_IMAGES = ("Dockerfile", "Containerfile", "docker/Dockerfile")
+"""Where a project has the file that its image is built from; the folder above is what it is built with."""
+
 _ROOTS = ("", "src")
 """Folders that modules are imported from, below the one that a program is started in."""
 
@@ -461,7 +487,8 @@ def program_of(launch: ShellLaunch, script: str, sources: Sources) -> str | None
     """Find the file of the tree that a launch of this script starts."""
     program = launch.started.program
     if not launch.started.is_module:
-        return path_of(located(program), script, sources, launch.folder, launch.container)
+        here = path_of(located(program), script, sources, launch.folder, launch.container)
+        return here or _elsewhere(program, script, sources)
     name = (known(program) or "").replace(".", "/")
     files = (posixpath.join(root, each) for root in _ROOTS for each in (f"{name}.py", f"{name}/__main__.py"))
     found = (path_of(each, script, sources, launch.folder) for each in files if name)

@@ -39,7 +39,7 @@ from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.launch_memory import ShellRead
 from mfsdp_lint.readers.relevance import Relevance, trains_nothing
-from mfsdp_lint.readers.shell.conversions import conversions, loadings_of, with_notices
+from mfsdp_lint.readers.shell.conversions import conversions, imports, loadings_of, with_notices
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
 from mfsdp_lint.readers.shell.overlooked import has_open_words, overlooked, shards, why_open
@@ -147,14 +147,17 @@ def read_shell(
     loadings = list(loadings_of(recipes, [launch for launch, _ in kinds], runner))
     recipes = with_notices(loadings, converted, versions.core)
     loadings = [replace(each, recipe=recipe) for each, recipe in zip(loadings, recipes, strict=True)]
+    importing = list(imports(path, runner))
+    imported = [each for _, each in importing]
     runs = {id(launch) for launch, _ in kinds}
-    others = frozenset(touched(each for each in runner.launches if id(each) not in runs))
-    recipes = list(with_other_formats(loadings, loadings, converted, others))
+    by_import = {span for launch, _ in importing for span in (launch.span, launch.outermost)}
+    others = frozenset(touched(each for each in runner.launches if id(each) not in runs and each.span not in by_import))
+    recipes = list(with_other_formats(loadings, loadings, converted, imported, others))
     if runner.lost is not None and (runner.stopped or not recipes):
         at = runner.lost
         said = "the shell syntax cannot be followed here; what is launched behind it may be missing"
         problems.append(Problem(at.path, at.line, at.column, said, "foreign"))
-    return ShellRead(recipes, problems, unfollowed, loadings, converted, others)
+    return ShellRead(recipes, problems, unfollowed, loadings, converted, imported, others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,17 +279,21 @@ def _ending(path: str, place: Span, raised: Raised | OutOfSteps) -> Unfollowed:
 _ASKS_FOR_WORDS = re.compile(r"\bsys\.argv\b|\bargparse\b|\b(?:click|typer|fire|hydra)\b")
 
 
+_IMPORTS = re.compile(r"\b(?:import_ckpt|save_megatron_model)\(")
+
+
 def _started_by_program(
     path: str, sources: Sources, programs: Programs | None, launch: ShellLaunch
 ) -> Sequence[Held | HeldCommand]:
     """Return the commands that a Python program of the tree starts for the words that it is given."""
     program = None if programs is None or launch.started.command else program_of(launch, path, sources)
     text = None if program is None or program == path else sources.text_or_none(program)
-    if programs is None or program is None or text is None or not _ASKS_FOR_WORDS.search(text):
+    if programs is None or program is None or text is None:
         return ()
     from mfsdp_lint.readers.python_files import may_start_programs
 
-    if not may_start_programs(text):
+    # (Of a program that has no words, the runs are those of its own file.)
+    if not _IMPORTS.search(text) and not (_ASKS_FOR_WORDS.search(text) and may_start_programs(text)):
         return ()
     from mfsdp_lint.readers.embedding_formats.python import commands
 

@@ -16,6 +16,7 @@ from mfsdp_lint.core.recipe import Setting, Span, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.command_lines import IMPORT
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.branching import (
     case_statement,
@@ -255,7 +256,7 @@ class Runner:
             case "function_definition":
                 name = next((script.source(child) for child in node.named_children if child.type == "word"), "")
                 state.functions[name] = (script, node.named_children[-1])
-            case "ERROR" if node.end_byte > node.start_byte:
+            case "ERROR" if node.end_byte > node.start_byte and not _goes_on_with_nothing(script, node):
                 self._not_followed(script, node, state)
             case _:
                 state.lose(names_assigned(script, node))
@@ -310,9 +311,9 @@ class Runner:
         if reads is not None:
             before.input = (*expander.text(reads.named_children[-1]), script.made(reads, "\n"))
         following = node.next_sibling
-        if following is not None and following.type == "ERROR":
+        if following is not None and following.type == "ERROR" and not _goes_on_with_nothing(script, following):
             words.append((expander.hole(node),))
-        if not words:
+        if not words or state.leaving:
             return [Ended(state)]
         self.at = script, node
         ended = self.invoke(script, node, words, before)
@@ -388,7 +389,7 @@ class Runner:
             launch = ShellLaunch(found, place, *way, self.outermost or place, container=container or state.container)
             if self._launched(launch):
                 number, started = len(self.launches) - 1, self.started_by_program(launch)
-                self.launches[number] = replace(launch, hands_on=bool(started))
+                self.launches[number] = replace(launch, hands_on=not all(map(_imports, started)))
                 for held in started:
                     held = replace(held, when=(*state.when, *held.when))
                     with self._started_at(place, found):
@@ -435,7 +436,7 @@ class Runner:
             text = self.file(inner.file, child)
         if text is None:
             return
-        child.variables = {name: each for name, each in child.variables.items() if each.exported is not False}
+        child.variables = {n: each for n, each in child.variables.items() if each.unset or each.exported is not False}
         if inner.fresh:
             child.variables = {}
         for name, value in inner.environment.items():
@@ -608,6 +609,17 @@ def _on_lines_before(script: Script, nodes: Sequence[Node]) -> int:
         if "\n" in script.text[script.bounds(node)[1] : script.bounds(after)[0]].replace("\\\n", ""):
             count = number
     return count
+
+
+def _goes_on_with_nothing(script: Script, node: Node) -> bool:
+    """Tell whether what the grammar does not know is the backslash of a last line, behind which bash reads nothing."""
+    behind = script.text[script.bounds(node)[0] :].strip()
+    return behind in ("", "\\") and script.text.rstrip().endswith("\\")
+
+
+def _imports(held: Held | HeldCommand) -> bool:
+    """Tell whether what a program starts only stands for an import that it makes itself."""
+    return isinstance(held, HeldCommand) and tuple(map(plain, held.words[: len(IMPORT)])) == IMPORT
 
 
 _WRITES = ("command", "compound_statement", "pipeline")

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from mfsdp_lint.core.recipe import Notice, Recipe, Variant
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, is_anywhere
+from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, ScriptImport, is_anywhere
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch
 from mfsdp_lint.readers.shell.script import known
 
@@ -33,9 +33,11 @@ def with_other_formats(
     loadings: Sequence[Loading],
     every: Sequence[Loading],
     converted: Sequence[ScriptConversion],
+    imported: Sequence[ScriptImport],
     touched: Collection[str],
 ) -> Iterator[Recipe]:
-    """Yield the recipes of `loadings`, each with a notice of the run among `every` that saves what it cannot read.
+    """Yield the recipes of `loadings`, each with a notice of the run among `every`, or the import of a model, that
+    saves what it cannot read.
 
     Where some run saves there in a format that is read, or that is not known, there is none; nor where a script
     converts into the folder, or hands it to another program (`touched`). A notice of an earlier look is given up.
@@ -51,14 +53,24 @@ def with_other_formats(
             if any(f"{each}/".startswith(f"{folder}/") for each in into):
                 continue
             savers = [each for each in runs if each.text("checkpoint.save") == folder and each.precedes(run, folder)]
-            formats = {each.text("checkpoint.ckpt_format") for each in savers}
+            imports = [each for each in imported if each.into == folder and _precedes(each, run, path)]
+            formats = {each.text("checkpoint.ckpt_format") for each in savers} | {each.saved for each in imports}
             if formats and formats <= set(_UNREADABLE.get(loads, ())):
-                saver = savers[0].recipe.path
+                saver = [*(each.recipe.path for each in savers), *(each.path for each in imports)][0]
                 other = saver if saver != loading.recipe.path else None
                 facts = {"folder": folder, "saved": formats.pop(), "loads": loads, "run": other}
-                notices.append(Notice(_KIND, origin.point, facts))
+                notices.append(Notice(_KIND, origin.span, {**facts, "imports": not savers}))
         before = tuple(each for each in loading.recipe.notices if each.kind != _KIND)
         yield replace(loading.recipe, notices=(*before, *notices))
+
+
+def _precedes(imported: ScriptImport, run: _Run, path: str) -> bool:
+    """Tell whether a model may be imported before a run. What a run has to find is there when it starts, wherever the
+    same file says it.
+    """
+    if imported.path != run.recipe.path:
+        return is_anywhere(imported.into)
+    return path == "checkpoint.pretrained_checkpoint" or imported.line < run.recipe.line
 
 
 class _Run(NamedTuple):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any
 
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.eval.assignments import (
     assign,
     assign_name,
@@ -67,6 +69,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Native,
     Object,
     Partial,
+    PartlyKnown,
     SetObject,
     Unknown,
     all_are,
@@ -263,6 +266,7 @@ def run_raise(interp: Interpreter, node: ast.Raise, frame: Frame) -> Signal:
     doubts = interp.doubts
     with suppress(Raised):
         error.value = evaluate(interp, node.exc, frame)
+        error.text = _message(interp, node.exc, frame)
     interp.doubts = doubts  # that it raises is certain
     if isinstance(error.value, Instance) and isinstance(error.value.cls, ClassObject):
         error.name = error.value.cls.name
@@ -270,6 +274,17 @@ def run_raise(interp: Interpreter, node: ast.Raise, frame: Frame) -> Signal:
     else:
         interp.dependencies.raises.add(error.name if error.name in vars(builtins) else ANY)
     raise error
+
+
+def _message(interp: Interpreter, node: ast.expr, frame: Frame) -> str:
+    """Return what an exception says, with a question mark for each part that is not known."""
+    arguments = node.args if isinstance(node, ast.Call) else []
+    said = interp.settle(evaluate(interp, arguments[0], frame)) if len(arguments) == 1 else ""
+    text = said if isinstance(said, str) else said.said if isinstance(said, PartlyKnown) else ""
+    return " ".join(re.sub(f"{HOLE}+", "?", text[:_LONGEST_MESSAGE]).split())
+
+
+_LONGEST_MESSAGE = 300
 
 
 def run_assert(interp: Interpreter, node: ast.Assert, frame: Frame) -> Signal:

@@ -382,7 +382,8 @@ models("os.environ.copy")(lambda interp, call: copied_environment(interp))
 
 @models("sys.exit", "builtins.exit", "builtins.quit", "os._exit")
 def _exit(interp: Interpreter, call: Call) -> Object:
-    raise Raised("SystemExit", "")
+    said = interp.settle(call.argument(0))
+    raise Raised("SystemExit", said if isinstance(said, str) else "")
 
 
 @models("sys.path.insert", "sys.path.append", "site.addsitedir")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from mfsdp_lint.readers.command_lines import EXPORT
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.configurations import class_of, configures_run, held_by, task
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
@@ -91,9 +92,20 @@ for _name in _EXECUTORS:
 
 
 def _variables(executor: Object) -> DictObject | None:
-    """Return the variables that an executor gives what it starts; None where they are not known."""
+    """Return the variables that an executor gives what it starts; None where they are not known.
+
+    The lines of set-up stand behind them in a job of Slurm (nemo_run/core/execution/templates/slurm.sh.j2).
+    """
     found = executor.fields.get("env_vars") if isinstance(executor, Unknown) else None
-    return found if isinstance(found, DictObject) else None
+    if not isinstance(executor, Unknown) or not isinstance(found, DictObject):
+        return None
+    lines = executor.fields.get("setup_lines")
+    if not isinstance(lines, str):
+        return found
+    exports = {each["name"]: each["value"] for each in EXPORT.finditer(lines)}
+    both = DictObject({**found.fields, **exports}, found.born)
+    both.writes = {**found.writes, **dict.fromkeys(exports, executor.writes.get("setup_lines"))}
+    return both
 
 
 def _submit(interp: Interpreter, given: Object, executor: Object, plugins: Object, call: Call) -> Object:

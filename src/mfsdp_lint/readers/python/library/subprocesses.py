@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.imports import STDLIB
-from mfsdp_lint.readers.command_lines import COMMAND_LINE, is_launcher
+from mfsdp_lint.readers.command_lines import COMMAND_LINE, IMPORT, is_launcher
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
+from mfsdp_lint.readers.python.eval.huggingface import AUTO_BRIDGE
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.path_objects import overwrite, text_of_path
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
@@ -26,10 +27,12 @@ from mfsdp_lint.readers.python.state.variables import inherited_environment, is_
 from mfsdp_lint.readers.python.values.code import Call, calls_to
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, STARTS
 from mfsdp_lint.readers.python.values.objects import (
+    ClassObject,
     DictObject,
     External,
     Frame,
     Function,
+    Instance,
     ListObject,
     Native,
     Object,
@@ -121,6 +124,9 @@ def start_out_of_sight(interp: Interpreter, name: str, call: Call) -> None:
     """Report the commands that a call of code that is not at hand is given: a line for a shell, a list of words, or a
     launcher with the words behind it. The environment that they get is not known, but for the variables given here.
     """
+    if _IMPORTS.fullmatch(name):
+        _import(interp, call)
+        return
     if name.rpartition(".")[2] in _ONLY_SAYS or (name.partition(".")[0] in STDLIB and not _STARTING.fullmatch(name)):
         return
     given = [(interp.settle(value), _argument(call, n, "")) for n, value in enumerate(call.arguments)]
@@ -130,6 +136,21 @@ def start_out_of_sight(interp: Interpreter, name: str, call: Call) -> None:
         inner = {str(key): interp.settle(value) for key, value in each.fields.items()}
         if any(isinstance(inner.get(key), (ListObject, tuple)) for key in ("command", "args")):
             _start_what_is_said(interp, call, [], inner)
+
+
+_IMPORTS = re.compile(r"megatron\.bridge\.(?:.*\.)?(?:import_ckpt|save_megatron_model)")
+"""Functions of Bridge that write the checkpoint of a model of Hugging Face."""
+
+
+def _import(interp: Interpreter, call: Call) -> None:
+    """Report that a model of Hugging Face is imported, as Bridge's program for that is started."""
+    first = call.argument(0)
+    bound = first.cls if isinstance(first, Instance) else first  # a method's own class, or object
+    given = call.arguments[isinstance(bound, ClassObject) and bound.name == AUTO_BRIDGE :]
+    folder = call.keywords.get("megatron_path", call.keywords.get("path", given[1] if len(given) > 1 else None))
+    format_given = call.keywords.get("ckpt_format")
+    words = [*IMPORT, "--megatron-path", folder, *(() if format_given is None else ("--ckpt-format", format_given))]
+    _start(interp, call, [Said(interp.settle(each), None) for each in words], None)
 
 
 def _mappings(interp: Interpreter, values: Sequence[Object]) -> Iterator[DictObject]:
