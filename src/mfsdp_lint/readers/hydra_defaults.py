@@ -28,7 +28,9 @@ _MOST = 500
 """Files that one configuration may be composed of."""
 
 _SELF = "_self_"
-_GLOBAL = "_global_"
+AT_ROOT = "_global_"
+"""The package of entries that lie at the root."""
+
 _WORDS = re.compile(r"(?P<optional>optional +)?(?P<override>override +)?(?P<name>[^@\s]+)(?:@(?P<package>[^:\s]*))?")
 _CHOICE = re.compile(r"\$\{([^{}]+)\}")
 _HEAD = re.compile(r"(?:[ \t]*(?:#\s*@[^\n]*)?\n)*")
@@ -84,9 +86,9 @@ class Default:
         if own is None:
             own = self._inside.strip("/").replace("/", ".")
         elif "_group_" in own:
-            own = f"{_GLOBAL}.{own.replace('_group_', group.replace('/', '.'))}"
+            own = f"{AT_ROOT}.{own.replace('_group_', group.replace('/', '.'))}"
         whole = ".".join(part for part in (above, "" if own == "_here_" else own) if part)
-        _, star, behind = whole.rpartition(_GLOBAL)
+        _, star, behind = whole.rpartition(AT_ROOT)
         return behind.removeprefix(".") if star else whole
 
 
@@ -122,6 +124,16 @@ class Composer(Generic[Entries]):
         if unused := self.choices.keys() - self.made.keys():
             self._refuse(f"no defaults list has {min(unused)}")
         return parts
+
+    def unlisted(self) -> list[Part[Entries]]:
+        """Return the parts of the files that are chosen for groups which no known defaults list has."""
+        return [
+            part
+            for key, options in self.choices.items()
+            if key not in self.made
+            for group, at, package in [key.partition("@")]
+            for part in self._chosen(Default(group, options, package if at else None, optional=True), "", "", 0)
+        ]
 
     def expanded(self, file: ConfigFile[Entries], group: str, package: str, depth: int = 0) -> list[Part[Entries]]:
         """Return the parts of a file of a group that is merged under a package."""
@@ -206,7 +218,7 @@ class Composer(Generic[Entries]):
         """Return the name of a choice for others: the group, and the package where it is not the group's own."""
         group = default.group(above)
         final = default.final_package(package, group, None)
-        return group if final == group.replace("/", ".") else f"{group}@{final or _GLOBAL}"
+        return group if final == group.replace("/", ".") else f"{group}@{final or AT_ROOT}"
 
     def _missing(self, reason: str) -> list[Part[Entries]]:
         self._refuse(reason)
@@ -223,7 +235,7 @@ def package_of(text: str) -> str | None:
     found = _PACKAGE.search(head[0]) if head else None
     if found is None or found[1] == "_group_":
         return None
-    return found[1] if found[1].startswith(_GLOBAL) else f"{_GLOBAL}.{found[1]}"
+    return found[1] if found[1].startswith(AT_ROOT) else f"{AT_ROOT}.{found[1]}"
 
 
 def _is_self(default: Default) -> bool:

@@ -33,7 +33,7 @@ def composed(project: Project, primary: str, files: Mapping[str, str] = GROUPS) 
     found = Files(Sources())
     root = found.tree("conf/config.yaml")
     assert root is not None
-    return compose_hydra("conf/config.yaml", root, found)
+    return compose_hydra("conf/config.yaml", root, found, {})
 
 
 def known(whole: Section) -> dict[str, Plain]:
@@ -116,3 +116,19 @@ def test_defaults_that_are_no_list(project: Project) -> None:
 def test_choices_that_double_with_every_file_end(project: Project) -> None:
     files = {f"c{step}.yaml": f"defaults: [c{step + 1}, c{step + 1}]\n" for step in range(40)}
     assert composed(project, "defaults: [c0, _self_]\n", files).open
+
+
+def test_a_group_that_is_overridden_belongs_to_the_list_of_the_file_that_is_missing(project: Project) -> None:
+    primary = "defaults:\n  - base\n  - override optim: adam\n  - override engine: big\n  - _self_\nlr: 2\n"
+    files = {"optim/adam.yaml": "name: adam\n", "config.yaml": primary}
+    project.write({f"conf/{name}": text for name, text in files.items()})
+    found = Files(Sources())
+    root = found.tree("conf/config.yaml")
+    assert root is not None
+    whole = compose_hydra("conf/config.yaml", root, found, {"engine/big": {"size": 8}})
+    assert whole.open
+    assert {".".join(key): leaf.value for key, leaf in whole.leaves()} == {
+        "optim.name": Known("adam"),
+        "engine.size": Known(8),
+        "lr": Known(2),
+    }

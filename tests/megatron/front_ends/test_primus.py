@@ -101,14 +101,23 @@ def test_what_primus_itself_sets(project: Project) -> None:
     assert project.values("examples/small.yaml", variable) == [UNKNOWN]  # whatever the caller has
 
 
-def test_without_the_presets_only_what_is_written_is_known(project: Project) -> None:
-    project.write({"examples/small.yaml": EXPERIMENT})
+def test_without_the_presets_of_its_own_only_what_is_written_is_known(project: Project) -> None:
+    project.write({"examples/small.yaml": EXPERIMENT.replace("pre_trainer.yaml", "ours.yaml")})
     assert project.recipe("examples/small.yaml").partial
     assert project.values("examples/small.yaml", "ddp.use_megatron_fsdp", "checkpoint.ckpt_format") == [
         Known(True),
         UNKNOWN,
     ]
     assert project.told("examples") == []
+
+
+def test_what_primus_ships_in_its_presets_is_known_without_its_source(project: Project) -> None:
+    project.write({"exp.yaml": EXPERIMENT})
+    paths = ("checkpoint.ckpt_format", "ddp.data_parallel_sharding_strategy", "ddp.use_distributed_optimizer")
+    assert project.values("exp.yaml", *paths) == [Known("torch_dist"), Known("optim_grads_params"), Known(True)]
+    assert project.values("exp.yaml", "model.num_layers", "checkpoint.save") == [UNKNOWN, UNKNOWN]
+    assert project.place("exp.yaml", "checkpoint.ckpt_format") == "exp.yaml:5"  # where the preset is named
+    assert project.told("exp.yaml") == ["exp.yaml:8:26: error MFSDP101"]
 
 
 @pytest.mark.parametrize(

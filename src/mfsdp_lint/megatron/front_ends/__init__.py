@@ -14,6 +14,10 @@ mention: '(?m)^modules:'           a pattern of the texts that may be its files;
                                    (without one it has no YAML files)
 flags: [--mm-model]                flags that only its own command line has
 commands: [megatron sft]           commands that start it; their options are the keys of its files
+programs: {verl.trainer.main: ppo} its programs of Hydra, each with the file that it composes where nobody names one
+ships:                             files that it brings along and a user's project does not have, each with the entries
+  engine/megatron: {…}             that every release of it has there; all others of the file are not known. (Of
+  model_engine/megatron@_global_:  Hydra's files, with the package of a head.)
 compose: primus                    how its files are put together (readers/yaml/compose.py)
 recipes:
   - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
@@ -43,7 +47,7 @@ from functools import cache
 from typing import Any, Literal, get_args
 
 from mfsdp_lint.core.front_ends import FRONT_ENDS, FrontEnd, UnknownFrontEnd
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, same
 from mfsdp_lint.megatron.conditions.language import Condition, ConditionError, parse
@@ -162,8 +166,9 @@ class Profile:
 
     `mention` finds texts that may be its files, `known_by` are the keys of which they have one. `flags` are those of
     its own command line, which distinguish a launch of it from one of the front-end that it runs; `commands` are its
-    own commands, each a program with its first word. `compose` names how files are put together, `reasons` say of
-    rules why it is spared them, or enforces them.
+    own commands, each a program with its first word. `programs` are its programs of Hydra, with the file that each
+    composes by itself. `compose` names how files are put together, `ships` are known entries, by dotted keys, of files
+    that it brings along. `reasons` say of rules why it is spared them, or enforces them.
     """
 
     front_end: FrontEnd
@@ -175,6 +180,8 @@ class Profile:
     reasons: tuple[tuple[str, str], ...] = ()
     flags: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    programs: Mapping[str, str] = field(default_factory=dict)
+    ships: Mapping[str, Mapping[str, Plain]] = field(default_factory=dict)
 
 
 def read_profile(data: Mapping[str, Any]) -> Profile:
@@ -201,6 +208,8 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
             tuple(reasons),
             tuple(fields.pop("flags", ())),
             tuple(fields.pop("commands", ())),
+            dict(fields.pop("programs", {})),
+            {name: dict(entries) for name, entries in fields.pop("ships", {}).items()},
         )
     except (KeyError, TypeError, AttributeError, re.error, ConditionError) as error:
         raise ProfileError(f"{data.get('name')}: {error}") from None

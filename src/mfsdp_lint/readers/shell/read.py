@@ -40,6 +40,7 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.launch_memory import ShellRead
 from mfsdp_lint.readers.relevance import Relevance, trains_nothing
 from mfsdp_lint.readers.shell.conversions import conversions, imports, loadings_of, with_notices
+from mfsdp_lint.readers.shell.framework_programs import runs_of_framework
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
 from mfsdp_lint.readers.shell.overlooked import has_open_words, overlooked, shards, why_open
@@ -311,6 +312,11 @@ def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Program
     program = program_of(launch, path, sources)
     if program is not None:
         return programs.start(program, given)
+    from mfsdp_lint.readers.python.entries.addressed import Started
+
+    settings = tuple(_environment(launch))
+    if known := runs_of_framework(launch, path, sources, settings, programs.asked.target):
+        return Started(tuple(known))
     name = posixpath.basename(plain(launch.started.program))
     started = programs.start_upstream(name, path, given)
     open_to = Obstacle(name, launch.span)

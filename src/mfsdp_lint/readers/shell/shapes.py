@@ -73,7 +73,7 @@ def settings_of_overrides(arguments: Sequence[Text]) -> dict[str, Setting]:
         if not value:
             found = {each: found[each] for each in found if not f"{each}.".startswith(f"{path}.")}
             continue
-        for place, said in settings_in(path, _element(value)):
+        for place, said in settings_in(path, element_of(value)):
             here = UNKNOWN if order <= uncertain else said
             earlier = found.pop(place, None)
             origin = Origin(
@@ -99,7 +99,7 @@ def may_be_words(text: Text) -> bool:
     return is_unknown and not is_left_out(text) and not is_argument(text)
 
 
-def _element(text: Text) -> Element:
+def element_of(text: Text) -> Element:
     """Read the value of an override; Hydra refuses to start a run with what it cannot read."""
     said = known(text)
     if said is None:

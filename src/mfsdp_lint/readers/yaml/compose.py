@@ -26,11 +26,11 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from mfsdp_lint.core.recipe import Origin, Setting, Source
+from mfsdp_lint.core.recipe import Origin, Setting, Source, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value, is_known_as
 from mfsdp_lint.inputs.projects import above, beside
-from mfsdp_lint.readers.hydra_defaults import HYDRA, Composer, ConfigFile, NotComposed, package_of
+from mfsdp_lint.readers.hydra_defaults import AT_ROOT, HYDRA, Composer, ConfigFile, NotComposed, Options, package_of
 from mfsdp_lint.readers.overrides import NoOverride, read_element, value_of
 from mfsdp_lint.readers.trees import LONGEST_CHAIN, MISSING, Key, Leaf, Section, Tree, changed, merge, plain
 from mfsdp_lint.readers.yaml.document import Files, obstacle_in
@@ -259,6 +259,29 @@ def _plain(text: str) -> Value:
 _REPLACES = "_override_"
 
 
+Ships = Mapping[str, Mapping[str, Plain]]
+"""Files that a framework ships, each with the entries that are known of it, by dotted keys."""
+
+
+def shipped(ships: Ships, name: str, named: Origin | None) -> Section | None:
+    """Return what is known of a file that a framework ships, as a default of the place that named it; None for others.
+
+    All other entries of the file may be anything.
+    """
+    entries = ships.get(name.removesuffix(".yaml"), ships.get(name))
+    if entries is None:
+        return None
+    found = MISSING
+    place = named.span if named else Span("", 1, 1, 1, 1)
+    for key, value in entries.items():
+        entry: Tree = Leaf(Known(value), Origin(place, "default", value=Known(value)))
+        for word in reversed(key.split(".")):
+            entry = Section({word: entry}, named)
+        assert isinstance(entry, Section)
+        found = merge(found, entry)
+    return found
+
+
 _COMPOSES = re.compile(
     r"_*(?:bases?|extends?|inherits?|inherits?_from|includes?|imports?|parents?|defaults)_*", re.IGNORECASE
 )
@@ -311,7 +334,7 @@ def _over_named_files(
     return lay(below, root.without(key))
 
 
-def compose_inherited(path: str, root: Section, files: Files) -> Section:
+def compose_inherited(path: str, root: Section, files: Files, _: Ships) -> Section:
     """Compose a file of NeMo-RL with all that it inherits, references filled in."""
     whole = _over_named_files(path, root, files, "defaults", _laid_over)
     return resolved(whole, files.environment, ARITHMETIC)
@@ -333,34 +356,50 @@ def _laid_over(below: Section, above: Section) -> Section:
     return merge(below.without(*replaced), replace(above, entries=entries))
 
 
-def compose_hydra(path: str, root: Section, files: Files) -> Section:
+def compose_hydra(path: str, root: Section, files: Files, ships: Ships) -> Section:
     """Compose a primary configuration of Hydra from all that its defaults choose, with references filled in.
 
-    A choice that is not in the tree may contain any entry.
+    A choice that is not in the tree may contain any entry, beside those that the framework ships.
+    """
+    return compose_started(path, root, files, ships, {}, Section())
+
+
+def compose_started(
+    path: str, root: Section, files: Files, ships: Ships, choices: Mapping[str, Options], over: Section
+) -> Section:
+    """Compose a primary configuration as a program does that is started with choices of groups, and with values over
+    those of all files.
     """
     root = _opened(root, "defaults")
-    if root.get("defaults") is None:
-        return resolved(root, files.environment)
+    defaults = root.get("defaults")
+    if defaults is None:
+        return resolved(merge(root, over), files.environment)
     folders = list(_folders(path, root))
 
     def load(name: str) -> ConfigFile[Section] | None:
         candidates = (posixpath.normpath(posixpath.join(folder, f"{name}.yaml")) for folder in folders)
         there = next((candidate for candidate in candidates if files.exists(candidate)), None)
         if there is None:
-            return None
+            header = AT_ROOT if f"{name}@{AT_ROOT}" in ships else None
+            known = shipped(ships, f"{name}@{header}" if header else name, defaults.origin)
+            return None if known is None else ConfigFile(known, None, header)
         tree = files.tree(there)
         if tree is None:
             raise NotComposed(f"{there} is not at hand")
         return ConfigFile(tree.without("defaults"), tree.get("defaults"), package_of(files.source_text(there)))
 
-    primary = ConfigFile(root.without("defaults"), root.get("defaults"))
+    composer = Composer(load, choices, missing=MISSING)
+    parts = composer.expanded(ConfigFile(root.without("defaults"), defaults), "", "")
+    missing = [place for place, part in enumerate(parts) if part.entries is MISSING]
+    if len(missing) == 1:  # its list has the groups that no other has
+        parts[missing[0] + 1 : missing[0] + 1] = composer.unlisted()
     whole = Section()
-    for part in Composer(load, missing=MISSING).expanded(primary, "", ""):
+    for part in parts:
         section = part.entries
         for name in reversed(part.package.split(".") if part.package else []):
             section = Section({name: section}, section.origin)
         whole = merge(whole, section)
-    return resolved(whole.without(HYDRA), files.environment)
+    return resolved(merge(whole.without(HYDRA), over), files.environment)
 
 
 def _folders(path: str, root: Section) -> Iterator[str]:
@@ -386,14 +425,14 @@ _PRESETS = "primus/configs"
 _OF_THE_MODULE = ("name", "framework", "config", "model", "overrides", "params")
 
 
-def compose_primus(path: str, root: Section, files: Files) -> Section:
+def compose_primus(path: str, root: Section, files: Files, ships: Ships) -> Section:
     """Compose an experiment: the presets of its modules below its own entries."""
     experiment = _extended(path, root, files)
     modules = experiment.section("modules")
     if modules is None:
         return experiment
     whole: dict[str, Tree] = {
-        name: _module(path, module, files) if isinstance(module, Section) else module
+        name: _module(path, module, files, ships) if isinstance(module, Section) else module
         for name, module in modules.entries.items()
     }
     return replace(experiment, entries={**experiment.entries, "modules": replace(modules, entries=whole)})
@@ -407,11 +446,11 @@ def _extended(path: str, root: Section | None, files: Files) -> Section:
     )
 
 
-def _module(path: str, module: Section, files: Files) -> Section:
+def _module(path: str, module: Section, files: Files, ships: Ships) -> Section:
     """Return a module with its presets. A module without a preset was put together by an earlier run."""
     if module.get("config") is None:
         return module
-    config, model = (_preset(path, module, kind, files) for kind in ("config", "model"))
+    config, model = (_preset(path, module, kind, files, ships) for kind in ("config", "model"))
     # Where two have a key the later one has all of it: the preset of the module is stronger than that of the model.
     below = _beneath(_beneath(model, module.without(*_OF_THE_MODULE)), config)
     written = merge(below, module.section("overrides") or Section())
@@ -424,19 +463,20 @@ def _beneath(below: Section, above: Section) -> Section:
     return Section(entries, open=below.open or above.open)
 
 
-def _preset(path: str, module: Section, kind: str, files: Files) -> Section:
+def _preset(path: str, module: Section, kind: str, files: Files, ships: Ships) -> Section:
     name, framework = module.text(kind), module.text("framework")
     if name is None or framework is None:
         return MISSING
     name = name if name.endswith((".yaml", ".yml")) else f"{name}.yaml"
-    inside = f"{_PRESETS}/{'modules' if kind == 'config' else 'models'}/{framework}/{name}"
+    inside = f"{'modules' if kind == 'config' else 'models'}/{framework}/{name}"
     for folder in above(path):
-        there = f"{folder.rstrip('/')}/{inside}" if folder else inside
+        there = posixpath.join(folder, _PRESETS, inside)
         if files.exists(there):
             if there not in files.composed:
                 files.composed[there] = _extended(there, files.tree(there), files)
             return files.composed[there]
-    return MISSING
+    said = module.get(kind)
+    return shipped(ships, inside, None if said is None else said.origin) or MISSING
 
 
 def _read(leaf: Leaf, environment: Mapping[str, Setting]) -> Leaf:
@@ -477,11 +517,13 @@ def _value_in(text: str) -> Plain:
     return float(text) if _FLOAT.fullmatch(text) else text
 
 
-Compose = Callable[[str, Section, Files], Section]
-"""The path of a file, what it says by itself, and the files that it may name → the whole configuration."""
+Compose = Callable[[str, Section, Files, Ships], Section]
+"""The path of a file, what it says by itself, the files that it may name, and those that the framework ships → the
+whole configuration.
+"""
 
 
-def alone(path: str, root: Section, files: Files) -> Section:
+def alone(_: str, root: Section, __: Files, ___: Ships) -> Section:
     """Return a file that needs no other file."""
     return _opened(root)
 
