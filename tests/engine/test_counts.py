@@ -26,6 +26,7 @@ def project(unsafe: bool) -> dict[str, str]:
     return texts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unsafe", [False, True])
 def test_the_figures_are_equal(unsafe: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

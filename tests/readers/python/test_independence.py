@@ -235,6 +235,7 @@ def test_generated_packages_whose_modules_change_each_other(tmp_path: Path, seed
             assert not list(differences(found[path], whole[path]))
 
 
+@pytest.mark.long
 def test_some_idioms_in_random_subsets_and_orders() -> None:
     """A quarter of them; `python benchmarks/independence.py tests/idioms` takes all."""
     draw = random.Random(7)
