@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from mfsdp_lint.cli import main
 
 ROOT = Path(__file__).parents[1]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
@@ -21,23 +22,16 @@ def test_the_site_builds_strictly(site: tuple[Path, subprocess.CompletedProcess[
     assert (folder / "rules" / "MFSDP101" / "index.html").exists()
 
 
-def test_every_command_of_the_tutorial_prints_what_it_shows(tmp_path: Path) -> None:
+def test_every_command_of_the_tutorial_prints_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
     recipe = re.search(r"```python\n(.*?)```", TUTORIAL, re.DOTALL)
     assert recipe
     (tmp_path / "recipes").mkdir()
     (tmp_path / "recipes" / "llama.py").write_text(recipe[1], encoding="utf-8")
     shown = re.findall(r"```console\n\$ mfsdp-lint ([^\n]*)\n(.*?)```", TUTORIAL, re.DOTALL)
     assert len(shown) == TUTORIAL.count("```console")
+    monkeypatch.chdir(tmp_path)
     for arguments, output in shown:
-        assert _printed(arguments, tmp_path) == output
-
-
-def _printed(arguments: str, folder: Path) -> str:
-    return subprocess.run(
-        [sys.executable, "-m", "mfsdp_lint", *arguments.split()],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    ).stdout
+        main(arguments.split())
+        assert capsysbinary.readouterr().out.decode() == output

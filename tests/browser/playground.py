@@ -62,7 +62,7 @@ class Playground:
         self.wait()
 
     def wait(self) -> None:
-        self.page.wait_for_selector("#pg-results:not([aria-busy])", state="attached", timeout=60_000)
+        self.page.wait_for_selector("#pg-results:not([aria-busy])", state="attached")
 
     def findings(self) -> list[tuple[str, int, str]]:
         """Code, line and message of each."""

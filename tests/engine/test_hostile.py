@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -108,7 +107,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     Path("warm.py").write_bytes(python("x = 1"))
     Path("warm.yaml").write_text(YAML)
     codes("warm.py", "warm.yaml")
-    gc.collect()  # what earlier tests left takes its time here, and none of the guarded one
     yield
     sys.setrecursionlimit(limit)
 

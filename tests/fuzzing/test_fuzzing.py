@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from pathlib import Path
 
 import pytest
@@ -29,7 +28,6 @@ def test_no_input_crashes_hangs_or_reaches_outside(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MFSDP_LINT_DEBUG", "1")
     TARGETS[name](case_of(name, 0, -1))  # what it imports, and makes once
-    gc.collect()  # what earlier tests left takes its time here, and none of the guarded one
     for number in range(SLOW.get(name, 200)):
         with guarded(tmp_path):
             TARGETS[name](case_of(name, 0, number))

@@ -5,6 +5,7 @@ with, and every version that a rule claims has evidence.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from mfsdp_lint.readers.yaml.read import read_yaml
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.index import STATE
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.rules.model import Example, Rule
+from mfsdp_lint.rules.model import Example, Rule, stronger
 from mfsdp_lint.snapshots.knowledge import load_knowledge
 from tests.rules.sites import DEFAULT, SITES, recipe_of, where, where_of
 from tests.rules.upstream_fields import exists
@@ -48,9 +49,17 @@ IN_SHELL = [case for case in EXAMPLES if case.values[1].shell]
 IN_FLAGS = [case for case in EXAMPLES if case.values[1].megatron_lm]
 
 
+@cache
+def beside(code: str) -> tuple[Rule, ...]:
+    """Return a rule and all rules that may make its finding superfluous: for one about writes, those are many."""
+    above = stronger(RULES)[code]
+    judges = next(rule.judges for rule in RULES if rule.code == code)
+    return tuple(rule for rule in RULES if rule.code in {code, *above} or judges != "settings")
+
+
 def severities(rule: Rule, site: Site, recipes: list[Recipe], sources: Sources | None = None) -> set[str]:
     """How bad the rule finds the recipes, among all rules."""
-    found = check(recipes, site.target, RULES, is_linted=lambda path: True, sources=sources)
+    found = check(recipes, site.target, beside(rule.code), is_linted=lambda path: True, sources=sources)
     return {finding.severity for finding in found if finding.code == rule.code}
 
 

@@ -347,7 +347,8 @@ class ClassData(ClassKnowledge):
             cls.fields["__setattr__"] = self._hook(cls, "__setattr__", self._set_forwarded)
 
     def field_specs(self, cls: ClassObject) -> list[FieldSpec]:
-        return [self._spec(self.interp, cls, *field) for field in self.described.get("fields", ())]
+        builder = Builder(self.knowledge, self.interp, cls.module)
+        return [self._spec(builder, cls, *field) for field in self.described.get("fields", ())]
 
     def also_set(self, name: str) -> Sequence[str]:
         also: Mapping[str, Sequence[str]] = self.described.get("sets") or {}
@@ -356,14 +357,12 @@ class ClassData(ClassKnowledge):
     def provider(self, method: str, architecture: str | None) -> Object:
         return self.knowledge.provider(self.interp, method, architecture)
 
-    def _spec(self, interp: Interpreter, cls: ClassObject, name: str, node: Node, flags: str = "") -> FieldSpec:
+    def _spec(self, builder: Builder, cls: ClassObject, name: str, node: Node, flags: str = "") -> FieldSpec:
         init, keyword_only = "i" not in flags, "k" in flags
         if node == REQUIRED:
             return FieldSpec(name, init=init, keyword_only=keyword_only)
         if isinstance(node, CONSTANTS) or node[0] in ("ext", "enum", "ref"):
-            return FieldSpec(
-                name, Builder(self.knowledge, interp, cls.module).build(node), init=init, keyword_only=keyword_only
-            )
+            return FieldSpec(name, builder.build(node), init=init, keyword_only=keyword_only)
 
         def make(interp: Interpreter, call: Call) -> Object:
             return Builder(self.knowledge, interp, cls.module, call.frame, site=call.node).build(node)

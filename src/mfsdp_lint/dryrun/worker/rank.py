@@ -8,6 +8,7 @@ fork: there each question of each rank has a process that begins anew. Whatever 
 
 import contextlib
 import faulthandler
+import gc
 import json
 import os
 import signal
@@ -79,6 +80,7 @@ def _forked(question: Mapping[str, Any], rank: int, local: int, answers: str, nu
 def ready(job: Mapping[str, Any], answers: str, *ranks: int) -> bool:
     """Import everything for these ranks, and write down how that went."""
     answer: dict[str, Any] = {"stage": "import", "error": None, "stood_in": []}
+    gc.disable()  # nearly all that importing makes stays
     try:
         import torch
 
@@ -100,6 +102,8 @@ def ready(job: Mapping[str, Any], answers: str, *ranks: int) -> bool:
     except Exception as error:
         traceback.print_exc()
         answer["error"] = failure(error)
+    gc.freeze()  # else each question would look through it for garbage, and so copy it
+    gc.enable()
     for rank in ranks:
         _write(answers, "start", rank, answer)
     return answer["error"] is None
