@@ -17,7 +17,7 @@ TOOLS     := $(RELEASE)/.installed
 UPSTREAM  := $(CACHE)/megatron-bridge-$(BRIDGE)/.unpacked
 PLAYGROUND := $(CACHE)/playground/.fetched
 
-.PHONY: help demo check test tests test-dry-run lint style types docs site playground cache verify verified agreement bench upstream snapshot lock release clean
+.PHONY: help demo check test test-dry-run lint docs site playground cache verify verified agreement bench upstream snapshot lock release clean
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
@@ -45,29 +45,21 @@ demo: $(INSTALLED)
 	@echo '$$ mfsdp-lint --diff examples/'
 	@$(BIN)/mfsdp-lint --diff examples/ || [ $$? -eq 1 ]
 
-# mypy takes one core for a minute: it runs beside the tests.
-check: style cache
-	$(MAKE) --no-print-directory --jobs 2 types tests OPTIONS='--durations 10 --ignore tests/dryrun/real -m "not long"'
-
-test: style cache $(MEGATRON) $(if $(shell command -v npm),playground)
-	$(MAKE) --no-print-directory --jobs 2 types tests OPTIONS='--durations 30'
+check: lint cache
+	$(BIN)/pytest -n 3 --dist loadgroup --durations 10 --durations-min 5 --ignore tests/dryrun/real -m "not long"
 
 # Those of the dry run, of the browser and of the hooks mostly wait for processes of their own, and stay one after the other
 # (their groups): a third process has work for the two cores meanwhile.
-tests: $(CHECKS)
-	$(BIN)/pytest -n 3 --dist loadgroup --durations-min 5 $(OPTIONS)
+test: lint cache $(MEGATRON) $(if $(shell command -v npm),playground)
+	$(BIN)/pytest -n 3 --dist loadgroup --durations 30 --durations-min 5
 
 # Those with the real Megatron alone, which has an environment of its own.
 test-dry-run: $(CHECKS) $(MEGATRON)
 	$(BIN)/pytest tests/dryrun/real
 
-lint: style types
-
-style: $(CHECKS)
+lint: $(CHECKS)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-
-types: $(CHECKS)
 	$(BIN)/mypy
 
 # What is generated: the rules' pages, the schema that editors check them with, what they cover of upstream; options and layout.
