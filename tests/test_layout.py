@@ -68,16 +68,4 @@ def test_what_runs_elsewhere_imports_nothing_of_ours() -> None:
 
 def test_the_front_door_is_imported_by_nobody_inside() -> None:
     """`mfsdp_lint` itself gathers what is public; a stage that used it would see all others."""
-    users = [module for module, path in MODULES.items() if module and "" in set(imported(path))]
-    assert set(users) <= {
-        "cli",
-        "commands.arguments",
-        "commands.init",
-        "dryrun.ranks",
-        "engine.cache",
-        "inputs.configuration",
-        "reports.audit.page",
-        "reports.forges",
-        "server",
-        "__main__",
-    }  # they ask for the version
+    assert [module for module, path in MODULES.items() if module and "" in set(imported(path))] == []
