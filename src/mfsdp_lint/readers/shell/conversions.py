@@ -12,7 +12,7 @@ from mfsdp_lint.core.values import is_known_as
 from mfsdp_lint.megatron.versions import VersionRange, parse_range
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch
-from mfsdp_lint.readers.shell.run import Runner
+from mfsdp_lint.readers.shell.run import ScriptRunner
 from mfsdp_lint.readers.shell.script import Text, around, behind, known, plain
 
 CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
@@ -90,7 +90,7 @@ class Loading:
         )
 
 
-def conversions(path: str, runner: Runner) -> Iterator[ScriptConversion]:
+def conversions(path: str, runner: ScriptRunner) -> Iterator[ScriptConversion]:
     """Yield the checkpoint conversions of a script, as far as they are known."""
     for launch in runner.launches:
         words = launch.started.arguments
@@ -104,7 +104,7 @@ def conversions(path: str, runner: Runner) -> Iterator[ScriptConversion]:
         yield ScriptConversion(path, around(words[at]), options, into, _tracks(runner))
 
 
-def loadings_of(recipes: Sequence[Recipe], launches: Sequence[ShellLaunch], runner: Runner) -> Iterator[Loading]:
+def loadings_of(recipes: Sequence[Recipe], launches: Sequence[ShellLaunch], runner: ScriptRunner) -> Iterator[Loading]:
     """Yield the runs of a script with the folders that they load from."""
     for recipe in recipes:
         here = (launch for launch in launches if launch.span.line == recipe.line)
@@ -112,7 +112,7 @@ def loadings_of(recipes: Sequence[Recipe], launches: Sequence[ShellLaunch], runn
         yield Loading(recipe, folders, _tracks(runner))
 
 
-def _tracks(runner: Runner) -> bool:
+def _tracks(runner: ScriptRunner) -> bool:
     return any(_TRACKER in script.text for script in runner.scripts.values())
 
 

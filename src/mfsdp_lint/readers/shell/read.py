@@ -43,7 +43,7 @@ from mfsdp_lint.readers.shell.conversions import conversions, loadings_of, with_
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
 from mfsdp_lint.readers.shell.overlooked import has_open_words, overlooked, shards, why_open
-from mfsdp_lint.readers.shell.run import Runner, TooMuch
+from mfsdp_lint.readers.shell.run import ScriptRunner, TooMuch
 from mfsdp_lint.readers.shell.script import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.shapes import (
     has_flags,
@@ -118,7 +118,7 @@ def read_shell(
     """
     sources = sources or Sources({path: text} if isinstance(text, str) else {})
     environment = () if programs is None else programs.asked.environment
-    runner = Runner(path, sources, environment, partial(_started_by_program, path, sources, programs))
+    runner = ScriptRunner(path, sources, environment, partial(_started_by_program, path, sources, programs))
     problems = []
     try:
         for each in [text] if isinstance(text, (str, Held)) else text:
