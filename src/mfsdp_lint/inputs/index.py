@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 
 from mfsdp_lint.core.records import dataclass
@@ -143,20 +144,32 @@ def _words(data: bytes) -> set[str]:
 _DEFINES = re.compile(r"^(?:class|def|async +def) +\w+ *[(:]", re.MULTILINE)
 
 
+@lru_cache(maxsize=4)
+def parsed(text: str) -> ast.Module | None:
+    """Return the tree of a text; None where it is no Python of the version that runs the tool."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+@lru_cache(maxsize=1024)
+def parses(text: str) -> bool:
+    """Tell whether a text is Python of the version that runs the tool."""
+    return parsed(text) is not None
+
+
 def _hands_on(text: str) -> bool:
     """Tell whether a module consists of imports alone, with a docstring and the list of its names perhaps."""
     # Most files define something, and need not be parsed.
     if _DEFINES.search(text):
         return False
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return all(
+    tree = parsed(text)
+    return tree is not None and all(
         isinstance(each, ast.Import | ast.ImportFrom)
         or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
         or (isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign) and "__all__" in ast.unparse(each))
-        for each in body
+        for each in tree.body
     )
 
 

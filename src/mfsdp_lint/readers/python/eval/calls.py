@@ -13,7 +13,7 @@ from mfsdp_lint.readers.python.eval.configurations import keeps_arguments, run_o
 from mfsdp_lint.readers.python.eval.construction import class_being_made, construct, instantiate
 from mfsdp_lint.readers.python.eval.containers import as_mapping
 from mfsdp_lint.readers.python.eval.functions import call_function, one_configuration
-from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
+from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown
 from mfsdp_lint.readers.python.eval.unfollowed import call_at, forget, is_launcher, launch, unfollowed
@@ -47,6 +47,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Write,
     derived,
     obstacle_of,
+    uncertain,
 )
 
 _HOLDERS = (DictObject, ListObject, Instance, ConfigTree)

@@ -11,7 +11,6 @@ from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.imports import ensure_ran
-from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.unfollowed import is_launcher, is_upstream, launch, unfollowed
 from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall, evaluate, invoke, run_block
 from mfsdp_lint.readers.python.state.copies import own, template
@@ -50,6 +49,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     is_constant,
     obstacle_of,
+    uncertain,
 )
 
 
