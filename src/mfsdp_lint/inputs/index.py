@@ -14,12 +14,11 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from pathlib import Path
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.imports import imports_in
+from mfsdp_lint.inputs.imports import imports_in, parsed
 from mfsdp_lint.inputs.sources import NOTEBOOK, SIZE_LIMIT
 
 MOST_BYTES = SIZE_LIMIT
@@ -142,21 +141,6 @@ def _words(data: bytes) -> set[str]:
 
 
 _DEFINES = re.compile(r"^(?:class|def|async +def) +\w+ *[(:]", re.MULTILINE)
-
-
-@lru_cache(maxsize=4)
-def parsed(text: str) -> ast.Module | None:
-    """Return the tree of a text; None where it is no Python of the version that runs the tool."""
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-@lru_cache(maxsize=1024)
-def parses(text: str) -> bool:
-    """Tell whether a text is Python of the version that runs the tool."""
-    return parsed(text) is not None
 
 
 def _hands_on(text: str) -> bool:

@@ -24,7 +24,7 @@ from typing import Any
 from mfsdp_lint.core.lines import Lines, split_lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.inputs.index import parses
+from mfsdp_lint.inputs.imports import parses
 
 PREPARED = "from IPython import get_ipython; display = print"
 """The names that every notebook has from the start."""
