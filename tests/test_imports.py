@@ -100,6 +100,13 @@ def test_a_file_that_says_nothing_of_training_imports_no_evaluator(tmp_path: Pat
     assert {module for module in modules if module.startswith("mfsdp_lint.readers.python.")} == set()
 
 
+def test_a_launch_of_a_program_that_is_not_at_hand_imports_no_evaluator(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("torchrun pretrain_gpt.py --use-megatron-fsdp\n", encoding="utf-8")
+    _, modules = imported_by(tmp_path, ["--no-cache", "run.sh"])
+    assert "mfsdp_lint.readers.shell.run" in modules
+    assert {module for module in modules if module.startswith("mfsdp_lint.readers.python.")} == set()
+
+
 @pytest.mark.parametrize(("name", "text"), [("tool.py", TOOL), ("recipe.py", PYTHON)])
 def test_a_clean_file_imports_nothing_that_is_slow(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")

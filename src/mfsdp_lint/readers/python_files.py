@@ -21,8 +21,9 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import NOTEBOOK, Problem
 from mfsdp_lint.inputs.suppression import CommentPlace, lines_below
 from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran, ShellRead
+from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.reader import Reading, ToRead
-from mfsdp_lint.readers.shell_files import may_start, programs_of
+from mfsdp_lint.readers.shell_files import may_start
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.incremental import Before
@@ -83,7 +84,7 @@ def _followed(path: str, asked: ToRead, ran: Ran) -> ShellRead:
     from mfsdp_lint.readers.embedding_formats.python import commands, overlooked
     from mfsdp_lint.readers.shell.read import read_shell
 
-    programs = programs_of(asked, ran)
+    programs = Programs(asked, ran)
     refused: list[Unfollowed] = []
     started = commands(path, programs, refused=refused)
     read = read_shell(path, started, asked.target, asked.sources, programs)

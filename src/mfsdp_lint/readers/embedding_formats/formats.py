@@ -39,7 +39,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
 )
 from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kubernetes_scripts, with_maps
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.python.entries.addressed import Programs
+from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.launch_command import path_of
 from mfsdp_lint.readers.shell.read import read_shell

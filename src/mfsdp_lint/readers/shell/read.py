@@ -58,7 +58,8 @@ from mfsdp_lint.readers.shell.stages import touched, with_other_formats
 from mfsdp_lint.readers.shell.state import Held, HeldCommand
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.entries.addressed import Programs, Started
+    from mfsdp_lint.readers.launch_memory import Started
+    from mfsdp_lint.readers.programs import Programs
     from mfsdp_lint.readers.python.state.paths import OutOfSteps, Raised
 
 
