@@ -175,7 +175,7 @@ lock: $(TOOLS)
 
 # Only a tag is released, and nothing that its archive does not have: the wheel is built from that.
 release: $(TOOLS)
-	test "v$$($(RELEASE)/bin/python -c 'import runpy; print(runpy.run_path("src/mfsdp_lint/__init__.py")["__version__"])')" \
+	test "v$$($(RELEASE)/bin/python -c 'import runpy; print(runpy.run_path("src/mfsdp_lint/core/version.py")["__version__"])')" \
 		= "$$(git describe --tags --exact-match)"
 	test -z "$$(git status --porcelain)"
 	rm -rf dist

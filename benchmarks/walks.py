@@ -2,7 +2,8 @@
 
 Three walks: an assignment in a Python recipe to an annotation for GitHub, a flag in a launch script to an annotation,
 and a rule to the patch of `--diff`. A module is passed if a function of it runs; modules that are only imported are
-not counted. The frames are those of the package when the evaluator writes the setting.
+not counted, though an import may run functions, too: it fills a table, or decorates. The frames are those of the
+package when the evaluator writes the setting.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -53,17 +54,22 @@ class Walk:
         code = frame.f_code
         if event != "call" or not code.co_filename.startswith(PACKAGE) or not code.co_flags & _IS_FUNCTION:
             return
+        if any(_is_import(each) for each in _stack(frame)):
+            return
         self.modules.add(os.path.relpath(code.co_filename, PACKAGE))
         if code.co_name == "put" and frame.f_locals.get("key") == _SETTING:
-            self.frames = max(self.frames, sum(each.startswith(PACKAGE) for each in _files(frame)))
+            frames = [each for each in _stack(frame) if each.f_code.co_filename.startswith(PACKAGE)]
+            self.frames = max(self.frames, len(frames))
 
 
-def _files(frame: FrameType | None) -> Sequence[str]:
-    found = []
+def _stack(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
-        found.append(frame.f_code.co_filename)
+        yield frame
         frame = frame.f_back
-    return found
+
+
+def _is_import(frame: FrameType) -> bool:
+    return frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(PACKAGE)
 
 
 def walk(arguments: Sequence[str]) -> Walk:

@@ -70,7 +70,8 @@ def imported_by(directory: Path, *runs: Sequence[str]) -> tuple[int, set[str]]:
 def test_version_imports_nothing_but_the_command_line() -> None:
     code, modules = imported_by(Path.cwd(), ["--version"])
     assert code == 0
-    assert modules == {"__future__", "mfsdp_lint", "mfsdp_lint.cli", "mfsdp_lint.terminal"}
+    own = {"mfsdp_lint", *(f"mfsdp_lint.{each}" for each in ("cli", "core", "core.version", "terminal"))}
+    assert modules == {"__future__", *own}
 
 
 @pytest.mark.parametrize(("name", "text"), [("recipe.py", PYTHON), ("overrides.yaml", YAML)])
@@ -96,6 +97,13 @@ def test_a_file_that_says_nothing_of_training_imports_no_evaluator(tmp_path: Pat
     (tmp_path / "tool.py").write_text(TOOL, encoding="utf-8")
     code, modules = imported_by(tmp_path, ["tool.py"])
     assert code == 0
+    assert {module for module in modules if module.startswith("mfsdp_lint.readers.python.")} == set()
+
+
+def test_a_launch_of_a_program_that_is_not_at_hand_imports_no_evaluator(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("torchrun pretrain_gpt.py --use-megatron-fsdp\n", encoding="utf-8")
+    _, modules = imported_by(tmp_path, ["--no-cache", "run.sh"])
+    assert "mfsdp_lint.readers.shell.run" in modules
     assert {module for module in modules if module.startswith("mfsdp_lint.readers.python.")} == set()
 
 

@@ -38,8 +38,8 @@ and calls each on all its paths; the assignment is evaluated in `readers/python/
 
 **A flag in a launch script becomes an annotation.** `readers/shell_files` looks for scripts that may start a run.
 `readers/shell/run` follows one (words, variables, branches), `readers/shell/shapes` recognises the launched program,
-and `readers/megatron_lm_flags` turns the flag into a setting. A program of the tree goes to
-`readers/python/entries/addressed`. From the recipe on, everything is as above.
+and `readers/megatron_lm_flags` turns the flag into a setting. `readers/programs` loads the evaluator for a program of
+the tree, which `readers/python/entries/addressed` then runs. From the recipe on, everything is as above.
 
 **A rule becomes a patch.** `rules/load` reads a rule's YAML file; its `fix:` names the settings to change.
 `engine/repair` turns findings into requests, `fixes/plan` finds the places where each could be written, and

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from benchmarks.shell.sandbox import Command
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.shell.launch_command import LaunchedProgram, ShellLaunch, started_by
-from mfsdp_lint.readers.shell.run import Runner, TooMuch
+from mfsdp_lint.readers.shell.run import ScriptRunner, TooMuch
 from mfsdp_lint.readers.shell.script import HOLE, Text, of_file, plain
 
 VARIABLES = re.compile(r"(?:CUDA|NCCL|NVTE|PYTORCH)_\w+")
@@ -38,7 +38,7 @@ class Real:
 
 def read(path: str, files: Mapping[str, str]) -> list[ShellLaunch] | None:
     """Return the reader's launches; None if it gives up, and says so."""
-    runner = Runner(path, Sources(files))
+    runner = ScriptRunner(path, Sources(files))
     try:
         runner.run(files[path])
     except (TooMuch, RecursionError):

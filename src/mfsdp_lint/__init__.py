@@ -1,6 +1,6 @@
 """Finds and fixes FSDP mistakes in Megatron-Bridge recipes, before the run."""
 
-__version__ = "0.1.0"
+from mfsdp_lint.core.version import __version__
 
 __all__ = [
     "Checked",

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
-from mfsdp_lint import __version__, terminal
+from mfsdp_lint import terminal
+from mfsdp_lint.core.version import __version__
 
 TYPE_CHECKING = False  # `typing` itself would cost a third of the time that --version takes
 if TYPE_CHECKING:

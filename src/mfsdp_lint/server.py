@@ -16,12 +16,12 @@ from lsprotocol import types
 from pygls import uris
 from pygls.lsp.server import LanguageServer
 
-from mfsdp_lint import __version__
 from mfsdp_lint.core.finding import Finding, Severity
 from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known, Value, describe
+from mfsdp_lint.core.version import __version__
 from mfsdp_lint.engine.cache import ProcessMemory, run_again
 from mfsdp_lint.engine.ignore import fixed_text, with_comments
 from mfsdp_lint.engine.read import question, read

@@ -28,7 +28,7 @@ OTHERS = {
     "engine/write.py": "writes",
     "engine/cache.py": "looks after its own files",
     "readers/python/eval/written.py": "a part of the tool",
-    "readers/python/entries/addressed.py": "a part of the tool",
+    "readers/programs.py": "a part of the tool",
     "rules/load.py": "a team's rules are looked at by engine/cache.py",
     "rules/selection.py": "a team's rules are looked at by engine/cache.py",
 }

@@ -10,8 +10,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.conditions import Site
-from mfsdp_lint.megatron.gpus import gpu_in
-from mfsdp_lint.megatron.versions import resolve_target
+from mfsdp_lint.megatron.versions import gpu_in, resolve_target
 from mfsdp_lint.memory.estimate import least_state
 from mfsdp_lint.rules.index import GPU, STATE, SettingsViews, gpu_memory
 from tests.memory.test_counting import LLAMA_3_8B, MODEL

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.readers.shell.run import Runner
+from mfsdp_lint.readers.shell.run import ScriptRunner
 from mfsdp_lint.readers.shell.script import known
 
 BASH = shutil.which("bash")
@@ -98,7 +98,7 @@ def test_a_script_starts_what_bash_starts(script: str, tmp_path: Path, monkeypat
         (tmp_path / name).write_text(text, encoding="utf-8")
     started = by_bash(script, tmp_path)
     (tmp_path / "run.sh").unlink()
-    runner = Runner("run.sh", Sources({"run.sh": script}))
+    runner = ScriptRunner("run.sh", Sources({"run.sh": script}))
     runner.run(script)
     found = [[known(launch.started.program), *map(known, launch.started.arguments)] for launch in runner.launches]
     assert sorted(map(str, found)) == sorted(map(str, started))

@@ -8,11 +8,12 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from mfsdp_lint import __version__, terminal
+from mfsdp_lint import terminal
 from mfsdp_lint.core import files
 from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import fields, replace
+from mfsdp_lint.core.version import __version__
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.sources import Problem, Sources

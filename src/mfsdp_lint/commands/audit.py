@@ -173,7 +173,7 @@ def _refused_by(recipe: Recipe, target: Target) -> frozenset[str]:
 
 def _gpu(text: str) -> Limit:
     """Read a kind of GPU, of which the memory is known."""
-    from mfsdp_lint.megatron.gpus import GPU_MEMORY
+    from mfsdp_lint.megatron.versions import GPU_MEMORY
 
     kind = text.strip().lower()
     if kind not in GPU_MEMORY:

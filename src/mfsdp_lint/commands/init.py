@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 
-from mfsdp_lint import __version__, terminal
+from mfsdp_lint import terminal
 from mfsdp_lint.core import files
+from mfsdp_lint.core.version import __version__
 from mfsdp_lint.inputs.configuration import OWN_FILE, configuration_file
 from mfsdp_lint.inputs.options import UsageError
 

@@ -15,7 +15,7 @@ def nearest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6)
     return get_close_matches(word, list(dict.fromkeys(known)), n=most, cutoff=cutoff)
 
 
-def did_you_mean(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
+def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return `; did you mean select?`, to put behind an error message; "" where no known word is like the word."""
-    close = nearest(word, known, most, cutoff)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
+    close = nearest(word, known, cutoff=cutoff)
+    return f"; did you mean {close[0]}?" if close else ""

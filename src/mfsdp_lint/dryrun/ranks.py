@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint import __version__
 from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.version import __version__
 from mfsdp_lint.dryrun.containment import MEMORY, WORKER, contained
 from mfsdp_lint.dryrun.inventory import CPU, Device
 from mfsdp_lint.dryrun.outcome import ENDED, Failure, PlainSettings, RunOutcome, failure_from, together

@@ -22,7 +22,6 @@ from hashlib import blake2b
 from hmac import compare_digest
 from typing import TYPE_CHECKING, Any
 
-from mfsdp_lint import __version__
 from mfsdp_lint.core import files
 from mfsdp_lint.core.files import PACKAGE, RULES
 from mfsdp_lint.core.finding import Applied, Finding
@@ -30,6 +29,7 @@ from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, fields, replace
 from mfsdp_lint.core.store import FILE
+from mfsdp_lint.core.version import __version__
 from mfsdp_lint.inputs import disk, index
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from mfsdp_lint import __version__
 from mfsdp_lint.core import files
 from mfsdp_lint.core.finding import SEVERITIES
 from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.version import __version__
 from mfsdp_lint.inputs.discover import beside
 from mfsdp_lint.inputs.options import (
     EXECUTORS,

@@ -1,5 +1,7 @@
 """Imports of Python files: the statements in a text, found unparsed, and the file that a module's name leads to.
 
+The tree of a text is here as well, parsed once for all who ask.
+
 More statements are found than there are: a comment may read like an import. None is overlooked, wherever it stands: in
 a function, under a condition, behind a semicolon. Modules are found by the rules of Python's imports, without reading
 any file.
@@ -7,6 +9,7 @@ any file.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import sys
@@ -34,6 +37,21 @@ _STATEMENT = re.compile(
 _COMMENT = re.compile(r"#[^\n]*")
 _LITERAL = re.compile(r"\s*\(\s*[\"'](?P<dots>\.*)(?P<module>[\w.]+)[\"'](?P<whole>\s*[,)])?")
 _ALIAS = re.compile(r"(?P<name>[^\W\d][\w.]*|\*)(?:\s+as\s+(?P<alias>\w+))?")
+
+
+@lru_cache(maxsize=4)
+def parsed(text: str) -> ast.Module | None:
+    """Return the tree of a text; None where it is no Python of the version that runs the tool."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+@lru_cache(maxsize=1024)
+def parses(text: str) -> bool:
+    """Tell whether a text is Python of the version that runs the tool."""
+    return parsed(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.imports import imports_in
+from mfsdp_lint.inputs.imports import imports_in, parsed
 from mfsdp_lint.inputs.sources import NOTEBOOK, SIZE_LIMIT
 
 MOST_BYTES = SIZE_LIMIT
@@ -148,15 +148,12 @@ def _hands_on(text: str) -> bool:
     # Most files define something, and need not be parsed.
     if _DEFINES.search(text):
         return False
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return all(
+    tree = parsed(text)
+    return tree is not None and all(
         isinstance(each, ast.Import | ast.ImportFrom)
         or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
         or (isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign) and "__all__" in ast.unparse(each))
-        for each in body
+        for each in tree.body
     )
 
 

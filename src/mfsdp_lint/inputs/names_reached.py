@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 
 from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.inputs.notebooks import parsed
+from mfsdp_lint.inputs.imports import parsed
 
 _WORD = re.compile(r"\w+")
 

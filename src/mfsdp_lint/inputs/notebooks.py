@@ -24,6 +24,7 @@ from typing import Any
 from mfsdp_lint.core.lines import Lines, split_lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.inputs.imports import parses
 
 PREPARED = "from IPython import get_ipython; display = print"
 """The names that every notebook has from the start."""
@@ -144,21 +145,6 @@ def _environment(said: str) -> str:
         return "pass"
     value = _UNKNOWN if re.search(r"[${]", variable["value"]) else repr(variable["value"].strip())
     return f"import os; os.environ[{variable['name']!r}] = {value}"
-
-
-@lru_cache(maxsize=4)
-def parsed(text: str) -> ast.Module | None:
-    """Return the tree of a text; None where it is no Python of the version that runs the tool."""
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-@lru_cache(maxsize=1024)
-def parses(text: str) -> bool:
-    """Tell whether a text is Python of the version that runs the tool."""
-    return parsed(text) is not None
 
 
 def _is_open(text: str) -> bool:

@@ -15,6 +15,7 @@ from mfsdp_lint.inputs.sources import NOTEBOOK, Problem, Sources
 from mfsdp_lint.readers.relevance import is_for_evaluation, speaks_of_recipes, speaks_of_training
 
 if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.state.paths import OutOfSteps, Raised
     from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, ScriptImport
 
 
@@ -47,6 +48,21 @@ class Ran:
     functions: set[Function] = field(default_factory=set)
     aside: set[Function] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A started script's recipes, and the code that runs: its functions, and the script itself.
+
+    `ending` is how it surely ends where there are no recipes, or that it takes more steps than are followed.
+    """
+
+    recipes: tuple[Recipe, ...]
+    ran: frozenset[Function] = frozenset()
+    ending: Raised | OutOfSteps | None = None
+
+
+NOTHING = Started(())
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,44 +21,34 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import NOTEBOOK, Problem
 from mfsdp_lint.inputs.suppression import CommentPlace, lines_below
 from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran, ShellRead
+from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.reader import Reading, ToRead
-from mfsdp_lint.readers.shell_files import may_start, programs_of
+from mfsdp_lint.readers.shell_files import may_start
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.incremental import Before
 
 
-_STARTS = re.compile(
-    r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+|spawn\w+)\b|\b(?:Bash|Docker|KubernetesPod)Operator\b|\b(?:Script|PyTorch|Role)\("
-    r"|\btask\.bash\b|\bsys\.executable\b"
-    r"|[\"']\\?\s{0,200}(?:\S{0,200}/|[^\"'\n]{0,500}(?:&&|;|\w=\S{0,200}) *)?"
-    r"(?:torchrun|accelerate|deepspeed|srun|python3?)[\"' ]"
-)
-"""A call that starts a program, or a text that is, or begins with, the name of a launcher."""
-
-
-_STARTING = (
-    *(
-        "subprocess",
-        "os.system",
-        "os.popen",
-        "os.exec",
-        "os.spawn",
-        "Operator",
-        "Script(",
-        "PyTorch(",
-        "Role(",
-        "task.bash",
-    ),
-    *("sys.executable", "torchrun", "accelerate", "deepspeed", "srun", "python"),
-)
-"""A word that each of these has, which is found faster."""
+_IN_A_TEXT = r"[\"']\\?\s{0,200}(?:\S{0,200}/|[^\"'\n]{0,500}(?:&&|;|\w=\S{0,200}) *)?%s[\"' ]"
+_STARTS = {
+    "subprocess": r"\bsubprocess\b",
+    **{f"os.{each}": rf"\bos\.{each}\b" for each in ("system", "popen")},
+    **{f"os.{each}": rf"\bos\.{each}\w+\b" for each in ("exec", "spawn")},
+    "Operator": r"\b(?:Bash|Docker|KubernetesPod)Operator\b",
+    **{f"{each}(": rf"\b{each}\(" for each in ("Script", "PyTorch", "Role")},
+    **{each: rf"\b{re.escape(each)}\b" for each in ("task.bash", "sys.executable")},
+    **{each: _IN_A_TEXT % each for each in ("torchrun", "accelerate", "deepspeed", "srun")},
+    "python": _IN_A_TEXT % "python3?",
+}
+"""Calls that start a program, and texts that are, or begin with, the name of a launcher: each as a word, which is found
+fast, and as the pattern that it has to be part of.
+"""
 
 
 @lru_cache(maxsize=64)
 def may_start_programs(text: str) -> bool:
     """Tell whether the text of a Python file may start another program."""
-    return any(word in text for word in _STARTING) and bool(_STARTS.search(text))
+    return any(word in text and re.search(pattern, text) for word, pattern in _STARTS.items())
 
 
 _AS_A_MODULE = re.compile(r"\bm *= *True\b")
@@ -94,7 +84,7 @@ def _followed(path: str, asked: ToRead, ran: Ran) -> ShellRead:
     from mfsdp_lint.readers.embedding_formats.python import commands, overlooked
     from mfsdp_lint.readers.shell.read import read_shell
 
-    programs = programs_of(asked, ran)
+    programs = Programs(asked, ran)
     refused: list[Unfollowed] = []
     started = commands(path, programs, refused=refused)
     read = read_shell(path, started, asked.target, asked.sources, programs)

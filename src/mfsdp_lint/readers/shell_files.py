@@ -21,12 +21,12 @@ from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 from mfsdp_lint.process import without_collection
-from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran, ShellRead
+from mfsdp_lint.readers.launch_memory import LaunchMemory, ShellRead
+from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.reader import Reading, ToRead, read_each
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.entries.addressed import Programs
     from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, ScriptImport
     from mfsdp_lint.readers.shell.state import Held, HeldCommand
 
@@ -57,16 +57,6 @@ class ShellFiles:
         from mfsdp_lint.readers.shell.script import shell_comments
 
         return shell_comments(text)
-
-
-def programs_of(asked: ToRead, ran: Ran | None = None) -> Programs:
-    """Return the programs that scripts start; the evaluator is loaded for no other file.
-
-    `ran` receives the functions that run.
-    """
-    from mfsdp_lint.readers.python.entries.addressed import Programs
-
-    return Programs(asked, ran)
 
 
 _TEMPLATE = re.compile(r"^[ \t]*\{%", re.MULTILINE)
@@ -176,7 +166,7 @@ class _ScriptReading:
     def _followed(self, path: str, text: str) -> ShellRead:
         from mfsdp_lint.readers.shell.read import read_shell
 
-        self.programs = self.programs or programs_of(self.asked, self.memory.ran)
+        self.programs = self.programs or Programs(self.asked, self.memory.ran)
         if _TEMPLATE.search(text):
             from mfsdp_lint.readers.embedding_formats.held_texts import template_of_script
             from mfsdp_lint.readers.shell.script import of_file
@@ -256,7 +246,7 @@ class HolderFiles:
             module, name = self._scripts_of.split(".")
             scripts_of: ScriptsOf = getattr(import_module(f"mfsdp_lint.readers.embedding_formats.{module}"), name)
             held = list(scripts_of(path, text, asked.sources))
-            return recipes_of(path, held, asked.target, asked.sources, programs_of(asked), unfollowed)
+            return recipes_of(path, held, asked.target, asked.sources, Programs(asked), unfollowed)
 
         found = read_each(asked, read, lambda path, text: may_start(path, text, asked.relevance))
         return replace(found, unfollowed=tuple(unfollowed))

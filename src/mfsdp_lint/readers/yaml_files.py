@@ -13,8 +13,9 @@ from mfsdp_lint.inputs.discover import FileType
 from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.inputs.suppression import CommentPlace
+from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.reader import Reading, ToRead, read_each
-from mfsdp_lint.readers.shell_files import may_start, programs_of
+from mfsdp_lint.readers.shell_files import may_start
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.framework_configs import Evaluated
@@ -59,13 +60,13 @@ def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed
     if (chart := _chart_of(path, asked.sources)) is not None:
         from mfsdp_lint.readers.embedding_formats.helm import read_template
 
-        return read_template(path, text, chart, asked.target, asked.sources, programs_of(asked), unfollowed)
+        return read_template(path, text, chart, asked.target, asked.sources, Programs(asked), unfollowed)
     if _VALUES.fullmatch(posixpath.basename(path)) and asked.sources.exists(beside(path, "Chart.yaml")):
         return []
     if posixpath.basename(path) in KUSTOMIZATIONS:
         from mfsdp_lint.readers.embedding_formats.kustomize import read_kustomization
 
-        return read_kustomization(path, asked.target, asked.sources, programs_of(asked), unfollowed)
+        return read_kustomization(path, asked.target, asked.sources, Programs(asked), unfollowed)
     if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)):
         return None
     from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder
@@ -75,7 +76,7 @@ def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed
 
         if is_part(path, asked.sources):
             return []
-    return read_yaml_holder(path, text, asked.target, asked.sources, programs_of(asked), unfollowed)
+    return read_yaml_holder(path, text, asked.target, asked.sources, Programs(asked), unfollowed)
 
 
 class YamlFiles:

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from mfsdp_lint import __version__, terminal
+from mfsdp_lint import terminal
 from mfsdp_lint.core.finding import SEVERITIES, Finding, Fix, Severity
 from mfsdp_lint.core.lines import Lines, split_lines
 from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.core.version import __version__
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.places import documentation, in_repository, rule_page, uri

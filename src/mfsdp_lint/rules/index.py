@@ -20,10 +20,9 @@ from mfsdp_lint.core.values import UNKNOWN, Known, NotNone, Plain, Unknown, Valu
 from mfsdp_lint.megatron.conditions import Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.conditions.nodes import Junction, Node
-from mfsdp_lint.megatron.gpus import GPU_MEMORY, gpu_in
 from mfsdp_lint.megatron.startup import StartupStep, startup
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, Resolution, resolve
-from mfsdp_lint.megatron.versions import Target
+from mfsdp_lint.megatron.versions import GPU_MEMORY, Target, gpu_in
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.rules.model import STEP_VIEW, Case, Rule, Sees
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 
 from mfsdp_lint.core.nearest import did_you_mean
@@ -200,6 +200,13 @@ GPUS = (
 """The kinds of GPUs that there is Megatron for: those of Megatron-Bridge's scripts/performance (0.2.0 to head), and the
 other ones of NVIDIA's data centres."""
 
+GPU_MEMORY: Mapping[str, int] = {"a100": 80, "h100": 80, "h200": 140, "b200": 180, "gb200": 192}
+"""Their memory in GiB, as Megatron's own documents say it; one that is not here says no size. Read in NeMo 2.5.0rc0
+(A100-80GB), and in Megatron-Bridge's head: skills/nemo-mbridge-perf-memory-tuning/SKILL.md:176 (H100 80GB),
+examples/models/deepseek_v4/README.md:139 (H200) and 167 (GB200),
+src/megatron/bridge/perf_recipes/qwen/b200/qwen3_moe.py:310 (B200).
+"""
+
 
 class UnknownVersion(ValueError):
     """A version that the tool cannot judge against."""
@@ -308,6 +315,16 @@ def gpu_kind(text: str) -> str:
     if kind not in GPUS:
         raise UnknownVersion(f"unknown kind of GPU {text!r} (known: {', '.join(GPUS)}){did_you_mean(kind, GPUS)}")
     return kind
+
+
+def gpu_in(texts: Iterable[str]) -> str | None:
+    """Return the kind of GPU that is a word of one of some texts ("llama3_8b_h100", "recipes.qwen.b200"): of the first
+    that has one; None if none has, or that one has several.
+    """
+    for text in texts:
+        if kinds := {word for word in re.split(r"[^a-z0-9]+", text.lower()) if word in GPUS}:
+            return kinds.pop() if len(kinds) == 1 else None
+    return None
 
 
 def release_for_core(core: str) -> Release | None:

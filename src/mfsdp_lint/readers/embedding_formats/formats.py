@@ -41,7 +41,7 @@ from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kuber
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.images import INSTRUCTION, files_of_image
 from mfsdp_lint.readers.launch_memory import ShellRead
-from mfsdp_lint.readers.python.entries.addressed import Programs
+from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.launch_command import path_of
 from mfsdp_lint.readers.shell.read import read_shell

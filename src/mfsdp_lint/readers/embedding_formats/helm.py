@@ -25,7 +25,7 @@ from mfsdp_lint.readers.embedding_formats.go_templates import Templates
 from mfsdp_lint.readers.embedding_formats.held_texts import entries, mappings, said, text_of
 from mfsdp_lint.readers.embedding_formats.kubernetes import with_maps
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.python.entries.addressed import Programs
+from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.script import Piece, Text, between, of_file, plain, sliced, standing_at
 from mfsdp_lint.readers.shell.state import Held

@@ -23,8 +23,9 @@ from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
 from mfsdp_lint.readers.embedding_formats.remote_calls import given_to_functions
 from mfsdp_lint.readers.given_words import HOLE, Given
+from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.python.entries import entries, running
-from mfsdp_lint.readers.python.entries.addressed import Programs
+from mfsdp_lint.readers.python.entries.addressed import note
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
@@ -181,7 +182,7 @@ def _started_by(
             held = None if held is None else _as_called(replace(held, files=dict(files)), command, path, interp)
             found += [held] if held is not None and held not in found else []
     interp.finish()
-    programs.note(interp, entry, interp.dependencies)
+    note(programs.asked, programs.ran, interp, entry, interp.dependencies)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 
 from mfsdp_lint.core.recipe import Recipe, Setting, Unfollowed
@@ -63,6 +63,8 @@ class PythonRead:
     unfollowed: tuple[Unfollowed, ...] = ()
 
 
+@without_collection()
+@with_room
 def read_python(
     paths: Sequence[str],
     sources: Sources,
@@ -87,25 +89,14 @@ def read_python(
     `environment` are the variables that every program is started with.
     """
 
-    def interp() -> Interpreter:
+    def make() -> Interpreter:
         finder = ModuleFinder(sources, search_path, relevance)
         finder.spell(beside)
         finder.ask_for([*paths, *(address.path for address in addresses)])
         return Interpreter(finder, knowledge.anew(), tracing, environment)
 
-    with without_collection():
-        return _read(interp, paths, addresses, None if addresses else before)
-
-
-@with_room
-def _read(
-    make: Callable[[], Interpreter],
-    paths: Sequence[str],
-    addresses: Sequence[Address],
-    before: Before | None,
-) -> PythonRead:
+    before = None if addresses else before
     shared = make()
-    sources = shared.finder.sources
     unchanged = Unchanged() if before is None else before.unchanged(sources, paths)
     faults = Faults()
     spend(_UNITS_OF_A_FILE * len(paths))

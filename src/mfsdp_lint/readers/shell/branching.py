@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
@@ -16,11 +15,8 @@ from mfsdp_lint.readers.regular_expressions import matched
 from mfsdp_lint.readers.shell.builtins import calculate, names_assigned
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.script import Script, Text, known, option, placed, plain, shown
-from mfsdp_lint.readers.shell.state import Ended, State, Variable
+from mfsdp_lint.readers.shell.state import Ended, Runner, State, Variable
 from mfsdp_lint.readers.shell.text_programs import posix_pattern
-
-if TYPE_CHECKING:
-    from mfsdp_lint.readers.shell.run import Runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +265,7 @@ def _tasks(text: str) -> Sequence[tuple[str, Sequence[int]]]:
 
 def decided(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
     """Return the ways behind a test: one where its result is known, both where it is not."""
-    found = truth(runner.expander(script, state), node)
+    found = truth(Expander(runner, script, state), node)
     return either(runner, shown(script, node), found, state, switches=_switches(script, node))
 
 
@@ -365,7 +361,7 @@ def _condition(runner: Runner, script: Script, nodes: list[Node], state: State) 
 
 def case_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
     word = next(child for child in node.children[1:] if child.is_named)
-    expander = runner.expander(script, state)
+    expander = Expander(runner, script, state)
     subject = expander.text(word)
     said = shown(script, word)
     is_default = bool(option(subject)) and state.output is None
@@ -380,7 +376,7 @@ def case_statement(runner: Runner, script: Script, node: Node, state: State) -> 
 def _case_items(runner: Runner, script: Script, node: Node, text: str | None, state: State) -> list[Ended]:
     """Follow the items that a text may match; None for a text that is not known."""
     word = next(child for child in node.children[1:] if child.is_named)
-    expander = runner.expander(script, state)
+    expander = Expander(runner, script, state)
     said = shown(script, word)
     name = re.fullmatch(r'"?\$\{?(\w+)\}?"?', said)
     ended: list[Ended] = []
@@ -412,10 +408,10 @@ def _case_items(runner: Runner, script: Script, node: Node, text: str | None, st
 def for_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
     name = script.source(node.named_children[0])
     body = node.named_children[-1]
-    values = runner.expander(script, state).words(node.named_children[1:-1])
+    values = Expander(runner, script, state).words(node.named_children[1:-1])
     is_open = any(HOLE in piece.text and piece.splits for value in values for piece in value)
     if not is_open and node.type == "for_statement" and len(values) <= _MOST_PLAIN_TURNS:
-        followed = _without_trace(runner, lambda: _turns(runner, script, body, name, values, state.fork()))
+        followed = runner.attempt(lambda: _turns(runner, script, body, name, values, state.fork()))
         if followed is not None:
             return followed
     return _some_turns(runner, script, body, [*names_assigned(script, body), name], state)
@@ -451,24 +447,13 @@ def _turns(
     return ways
 
 
-def _without_trace(runner: Runner, follow: Callable[[], list[Ended] | None]) -> list[Ended] | None:
-    """Follow a loop; what it launches is forgotten where that cannot be done turn by turn."""
-    launches, kept = list(runner.launches), {place: set(ways) for place, ways in runner.kept.items()}
-    ended = follow()
-    if ended is None:
-        runner.launches[:] = launches
-        runner.kept.clear()
-        runner.kept.update(kept)
-    return ended
-
-
 def while_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
     """Follow a loop: turn by turn where its condition is known each time (`while read` with a known text)."""
     body = node.named_children[-1]
     condition = script.text[script.bounds(node)[0] : script.bounds(body)[0]]
     if state.arguments is None and _ABOUT_ARGUMENTS.search(condition):
         return [Ended(state, True)]
-    if (followed := _without_trace(runner, lambda: _each_turn(runner, script, node, state))) is not None:
+    if (followed := runner.attempt(lambda: _each_turn(runner, script, node, state))) is not None:
         return followed
     if node.type == "while_statement":
         # `until torchrun …`, `while ! torchrun …`: the condition may be the command that the loop is about.
@@ -495,13 +480,13 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
 
     def holds(state: State) -> Iterator[Ended]:
         if counts:
-            number = runner.expander(script, state).number(parts[1])[0]
+            number = Expander(runner, script, state).number(parts[1])[0]
             yield Ended(state, None if number is None else number != 0)
         else:
             yield from runner.sequence(script, _before(node, body), state)
 
     if counts:
-        calculate(runner.expander(script, here), node, parts[0])
+        calculate(Expander(runner, script, here), node, parts[0])
     turns = 0
     for _ in range(_MOST_PLAIN_TURNS):
         given = here.input
@@ -524,7 +509,7 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
             here.arrive("break")
             return [Ended(here, True)]
         if counts:
-            calculate(runner.expander(script, here), node, parts[2])
+            calculate(Expander(runner, script, here), node, parts[2])
     return None
 
 

@@ -11,7 +11,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
@@ -32,12 +31,8 @@ from mfsdp_lint.readers.shell.script import (
     plain,
 )
 from mfsdp_lint.readers.shell.script import words as words_of
-from mfsdp_lint.readers.shell.state import LOST, Ended, State, Variable
+from mfsdp_lint.readers.shell.state import LOST, Ended, Runner, State, Variable
 from mfsdp_lint.readers.shell.text_programs import TEXT_PROGRAMS, OutputUnknown, printed_by, split_options
-
-if TYPE_CHECKING:
-    from mfsdp_lint.readers.shell.run import Runner
-
 
 _ASSIGNED = re.compile(
     r"(?<![\w$])([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=|\b(?:read|mapfile|readarray|unset|export)\s+([\w \t-]+)"
@@ -261,7 +256,7 @@ def unset(script: Script, node: Node, state: State) -> None:
             state.lose([name.partition("[")[0]] if "[" in name and "$" not in name else list(state.variables))
 
 
-Builtin = Callable[["Runner", Script, Node, list[Text], State], Iterable[Ended]]
+Builtin = Callable[[Runner, Script, Node, list[Text], State], Iterable[Ended]]
 
 _HARMLESS = re.compile(r"(?:^|/)(?:bin/activate|conda\.sh|\.?bash(?:rc|_profile)|modules?\.sh|init/bash)$")
 """Files that set up a shell: search paths and prompts, and nothing that a training run looks at."""
@@ -649,7 +644,7 @@ def _getopts(runner: Runner, script: Script, node: Node, words: list[Text], stat
 
 def _let(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     for word in words[1:]:
-        calculate(runner.expander(script, state), node, plain(word))
+        calculate(Expander(runner, script, state), node, plain(word))
     return _ended(state, None)
 
 

@@ -20,14 +20,14 @@ from mfsdp_lint.readers.shell.state import State, Variable
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.embedding_formats.helm import ChartScripts
-    from mfsdp_lint.readers.shell.run import Runner
+    from mfsdp_lint.readers.shell.run import ScriptRunner
 
 _INSTALLS = ("install", "upgrade", "template")
 _FILE_OPTIONS = ("-f", "--values", "--filename")
 _VALUE_OPTIONS = ("--set", "--set-string")
 
 
-def follow_cluster_command(runner: Runner, words: Sequence[Text], state: State, body: Text | None) -> None:
+def follow_cluster_command(runner: ScriptRunner, words: Sequence[Text], state: State, body: Text | None) -> None:
     """Follow a command of helm or kubectl; `body` is the text that it is given to read."""
     verbs = [known(word) for word in words[1:]]
     if known(words[0]) == "helm":
@@ -50,12 +50,12 @@ def _values_of(words: Sequence[Text], names: Sequence[str]) -> Iterator[tuple[st
             yield name, behind(word, len(name) + 1)
 
 
-def _path(runner: Runner, state: State, word: Text) -> str | None:
+def _path(runner: ScriptRunner, state: State, word: Text) -> str | None:
     """Return the path of the file that a word names; None where there is none in the tree."""
     return path_of(located(word), runner.path, runner.sources, state.folder)
 
 
-def _helm(runner: Runner, words: Sequence[Text], state: State) -> None:
+def _helm(runner: ScriptRunner, words: Sequence[Text], state: State) -> None:
     """Follow a chart of the tree that is given values; without any it is what it is by itself."""
     from mfsdp_lint.readers.embedding_formats.helm import ChartValues, scripts_installed
 
@@ -70,13 +70,13 @@ def _helm(runner: Runner, words: Sequence[Text], state: State) -> None:
     _follow(runner, scripts_installed(chart, installed, runner.sources, Relevance(runner.sources)), state)
 
 
-def _follow(runner: Runner, given: ChartScripts, state: State) -> None:
+def _follow(runner: ScriptRunner, given: ChartScripts, state: State) -> None:
     runner.unfollowed += given.unfollowed
     for held in given.scripts:
         runner.run(replace(held, when=state.when))
 
 
-def _apply(runner: Runner, words: Sequence[Text], state: State, body: Text | None) -> None:
+def _apply(runner: ScriptRunner, words: Sequence[Text], state: State, body: Text | None) -> None:
     """Follow a manifest that the script has written, and keep the others: it may set variables in them."""
     named = [name for _, name in _values_of(words, _FILE_OPTIONS)]
     if body is not None and plain(words[-1]) in _FILE_OPTIONS:  # the grammar drops the dash in `-f - <<EOF`
@@ -94,7 +94,7 @@ def _apply(runner: Runner, words: Sequence[Text], state: State, body: Text | Non
             _follow(runner, _scripts(runner, written), state)
 
 
-def _scripts(runner: Runner, manifest: Text, names: Sequence[str] = ()) -> ChartScripts:
+def _scripts(runner: ScriptRunner, manifest: Text, names: Sequence[str] = ()) -> ChartScripts:
     """Return the scripts of a manifest, of the objects with these names alone (`deployment/train`; all of them)."""
     from mfsdp_lint.readers.embedding_formats.helm import scripts_of_manifest
 
@@ -104,7 +104,7 @@ def _scripts(runner: Runner, manifest: Text, names: Sequence[str] = ()) -> Chart
 _SETS = re.compile(r"(?P<name>[A-Za-z_]\w*)=")
 
 
-def _set_environment(runner: Runner, words: Sequence[Text], state: State) -> None:
+def _set_environment(runner: ScriptRunner, words: Sequence[Text], state: State) -> None:
     """Follow `kubectl set env deployment/train A=b C-`: the object's containers start again with these variables."""
     variables: dict[str, Variable] = {}
     for word in words[1:]:

@@ -12,7 +12,7 @@ from mfsdp_lint.core.values import is_known_as
 from mfsdp_lint.megatron.versions import VersionRange, parse_range
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch
-from mfsdp_lint.readers.shell.run import Runner
+from mfsdp_lint.readers.shell.run import ScriptRunner
 from mfsdp_lint.readers.shell.script import Text, around, behind, known, plain
 
 CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
@@ -113,7 +113,7 @@ class Loading:
         )
 
 
-def conversions(path: str, runner: Runner) -> Iterator[ScriptConversion]:
+def conversions(path: str, runner: ScriptRunner) -> Iterator[ScriptConversion]:
     """Yield the checkpoint conversions of a script, as far as they are known."""
     for launch in runner.launches:
         words = launch.started.arguments
@@ -127,7 +127,7 @@ def conversions(path: str, runner: Runner) -> Iterator[ScriptConversion]:
         yield ScriptConversion(path, around(words[at]), options, into, _tracks(runner))
 
 
-def imports(path: str, runner: Runner) -> Iterator[tuple[ShellLaunch, ScriptImport]]:
+def imports(path: str, runner: ScriptRunner) -> Iterator[tuple[ShellLaunch, ScriptImport]]:
     """Yield the launches of a script that import models of Hugging Face, with the checkpoints that they write."""
     for launch in runner.launches:
         saved = _IMPORTERS.get(posixpath.basename(plain(launch.started.program)))
@@ -142,7 +142,7 @@ def imports(path: str, runner: Runner) -> Iterator[tuple[ShellLaunch, ScriptImpo
             yield launch, ScriptImport(path, at.line, posixpath.normpath(_written(into)), saved)
 
 
-def loadings_of(recipes: Sequence[Recipe], launches: Sequence[ShellLaunch], runner: Runner) -> Iterator[Loading]:
+def loadings_of(recipes: Sequence[Recipe], launches: Sequence[ShellLaunch], runner: ScriptRunner) -> Iterator[Loading]:
     """Yield the runs of a script with the folders that they load from."""
     for recipe in recipes:
         here = (launch for launch in launches if launch.span.line == recipe.line)
@@ -150,7 +150,7 @@ def loadings_of(recipes: Sequence[Recipe], launches: Sequence[ShellLaunch], runn
         yield Loading(recipe, folders, _tracks(runner))
 
 
-def _tracks(runner: Runner) -> bool:
+def _tracks(runner: ScriptRunner) -> bool:
     return any(_TRACKER in script.text for script in runner.scripts.values())
 
 

@@ -8,7 +8,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase, translate
-from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
@@ -27,10 +26,7 @@ from mfsdp_lint.readers.shell.script import (
     plain,
     words,
 )
-from mfsdp_lint.readers.shell.state import State, Variable
-
-if TYPE_CHECKING:
-    from mfsdp_lint.readers.shell.run import Runner
+from mfsdp_lint.readers.shell.state import Runner, State, Variable
 
 _LONGEST = 200
 _BIGGEST = 2**63

@@ -25,7 +25,7 @@ from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.megatron_lm_flags import settings_of_flag
 from mfsdp_lint.readers.relevance import Relevance, Words
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, path_of
-from mfsdp_lint.readers.shell.run import Runner
+from mfsdp_lint.readers.shell.run import ScriptRunner
 from mfsdp_lint.readers.shell.script import (
     WRAPPING,
     Script,
@@ -42,7 +42,7 @@ from mfsdp_lint.readers.shell.script import (
 
 def noticed(
     path: str,
-    runner: Runner,
+    runner: ScriptRunner,
     whole: Script | None,
     launches: Sequence[ShellLaunch],
     recipes: Sequence[Recipe],
@@ -81,7 +81,7 @@ def noticed(
     return sorted(first.values(), key=lambda each: each.span)
 
 
-def _declared(runner: Runner, launch: ShellLaunch, relevance: Relevance) -> Declared:
+def _declared(runner: ScriptRunner, launch: ShellLaunch, relevance: Relevance) -> Declared:
     """Return the texts that may declare flags: the program, the files that it leads to, and the tree's own command line
     where it has one.
     """

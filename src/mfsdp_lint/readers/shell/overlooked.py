@@ -13,7 +13,7 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.relevance import TRAINING_PROGRAM, trains_nothing
 from mfsdp_lint.readers.shell.builtins import BUILTINS
 from mfsdp_lint.readers.shell.launch_command import STARTS_NOTHING, ShellLaunch, may_start, program_of
-from mfsdp_lint.readers.shell.run import Runner
+from mfsdp_lint.readers.shell.run import ScriptRunner
 from mfsdp_lint.readers.shell.script import Script, plain
 
 _TRAINS = re.compile(
@@ -30,7 +30,7 @@ _SHARDS = re.compile(
 """An option or an override of Megatron's own switches."""
 
 
-def overlooked(path: str, runner: Runner) -> Unfollowed | None:
+def overlooked(path: str, runner: ScriptRunner) -> Unfollowed | None:
     """Return the first command of a script without runs that may start one, with the reason why it is not followed.
 
     None where there is no such command, or the program that it starts was followed and is not told to shard.
@@ -43,7 +43,7 @@ def overlooked(path: str, runner: Runner) -> Unfollowed | None:
     return Unfollowed.of_launch(path, place, "out of sight", reason)
 
 
-def _reasons(runner: Runner, launches: dict[Span, ShellLaunch]) -> Iterator[tuple[Span, str]]:
+def _reasons(runner: ScriptRunner, launches: dict[Span, ShellLaunch]) -> Iterator[tuple[Span, str]]:
     """Yield the commands that may start a run, those of scripts first, each with its reason."""
     for script in list(runner.scripts.values()):
         for node in script.nodes():
@@ -66,7 +66,7 @@ def _words_of(launch: ShellLaunch | None) -> str:
     return "" if launch is None else " ".join(map(plain, (launch.started.program, *launch.started.arguments)))
 
 
-def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Runner, place: Span) -> str:
+def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: ScriptRunner, place: Span) -> str:
     named = node.child_by_field_name("name")
     name = posixpath.basename(script.source(named)) if named is not None else ""
     if launch is not None:
@@ -82,7 +82,7 @@ def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Runn
     return ""
 
 
-def _reason_of_launch(launch: ShellLaunch, runner: Runner) -> str:
+def _reason_of_launch(launch: ShellLaunch, runner: ScriptRunner) -> str:
     at_hand = program_of(launch, runner.path, runner.sources)
     if at_hand is not None:
         text = runner.sources.text_or_none(at_hand)

@@ -37,14 +37,14 @@ from mfsdp_lint.megatron.versions import DEFAULT_TARGET
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.launch_memory import ShellRead
+from mfsdp_lint.readers.launch_memory import ShellRead, Started
 from mfsdp_lint.readers.relevance import Relevance, trains_nothing
 from mfsdp_lint.readers.shell.conversions import conversions, imports, loadings_of, with_notices
 from mfsdp_lint.readers.shell.framework_programs import runs_of_framework
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
 from mfsdp_lint.readers.shell.overlooked import has_open_words, overlooked, shards, why_open
-from mfsdp_lint.readers.shell.run import Runner, TooMuch
+from mfsdp_lint.readers.shell.run import ScriptRunner, TooMuch
 from mfsdp_lint.readers.shell.script import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.shapes import (
     has_flags,
@@ -59,7 +59,7 @@ from mfsdp_lint.readers.shell.stages import touched, with_other_formats
 from mfsdp_lint.readers.shell.state import Held, HeldCommand
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.entries.addressed import Programs, Started
+    from mfsdp_lint.readers.programs import Programs
     from mfsdp_lint.readers.python.state.paths import OutOfSteps, Raised
 
 
@@ -119,7 +119,7 @@ def read_shell(
     """
     sources = sources or Sources({path: text} if isinstance(text, str) else {})
     environment = () if programs is None else programs.asked.environment
-    runner = Runner(path, sources, environment, partial(_started_by_program, path, sources, programs))
+    runner = ScriptRunner(path, sources, environment, partial(_started_by_program, path, sources, programs))
     problems = []
     try:
         for each in [text] if isinstance(text, (str, Held)) else text:
@@ -312,8 +312,6 @@ def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Program
     program = program_of(launch, path, sources)
     if program is not None:
         return programs.start(program, given)
-    from mfsdp_lint.readers.python.entries.addressed import Started
-
     settings = tuple(_environment(launch))
     if known := runs_of_framework(launch, path, sources, settings, programs.asked.target):
         return Started(tuple(known))

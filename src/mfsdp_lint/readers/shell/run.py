@@ -103,7 +103,7 @@ class TooMuch(Exception):
     """More steps than a script is given."""
 
 
-class Runner:
+class ScriptRunner:
     """A reading of one script. `launches` are the commands that it starts, `scripts` the texts that were followed,
     `unfollowed` what it starts on a cluster without its being known what that is.
     `lost` is the first place whose syntax could not be followed; `stopped` is true if nothing behind such a place
@@ -169,10 +169,6 @@ class Runner:
         container = held.container if isinstance(held, Held) else None
         return State(variables=variables, folder=held.folder, when=held.when, files=files, container=container)
 
-    def expander(self, script: Script, state: State) -> Expander:
-        """Return what expands words of a script on a way through it."""
-        return Expander(self, script, state)
-
     def script(self, script: Script, state: State) -> list[Ended]:
         """Follow a whole script."""
         self.scripts.setdefault((script.span(script.root), script.text), script)
@@ -218,12 +214,12 @@ class Runner:
             case "command":
                 return self._command(script, node, state)
             case "variable_assignment":
-                assign(self.expander(script, state), node)
+                assign(Expander(self, script, state), node)
             case "variable_assignments":
                 for child in node.named_children:
-                    assign(self.expander(script, state), child)
+                    assign(Expander(self, script, state), child)
             case "declaration_command":
-                declare(self.expander(script, state), node)
+                declare(Expander(self, script, state), node)
             case "unset_command":
                 unset(script, node, state)
             case "redirected_statement":
@@ -238,7 +234,7 @@ class Runner:
             case "test_command":
                 return decided(self, script, node, state)
             case "compound_statement" if script.source(node).startswith("(("):
-                if calculate(self.expander(script, state), node, script.source(node)[2:-2]):
+                if calculate(Expander(self, script, state), node, script.source(node)[2:-2]):
                     return [Ended(state)]
                 return decided(self, script, node, state)
             case "compound_statement" | "do_group":
@@ -298,13 +294,13 @@ class Runner:
             if child.is_named and child.type != "comment" and not child.type.endswith("redirect")
         ]
         for _ in range(_on_lines_before(script, nodes)):
-            assign(self.expander(script, state), nodes.pop(0))
+            assign(Expander(self, script, state), nodes.pop(0))
         before = state.fork() if nodes and nodes[0].type == "variable_assignment" else state
         prefix = [child for child in nodes if child.type == "variable_assignment"]
         for child in prefix:
             # An assignment in front of a command holds for that alone.
-            assign(self.expander(script, before), child, exported=True)
-        expander = self.expander(script, state)
+            assign(Expander(self, script, before), child, exported=True)
+        expander = Expander(self, script, state)
         words = expander.words([child for child in nodes if child.type != "variable_assignment"])
         outer = state.input
         reads = next((child for child in node.children if child.type == "herestring_redirect"), None)
@@ -462,6 +458,14 @@ class Runner:
         finally:
             self.depth -= 5
 
+    def attempt(self, follow: Callable[[], list[Ended] | None]) -> list[Ended] | None:
+        """Follow commands; where `follow` gives them up with None, what they have launched is forgotten."""
+        launches, kept = list(self.launches), {place: set(ways) for place, ways in self.kept.items()}
+        ended = follow()
+        if ended is None:
+            self.launches, self.kept = launches, kept
+        return ended
+
     def in_time(self, ask: Callable[[], T | None]) -> T | None:
         """Ask for something that matches regular expressions; None where one takes too long, and ever after."""
         if self.tired:
@@ -492,7 +496,7 @@ class Runner:
         """Return the output of `$(…)`; None where it is not known."""
         reads = [child for child in node.named_children if child.type == "file_redirect"]
         if len(reads) == len(node.named_children) == 1 and script.source(reads[0]).startswith("<"):  # `$(<FILE)`
-            text = self.file(self.expander(script, state).text(reads[0].named_children[-1]), state)
+            text = self.file(Expander(self, script, state).text(reads[0].named_children[-1]), state)
             return None if text is None else substituted(text)
         inside = state.fork()
         inside.output = []
@@ -512,7 +516,7 @@ class Runner:
         """Follow a statement with the text that it is given to read, and the file that its output goes to."""
         first, outer = node.children[0], state.input
         parts, behind = _behind_heredoc(node)
-        target = written_to(self.expander(script, state), node)
+        target = written_to(Expander(self, script, state), node)
         reads, text = self._given(script, node, state)
         if reads:
             state.input = text
@@ -529,7 +533,7 @@ class Runner:
 
     def _given(self, script: Script, node: Node, state: State) -> tuple[bool, Text | None]:
         """Tell whether a redirection gives a statement a text to read, and return that; None where it is not known."""
-        expander = self.expander(script, state)
+        expander = Expander(self, script, state)
         for child in node.named_children:
             source = child.named_children[-1] if child.named_children else None
             if child.type == "heredoc_redirect":

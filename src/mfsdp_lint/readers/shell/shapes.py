@@ -118,7 +118,7 @@ def value_of(text: Text) -> Value:
     if not said.strip():
         return Known("")
     try:
-        return read_value("", said.strip())
+        return read_value(said.strip())
     except Unreadable:
         return UNKNOWN
 

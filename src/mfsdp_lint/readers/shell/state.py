@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -327,3 +327,47 @@ class HeldCommand:
     when: tuple[str, ...] = ()
     body: Text | None = None
     files: Mapping[str, Text] = field(default_factory=dict)
+
+
+T = TypeVar("T")
+
+
+class Runner(Protocol):
+    """Follows commands. Expansions, conditions and builtins have commands in them, and ask for those here.
+
+    `steps` and `expansions` are counted up by whoever takes some.
+    """
+
+    steps: int
+    expansions: int
+
+    @property
+    def launches(self) -> Sized:
+        """Return the programs that were started so far."""
+
+    def sequence(self, script: Script, nodes: Sequence[Node], state: State) -> list[Ended]:
+        """Follow one statement after the other, on every way."""
+
+    def text(self, text: Text, state: State) -> list[Ended]:
+        """Follow a script that is a text of this one."""
+
+    def invoke(self, script: Script, node: Node, words: list[Text], state: State) -> list[Ended]:
+        """Follow a command with its words expanded."""
+
+    def within(self, place: Piece, state: State, follow: Callable[[State], list[Ended]]) -> list[Ended]:
+        """Follow code that a file has."""
+
+    def substitute(self, script: Script, node: Node, state: State) -> Text | None:
+        """Return the output of `$(…)`; None where it is not known."""
+
+    def file(self, name: Text, state: State) -> Text | None:
+        """Return the text of a file; None where it is not known."""
+
+    def fewer(self, ways: list[Ended]) -> list[Ended]:
+        """Merge ways, so that fewer are kept apart."""
+
+    def attempt(self, follow: Callable[[], list[Ended] | None]) -> list[Ended] | None:
+        """Follow commands; where `follow` gives them up with None, what they have launched is forgotten."""
+
+    def in_time(self, ask: Callable[[], T | None]) -> T | None:
+        """Ask for something that matches regular expressions; None where one takes too long."""

@@ -163,13 +163,13 @@ def _scalar(node: ScalarNode) -> Value:
         return UNKNOWN
 
 
-def read_value(path: str, text: str) -> Value:
+def read_value(text: str) -> Value:
     """Read the value that a text has in an override file; mappings are plain values as well.
 
     Raises Unreadable.
     """
-    roots = compose_documents(path, text)
-    tree = YamlDocument(path, Lines(text)).tree(roots[0]) if len(roots) == 1 else MISSING
+    roots = compose_documents("", text)
+    tree = YamlDocument("", Lines(text)).tree(roots[0]) if len(roots) == 1 else MISSING
     return tree.value if isinstance(tree, Leaf) else plain(tree) or UNKNOWN
 
 

@@ -18,13 +18,13 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
-from mfsdp_lint import __version__
 from mfsdp_lint.core import files
 from mfsdp_lint.core.files import PACKAGE
 from mfsdp_lint.core.finding import SEVERITIES, Finding
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN, Value, describe
+from mfsdp_lint.core.version import __version__
 from mfsdp_lint.megatron.startup.resolve import differs, resolve
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS

@@ -1,31 +1,23 @@
-"""From an address or a command to what can be run: one function of a file, or a script, with its arguments.
-
-Scripts of Megatron-Bridge that launches name and no tree has: their behaviour is written down.
-"""
+"""From an address or a command to what can be run: one function of a file, or a script, with its arguments."""
 
 from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Mapping
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 
-from mfsdp_lint.core import files
 from mfsdp_lint.core.nearest import did_you_mean, nearest
-from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
-from mfsdp_lint.megatron.versions import is_version, numbers
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.given_words import Given
-from mfsdp_lint.readers.launch_memory import Ran
+from mfsdp_lint.readers.launch_memory import NOTHING, Ran, Started
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.entries import Entry, functions, method, partials, positional_given, script
 from mfsdp_lint.readers.python.entries.exposed import with_variables
-from mfsdp_lint.readers.python.entries.incremental import Key, key_of
+from mfsdp_lint.readers.python.entries.incremental import key_of
 from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_now, resolve_global
@@ -134,41 +126,6 @@ def _nearest(interp: Interpreter, module: Module, name: str) -> str:
     return f"; the nearest is {close[0]}" if close else "; the file has none"
 
 
-_UPSTREAM = Path(__file__).parents[1] / "library" / "programs"
-"""Models of Megatron-Bridge's scripts, in folders named after the first release that they are for. They are read here,
-and imported by nobody."""
-
-
-_HANDS_ON = dict.fromkeys(("setup_experiment.py", "bootstrap.py"), "run_script.py")
-"""Scripts that start another one on a cluster, with the same words."""
-
-
-@cache
-def upstream_script(name: str, version: str) -> ast.Module | None:
-    """Return the script of this name in a release; None where it is not written down."""
-    folders = sorted(
-        (each for each in _UPSTREAM.iterdir() if is_version(each.name)), key=lambda folder: numbers(folder.name)
-    )
-    known = [folder / _HANDS_ON.get(name, name) for folder in folders if numbers(folder.name) <= numbers(version)]
-    path = known[-1] if known and re.fullmatch(r"\w+\.py", name) else None
-    return ast.parse(files.read(path)) if path is not None and path.is_file() else None
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A started script's recipes, and the code that runs: its functions, and the script itself.
-
-    `ending` is how it surely ends where there are no recipes, or that it takes more steps than are followed.
-    """
-
-    recipes: tuple[Recipe, ...]
-    ran: frozenset[Key] = frozenset()
-    ending: Raised | OutOfSteps | None = None
-
-
-NOTHING = Started(())
-
-
 def _ran_out(evaluation: running.Evaluation) -> bool:
     return not evaluation.found and any(isinstance(each, OutOfSteps) for each in evaluation.endings)
 
@@ -179,35 +136,24 @@ def _launches(interp: Interpreter, module: Module) -> bool:
     return any(each is not None and entries.leads_to_launch(interp, each) for each in own)
 
 
-class Programs:
-    """The Python scripts of a tree. Those that are started in the same environment share what they import.
+class ProgramEvaluation:
+    """Evaluates the programs of a tree. Those that are started in the same environment share what they import.
 
     `ran` receives the functions that run and the files that are read.
     """
 
-    def __init__(self, asked: ToRead, ran: Ran | None = None) -> None:
+    def __init__(self, asked: ToRead, ran: Ran) -> None:
         self.asked = asked
-        self.ran = Ran() if ran is None else ran
+        self.ran = ran
         self.interpreters: dict[tuple[str, ...], list[Interpreter]] = {}
 
     def start(self, path: str, given: Given) -> Started:
-        """Return the recipes of a file's script; none where it is no script, or configures nothing that is known.
-
-        Raises whatever a fault of the evaluator's own raises.
-        """
-        if not self.asked.relevance.is_parsed(path):
-            return NOTHING
+        """Return the recipes of a file's script; none where it is no script, or configures nothing that is known."""
         with without_collection(), self.asked.sources.recording(self.ran.texts):
             return self._start(path, given)
 
-    def start_upstream(self, name: str, starter: str, given: Given) -> Started:
-        """Return the recipes of a Megatron-Bridge script that is not in the tree, where its behaviour is known.
-
-        It finds what the file that starts it would find.
-        """
-        tree = upstream_script(name, self.asked.target.bridge)
-        if tree is None:
-            return NOTHING
+    def start_upstream(self, tree: ast.Module, name: str, starter: str, given: Given) -> Started:
+        """Return the recipes of a Megatron-Bridge script that is not in the tree: it finds what its starter would."""
         with without_collection(), self.asked.sources.recording(self.ran.texts):
             module = Module(os.path.join(os.path.dirname(starter), f"<{name}>"), name, tree)
             module.upstream = f"megatron-bridge {self.asked.target.bridge}"
@@ -248,7 +194,7 @@ class Programs:
             evaluation = running.evaluate(interp, entry, spans, given=given, patience=LONG_PATIENCE)
             ran_out = _ran_out(evaluation)
         found, dependencies = evaluation.found, evaluation.dependencies
-        self.note(interp, entry, dependencies)
+        note(self.asked, self.ran, interp, entry, dependencies)
         interp.pay(len(found))
         if not found and evaluation.composed:
             return Started(tuple(evaluation.composed), frozenset({(module.path, entry.line, entry.name)}))
@@ -261,13 +207,6 @@ class Programs:
         found = with_variables(interp, evaluation, found)
         ran = {key_of(each) for each in dependencies.functions} | {(module.path, entry.line, entry.name)}
         return Started(tuple(each.recipe for each in found), frozenset(ran))
-
-    def note(self, interp: Interpreter, entry: entries.Entry, dependencies: Dependencies) -> None:
-        """Record that the code of a script ran, with all that it called."""
-        key = self.asked.sources.key
-        self.ran.functions.add((key(entry.module.path), entry.line, entry.name))
-        for known, ran in ((self.ran.functions, dependencies), (self.ran.aside, interp.shared_dependencies)):
-            known.update((key(path), line, name) for path, line, name in map(key_of, ran.functions))
 
     def _interpreter(self, path: str, given: Given, order: tuple[str, ...] = ()) -> Interpreter:
         """Return an interpreter for a file's program: modules are imported once for all programs that find them alike.
@@ -292,6 +231,14 @@ class Programs:
         finder.spell(asked.every)
         finder.ask_for([each for each in asked.every if each.endswith(".py")])
         return finder
+
+
+def note(asked: ToRead, ran: Ran, interp: Interpreter, entry: entries.Entry, dependencies: Dependencies) -> None:
+    """Record that the code of a script ran, with all that it called."""
+    key = asked.sources.key
+    ran.functions.add((key(entry.module.path), entry.line, entry.name))
+    for known, by in ((ran.functions, dependencies), (ran.aside, interp.shared_dependencies)):
+        known.update((key(path), line, name) for path, line, name in map(key_of, by.functions))
 
 
 def _is_fit(interp: Interpreter, path: str, given: Given) -> bool:

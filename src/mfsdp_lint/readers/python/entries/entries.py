@@ -10,7 +10,6 @@ from mfsdp_lint.core.recipe import Kind
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.megatron.vocabulary import LAUNCHERS, NAMES, SECTIONS
-from mfsdp_lint.readers.python.entries.testing import is_test
 from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, class_names, has_base, lookup, mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, holds_container
 from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
@@ -79,6 +78,11 @@ def functions(interp: Interpreter, module: Module) -> list[Entry]:
             if isinstance(other, Function):
                 found.append(Entry(node.name, module, "function", node.lineno, other))
     return found
+
+
+def is_test(name: str) -> bool:
+    """Tell whether a test runner calls a function of this name."""
+    return name.startswith("test")
 
 
 def _is_own(value: Object, module: Module) -> bool:
@@ -532,7 +536,7 @@ def _leads(interp: Interpreter, cls: ClassObject, name: str) -> bool:
     """
     return any(
         configures(interp, each.module, each.node)
-        if is_test(each)
+        if is_test(each.name)
         else leads_to_configuration(interp, each, named=True)
         for each in functions_of(interp, namespace(interp, cls).get(name))
     )

@@ -10,6 +10,7 @@ from mfsdp_lint.readers.python.entries.entries import (
     Entry,
     configures,
     definitions,
+    is_test,
     launches,
     leads_to_configuration,
     leads_to_launch,
@@ -19,8 +20,7 @@ from mfsdp_lint.readers.python.entries.entries import (
     reaches_upstream,
 )
 from mfsdp_lint.readers.python.entries.running import Ending, Evaluation
-from mfsdp_lint.readers.python.entries.testing import is_test, is_test_name
-from mfsdp_lint.readers.python.eval.unfollowed import is_launcher
+from mfsdp_lint.readers.python.eval.configurations import is_launcher
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, Raised, RefusedCall
@@ -73,7 +73,7 @@ def _loses_no_run(interp: Interpreter, entry: Entry, function: Function) -> bool
     """Tell whether a function is no recipe by itself: a launcher, a test that launches nothing, or a helper that only
     changes what it is given.
     """
-    if is_test(function):
+    if is_test(function.name):
         return not leads_to_launch(interp, function)
     return is_launcher(function) or (needs_arguments(entry) and not leads_to_run(interp, function))
 
@@ -139,7 +139,7 @@ def not_reached(interp: Interpreter, module: Module, told: Container[int]) -> It
         line = getattr(node, "lineno", 1)
         if node in inside or line in told or not configures(interp, module, node):
             continue
-        if is_test_name(name.rpartition(".")[2]) and not launches(interp, module, node):
+        if is_test(name.rpartition(".")[2]) and not launches(interp, module, node):
             continue
         inside.update(ast.walk(node) if name else ())
         short = name or module.name.rpartition(".")[2]

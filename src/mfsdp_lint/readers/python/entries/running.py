@@ -21,14 +21,20 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.given_words import Given
-from mfsdp_lint.readers.python.entries.entries import Entry, default, guard, open_parameters, takes_more
-from mfsdp_lint.readers.python.entries.testing import case_of, fixture, is_test, set_up
+from mfsdp_lint.readers.python.entries.entries import Entry, default, guard, is_test, open_parameters, takes_more
+from mfsdp_lint.readers.python.entries.testing import case_of, fixture, set_up
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.classes import lookup
-from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, configures_run, is_container, parts
+from mfsdp_lint.readers.python.eval.configurations import (
+    changed_from_outside,
+    configures_run,
+    is_container,
+    is_launcher,
+    parts,
+)
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, file_of, resolve_global, take_variables
 from mfsdp_lint.readers.python.eval.iteration import elements
-from mfsdp_lint.readers.python.eval.unfollowed import is_launcher, is_taken_for_one
+from mfsdp_lint.readers.python.eval.unfollowed import is_taken_for_one
 from mfsdp_lint.readers.python.export.nemo import tree_of_run
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
@@ -608,7 +614,7 @@ def _receiver(interp: Interpreter, cls: ClassObject, function: Function, frame: 
         made = invoke(interp, cls, Call([], keywords, function.node, frame))
     except Raised:
         return interp.unknown("self", not_none=True)
-    if is_test(function):
+    if is_test(function.name):
         set_up(interp, made, function.node, frame)
     return made
 
@@ -618,11 +624,11 @@ def arguments_of(interp: Interpreter, entry: Entry) -> tuple[dict[str, Object], 
     assert entry.function is not None
     keywords = {name: to_object(interp, value) for name, value in (entry.arguments or {}).items()}
     unknown: dict[str, Unknown] = {}
-    if is_test(entry.function):
+    if by_runner := is_test(entry.function.name):
         keywords = {**case_of(interp, entry.function), **keywords}
     for name in open_parameters(entry):
         if name not in keywords and default(entry, name) is MISSING:
-            value = fixture(interp, entry.function, name, Frame(entry.module)) if is_test(entry.function) else MISSING
+            value = fixture(interp, entry.function, name, Frame(entry.module)) if by_runner else MISSING
             if value is MISSING:
                 value = unknown[name] = interp.unknown(name)
             keywords[name] = value

@@ -32,16 +32,6 @@ SET_UP = ("setUpClass", "setup_class", "setUp", "setup_method", "setup")
 Case = Mapping[str, Object]
 
 
-def is_test(function: Function) -> bool:
-    """Tell whether a test runner calls a function, by its name."""
-    return is_test_name(function.name)
-
-
-def is_test_name(name: str) -> bool:
-    """Tell whether a test runner calls a function of this name."""
-    return name.startswith("test")
-
-
 def case_of(interp: Interpreter, function: Function) -> Case:
     """Return the parameters of a test on the path at hand: each set that it is parametrised with has its own path."""
     frame = Frame(function.module)

@@ -7,9 +7,9 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.eval.classes import lookup, special
 from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, entry, set_entry
-from mfsdp_lint.readers.python.eval.iteration import elements, operated, special, uncertain
+from mfsdp_lint.readers.python.eval.iteration import elements, operated
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.state.calling import EVALUATORS, Signal, evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
@@ -30,6 +30,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Unknown,
     obstacle_of,
+    uncertain,
 )
 
 

@@ -9,9 +9,8 @@ from typing import Any
 from mfsdp_lint.megatron.vocabulary import NAMES, SECTIONS
 from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.classes import is_frozen, lookup, mro, namespace
+from mfsdp_lint.readers.python.eval.classes import is_frozen, lookup, mro, namespace, special
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.eval.iteration import special
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import as_object
 from mfsdp_lint.readers.python.state.interpreter import Interpreter

@@ -20,10 +20,10 @@ from mfsdp_lint.readers.python.eval.classes import (
     metaclass,
     mro,
     opaque,
+    special,
 )
 from mfsdp_lint.readers.python.eval.configurations import TRAINER, class_of
 from mfsdp_lint.readers.python.eval.imports import outside, resolve_global
-from mfsdp_lint.readers.python.eval.iteration import special
 from mfsdp_lint.readers.python.eval.path_objects import path_attribute
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import LIBRARY, ByType, Coroutine, GeneratorCall, invoke

@@ -19,6 +19,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import (
     FORCED_FORK_LIMIT,
     FORK_LIMIT,
+    LOCAL_PATHS,
     CannotJoin,
     LocalPath,
     OutOfSteps,
@@ -195,8 +196,8 @@ def join_sides(interp: Interpreter, sides: list[Side], born: int, force: bool) -
     return signal
 
 
-def every_path(interp: Interpreter, run: Callable[[], Object], limit: int) -> Object:
-    """Join the results of a call over all paths through its body not joined earlier; CannotJoin past `limit`."""
+def every_path(interp: Interpreter, run: Callable[[], Object]) -> Object:
+    """Join the results of a call over all paths through its body not joined earlier; CannotJoin past LOCAL_PATHS."""
     outer = interp.path.local
     mark, born = len(interp.path.journal), interp.clock
     pending: list[tuple[bool, ...]] = [()]
@@ -205,7 +206,7 @@ def every_path(interp: Interpreter, run: Callable[[], Object], limit: int) -> Ob
     try:
         while pending:
             interp.path.local = LocalPath(pending.pop())
-            if len(sides) >= limit:
+            if len(sides) >= LOCAL_PATHS:
                 raise CannotJoin
             try:
                 result = run()

@@ -9,14 +9,14 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import Side, join_sides
 from mfsdp_lint.readers.python.eval.classes import lookup
-from mfsdp_lint.readers.python.eval.configurations import keeps_arguments, run_of, task, trains
+from mfsdp_lint.readers.python.eval.configurations import is_launcher, keeps_arguments, run_of, task, trains
 from mfsdp_lint.readers.python.eval.construction import class_being_made, construct, instantiate
 from mfsdp_lint.readers.python.eval.containers import as_mapping
 from mfsdp_lint.readers.python.eval.functions import call_function, one_configuration
-from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
+from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown
-from mfsdp_lint.readers.python.eval.unfollowed import call_at, forget, is_launcher, launch, unfollowed
+from mfsdp_lint.readers.python.eval.unfollowed import call_at, forget, launch, unfollowed
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import CALLERS, EVALUATORS, LIBRARY, Model, evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_reachable
@@ -47,6 +47,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Write,
     derived,
     obstacle_of,
+    uncertain,
 )
 
 _HOLDERS = (DictObject, ListObject, Instance, ConfigTree)

@@ -11,7 +11,7 @@ import builtins
 import operator
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.eval import standard_objects
@@ -43,10 +43,6 @@ from mfsdp_lint.readers.python.values.objects import (
     StandardObject,
     Unknown,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
 
@@ -167,6 +163,14 @@ def lookup(interp: Interpreter, cls: Object, name: str, after: Object = None) ->
             known = cls.known[name] = _lookup(interp, cls, name, None)
         return known
     return _lookup(interp, cls, name, after)
+
+
+def special(interp: Interpreter, value: Object, name: str) -> Function | None:
+    """Return the special method that the class of an object defines in the program; None if there is none."""
+    if isinstance(value, (Instance, EnumMember)) and isinstance(value.cls, ClassObject):
+        found = lookup(interp, value.cls, name)[0]
+        return found if isinstance(found, Function) else None
+    return None
 
 
 def _lookup(interp: Interpreter, cls: ClassObject, name: str, after: Object) -> tuple[Object, Object]:

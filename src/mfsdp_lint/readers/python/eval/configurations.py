@@ -11,7 +11,7 @@ import ast
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-from mfsdp_lint.megatron.vocabulary import SECTIONS
+from mfsdp_lint.megatron.vocabulary import LAUNCHERS, SECTIONS
 from mfsdp_lint.readers.python.eval.classes import class_names
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import Call
@@ -39,6 +39,8 @@ _CLASSES = frozenset(
     {STRATEGY, TRAINER, "MegatronMixedPrecision", "MegatronOptimizerModule", "MegatronCommOverlapCallback"}
 )
 """Classes of which a configuration is made. Their own code is not followed."""
+
+_SHORT = frozenset(name.rpartition(".")[2] for name in LAUNCHERS)
 
 _TRAINING = frozenset({"train", "pretrain", "finetune"})
 _PARAMETERS = ("model", "data", "trainer", "log", "resume", "optim")
@@ -71,6 +73,13 @@ def keeps_arguments(function: Object) -> bool:
     if isinstance(function, External):
         return function.name.startswith(_PACKAGE) and function.name.rpartition(".")[2] in _CLASSES
     return isinstance(function, ClassObject) and function.name in _CLASSES and function.module.name.startswith(_PACKAGE)
+
+
+def is_launcher(value: Object) -> bool:
+    """Tell whether a value is one of upstream's launchers, its source at hand or not."""
+    if isinstance(value, Function):
+        return value.name in _SHORT and f"{value.module.name}.{value.name}" in LAUNCHERS
+    return isinstance(value, External) and value.name in LAUNCHERS
 
 
 def trains(function: Object) -> bool:

@@ -25,7 +25,6 @@ from mfsdp_lint.readers.python.eval.classes import (
 )
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.functions import unexpected
-from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.records import ATTRS, OUT_OF_SIGHT, after_init
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
@@ -49,6 +48,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     is_constant,
     obstacle_of,
+    uncertain,
 )
 
 

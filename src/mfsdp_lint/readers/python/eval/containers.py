@@ -8,9 +8,9 @@ from typing import Any
 from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
+from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum, special
 from mfsdp_lint.readers.python.eval.imports import import_module
-from mfsdp_lint.readers.python.eval.iteration import called, iterate, special, uncertain
+from mfsdp_lint.readers.python.eval.iteration import called, iterate
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable, part_of
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -51,6 +51,7 @@ from mfsdp_lint.readers.python.values.objects import (
     is_constant,
     is_object,
     is_symbolic,
+    uncertain,
 )
 
 

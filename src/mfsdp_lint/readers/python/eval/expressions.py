@@ -11,7 +11,7 @@ from mfsdp_lint.readers.python.eval.assignments import assign, assign_name, bind
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import choose, connected, known_truth
 from mfsdp_lint.readers.python.eval.calls import evaluate_call
-from mfsdp_lint.readers.python.eval.classes import complement
+from mfsdp_lint.readers.python.eval.classes import complement, special
 from mfsdp_lint.readers.python.eval.containers import (
     absorbed,
     any_of,
@@ -32,9 +32,7 @@ from mfsdp_lint.readers.python.eval.iteration import (
     iterate,
     operated,
     ordered,
-    special,
     text_of_parts,
-    uncertain,
 )
 from mfsdp_lint.readers.python.eval.loops import yield_unknown
 from mfsdp_lint.readers.python.eval.operators import binary, compare, sign
@@ -64,6 +62,7 @@ from mfsdp_lint.readers.python.values.objects import (
     derived,
     is_symbolic,
     obstacle_of,
+    uncertain,
 )
 
 

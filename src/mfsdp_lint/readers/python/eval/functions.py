@@ -8,11 +8,10 @@ from typing import Any
 
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides, one_of
-from mfsdp_lint.readers.python.eval.configurations import is_container
+from mfsdp_lint.readers.python.eval.configurations import is_container, is_launcher
 from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.imports import ensure_ran
-from mfsdp_lint.readers.python.eval.iteration import uncertain
-from mfsdp_lint.readers.python.eval.unfollowed import is_launcher, is_upstream, launch, unfollowed
+from mfsdp_lint.readers.python.eval.unfollowed import is_upstream, launch, unfollowed
 from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall, evaluate, invoke, run_block
 from mfsdp_lint.readers.python.state.copies import own, template
 from mfsdp_lint.readers.python.state.effects import only_looks
@@ -23,7 +22,6 @@ from mfsdp_lint.readers.python.state.paths import (
     CALL_STEPS,
     DEPTH_LIMIT,
     FORK_LIMIT,
-    LOCAL_PATHS,
     CannotJoin,
     Dependencies,
     OutOfSteps,
@@ -50,6 +48,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     is_constant,
     obstacle_of,
+    uncertain,
 )
 
 
@@ -190,7 +189,7 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
                 interp.path.local = local
         else:
             # Too many paths to look at each by itself, or code that nobody asked about: joined when the call returns.
-            found = every_path(interp, lambda: run_function(interp, function, call), LOCAL_PATHS)
+            found = every_path(interp, lambda: run_function(interp, function, call))
             result = one_configuration(interp, found, f"{function.name}()")
     except CannotJoin:
         interp.rollback(mark)

@@ -16,7 +16,6 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.imports import STDLIB, relative_target
 from mfsdp_lint.readers.python.eval.classes import WRITTEN, lookup
-from mfsdp_lint.readers.python.eval.path_objects import symbol
 from mfsdp_lint.readers.python.state.calling import LIBRARY, invoke, isolated, run_isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import submodule
@@ -53,7 +52,7 @@ def ensure_ran(interp: Interpreter, module: Module, environment: DictObject | No
     frame.fields, frame.bindings = module.fields, module.bindings
     with interp.aside(module):
         if module.is_package and interp.finder.sources.exists(module.path):
-            folder = symbol(interp, os.path.dirname(module.path))
+            folder = interp.finder.symbol(os.path.dirname(module.path))
             module.fields.setdefault("__path__", ListObject([folder], interp.tick()))
         before = interp.started_environment() if environment is None else environment
         interp.path.environment = after = DictObject(dict(before.fields), interp.tick())
@@ -95,7 +94,7 @@ def take_variables(interp: Interpreter, module: Module) -> None:
 
 def file_of(interp: Interpreter, module: Module) -> str:
     """Return `__file__` of a module."""
-    return f"{symbol(interp, os.path.dirname(module.path))}/{os.path.basename(module.path)}"
+    return f"{interp.finder.symbol(os.path.dirname(module.path))}/{os.path.basename(module.path)}"
 
 
 def resolve_global(interp: Interpreter, module: Any, name: str, seen: set[int] | None = None) -> Object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import Any
 
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.eval import standard_objects
@@ -10,10 +10,10 @@ from mfsdp_lint.readers.python.eval.classes import (
     bits_of,
     is_enum,
     listed_members,
-    lookup,
     mro,
     opaque,
     single_flags,
+    special,
 )
 from mfsdp_lint.readers.python.state.calling import GeneratorCall, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
@@ -32,7 +32,6 @@ from mfsdp_lint.readers.python.values.objects import (
     EnumMember,
     External,
     Frame,
-    Function,
     Instance,
     IteratorObject,
     ListObject,
@@ -46,6 +45,7 @@ from mfsdp_lint.readers.python.values.objects import (
     derived,
     is_constant,
     is_symbolic,
+    uncertain,
 )
 
 ARITHMETIC = {
@@ -58,14 +58,6 @@ ORDER = {"Lt": ("lt", "gt"), "LtE": ("le", "ge"), "Gt": ("gt", "lt"), "GtE": ("g
 """Those of comparisons, and what the right side is asked where the left one has no answer."""
 
 NOT_IMPLEMENTED = External("NotImplemented")
-
-
-def special(interp: Interpreter, value: Object, name: str) -> Function | None:
-    """Return the special method that the class of an object defines in the program; None if there is none."""
-    if isinstance(value, (Instance, EnumMember)) and isinstance(value.cls, ClassObject):
-        found = lookup(interp, value.cls, name)[0]
-        return found if isinstance(found, Function) else None
-    return None
 
 
 def has_hidden(interp: Interpreter, value: Object) -> bool:
@@ -218,11 +210,6 @@ def forget_rest(interp: Interpreter, generator: GeneratorCall) -> None:
             forget_reachable(interp, value)
         # What stands in a function's own lines, and not in a function of its own, reaches all names there.
         here = here.enclosing if generator.frame.code is None else None
-
-
-def uncertain(value: Object) -> TypeGuard[Choice]:
-    """Tell whether an element or entry may be missing."""
-    return type(value) is Choice and MISSING in value.options
 
 
 def as_text(interp: Interpreter, value: Object) -> str | None:

@@ -11,8 +11,9 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
+from mfsdp_lint.readers.python.eval.classes import special
 from mfsdp_lint.readers.python.eval.containers import present
-from mfsdp_lint.readers.python.eval.iteration import LONGEST, called, iterate, special, uncertain, walked
+from mfsdp_lint.readers.python.eval.iteration import LONGEST, called, iterate, walked
 from mfsdp_lint.readers.python.state.calling import (
     BREAK,
     CONTINUE,
@@ -39,6 +40,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     is_object,
     obstacle_of,
+    uncertain,
 )
 
 LOOP_LIMIT = 20_000

@@ -26,15 +26,7 @@ from mfsdp_lint.readers.python.eval.containers import (
     set_entry,
     unseen_entry,
 )
-from mfsdp_lint.readers.python.eval.iteration import (
-    LONGEST,
-    as_text,
-    elements,
-    forget_rest,
-    iterate,
-    text_of_parts,
-    uncertain,
-)
+from mfsdp_lint.readers.python.eval.iteration import LONGEST, as_text, elements, forget_rest, iterate, text_of_parts
 from mfsdp_lint.readers.python.eval.operators import binary, contains, equal, ordering_key
 from mfsdp_lint.readers.python.eval.standard_objects import LARGEST_FACTOR, NotKnown, answer
 from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall, awaited, invoke, run_block
@@ -62,6 +54,7 @@ from mfsdp_lint.readers.python.values.objects import (
     all_are,
     is_constant,
     is_symbolic,
+    uncertain,
 )
 
 

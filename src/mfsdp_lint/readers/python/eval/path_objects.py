@@ -36,12 +36,6 @@ from mfsdp_lint.readers.python.values.objects import (
 _FOLDER = re.compile(r"<DIR:(\d+)>")
 
 
-def symbol(interp: Interpreter, folder: str) -> str:
-    """Return the symbol that represents a folder."""
-    folders = interp.finder.folders
-    return f"<DIR:{folders.setdefault(os.path.abspath(folder), len(folders))}>"
-
-
 def folder_of(interp: Interpreter, text: str) -> str | None:
     """Return the folder, or file, that a path which begins with a symbol means; None for any other path."""
     found = _FOLDER.match(text)
@@ -62,7 +56,7 @@ def normal(interp: Interpreter, text: str) -> str:
     inside = os.path.relpath(found, folder)
     if inside == ".":
         return start[0]
-    return f"{start[0]}/{inside}" if not inside.startswith("..") else symbol(interp, found)
+    return f"{start[0]}/{inside}" if not inside.startswith("..") else interp.finder.symbol(found)
 
 
 def parent(interp: Interpreter, text: str) -> str:
@@ -70,7 +64,7 @@ def parent(interp: Interpreter, text: str) -> str:
     above = normal(interp, text)
     found = folder_of(interp, above)
     if found is not None and "/" not in above:
-        return symbol(interp, os.path.dirname(found))
+        return interp.finder.symbol(os.path.dirname(found))
     return posixpath.dirname(above) or "."
 
 

@@ -34,7 +34,6 @@ from mfsdp_lint.readers.python.eval.classes import (
 from mfsdp_lint.readers.python.eval.containers import hashable, plain_key
 from mfsdp_lint.readers.python.eval.definitions import run_define_class, run_define_function
 from mfsdp_lint.readers.python.eval.imports import bind_import, import_guarded
-from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.loops import run_for, run_while
 from mfsdp_lint.readers.python.eval.operators import equal, same_object
 from mfsdp_lint.readers.python.state.calling import (
@@ -73,6 +72,7 @@ from mfsdp_lint.readers.python.values.objects import (
     SetObject,
     Unknown,
     all_are,
+    uncertain,
 )
 
 

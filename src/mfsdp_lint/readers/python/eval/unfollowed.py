@@ -12,9 +12,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from mfsdp_lint.megatron.vocabulary import LAUNCHERS
 from mfsdp_lint.readers.python.eval.branches import one_of
-from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
+from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container, is_launcher
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
 from mfsdp_lint.readers.python.eval.imports import meant
 from mfsdp_lint.readers.python.state.calling import Coroutine, invoke
@@ -29,7 +28,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Bound,
     Choice,
     DictObject,
-    External,
     Frame,
     Function,
     Instance,
@@ -41,15 +39,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     is_object,
 )
-
-_SHORT = frozenset(name.rpartition(".")[2] for name in LAUNCHERS)
-
-
-def is_launcher(value: Object) -> bool:
-    """Tell whether a value is one of upstream's launchers, its source at hand or not."""
-    if isinstance(value, Function):
-        return value.name in _SHORT and f"{value.module.name}.{value.name}" in LAUNCHERS
-    return isinstance(value, External) and value.name in LAUNCHERS
 
 
 def launch(interp: Interpreter, name: str, call: Call) -> Object:
@@ -261,7 +250,7 @@ def call_at(name: str, node: Any, frame: Frame) -> Place | None:
     """Return a call that is not followed, as the obstacle to a value; None for a call of upstream or in its code."""
     if name.partition(".")[0] in OF_UPSTREAM:
         return None
-    node, _, frame = told_at(node, None, frame)
+    node, frame = told_at(node, frame)
     if is_upstream(frame.module) or not isinstance(node, ast.Call):
         return None
     return frame.module, node, frame.function

@@ -10,7 +10,6 @@ from mfsdp_lint.core.recipe import CallSite, How, Obstacle, Origin, Source, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
 from mfsdp_lint.megatron.layers import LAYER_FUNCTIONS
-from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.bounds import is_small
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
@@ -33,6 +32,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     Write,
     is_symbolic,
+    uncertain,
 )
 
 _SWITCH: dict[bool | None, Value] = {value: Known(value) for value in (None, True, False)}

@@ -20,9 +20,7 @@ from mfsdp_lint.core.settings import Answering
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, join
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_by_name, has_fields, lookup, mro, opaque
-from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.export.origins import Spans, obstacle, one_origin, origin, plain_value, switch
-from mfsdp_lint.readers.python.library.config_trees import lacked_by
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.code import qualified
@@ -40,7 +38,9 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Unknown,
     Write,
+    lacked_by,
     obstacle_of,
+    uncertain,
 )
 
 _HOOKS = ("__setattr__", "__getattr__", "__getattribute__", "__slots__")

@@ -19,7 +19,6 @@ from mfsdp_lint.readers.python.eval import attributes
 from mfsdp_lint.readers.python.eval.attribute_writes import AS_ENTRY, set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_of, opaque
-from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.eval.operators import equal
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
@@ -49,6 +48,8 @@ from mfsdp_lint.readers.python.values.objects import (
     Write,
     derived,
     identical,
+    lacked_by,
+    uncertain,
 )
 
 
@@ -133,13 +134,6 @@ def merge(interp: Interpreter, tree: ConfigTree, source: Object, call: Call, str
         return
     for key, value in entries(source):
         put(interp, tree, key, value, source.writes.get(key), call, struct)
-
-
-def lacked_by(owner: Object) -> tuple[Lacked, ...]:
-    """Return the writes to names that a tree, a dictionary or an object does not have."""
-    kept = owner.writes if isinstance(owner, DictObject) else getattr(owner, "fields", {})
-    found = kept.get(LACKED, ())
-    return found if isinstance(found, tuple) else ()
 
 
 def all_lacked(tree: Object, above: str = "") -> Iterator[tuple[str, Lacked]]:

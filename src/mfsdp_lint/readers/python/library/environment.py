@@ -29,7 +29,6 @@ from mfsdp_lint.readers.python.eval.path_objects import (
     overwrite,
     parent,
     spelled,
-    symbol,
     text_of,
     text_of_path,
 )
@@ -234,7 +233,7 @@ def _resources(interp: Interpreter, call: Call) -> Object:
         package = interp.finder.resolve(package, call.frame.module.path)
     if type(package) is not Module or package.upstream is not None:
         return interp.unknown("resources", not_none=True)
-    return make_path(interp, [symbol(interp, os.path.dirname(package.path))])
+    return make_path(interp, [interp.finder.symbol(os.path.dirname(package.path))])
 
 
 models("os.getcwd", "os.getcwdb")(lambda interp, call: CWD)

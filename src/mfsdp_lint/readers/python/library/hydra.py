@@ -16,7 +16,7 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.hydra_defaults import Composer, ConfigFile, Default, NotComposed, Options, Part, package_of
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
-from mfsdp_lint.readers.python.eval.path_objects import folder_of, located, normal, symbol, text_of, text_of_path
+from mfsdp_lint.readers.python.eval.path_objects import folder_of, located, normal, text_of, text_of_path
 from mfsdp_lint.readers.python.library.command_line import NotFollowed, Spec, take
 from mfsdp_lint.readers.python.library.config_trees import all_lacked, make_tree, meant, merge
 from mfsdp_lint.readers.python.library.data import from_omegaconf, to_object
@@ -121,7 +121,7 @@ def _folder(interp: Interpreter, path: Object, module: Module) -> str | None:
     if folder_of(interp, text) is None:
         if os.path.isabs(text):
             return None
-        text = f"{symbol(interp, os.path.dirname(module.path))}/{text}"
+        text = f"{interp.finder.symbol(os.path.dirname(module.path))}/{text}"
     return normal(interp, text)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write, write_around
 from mfsdp_lint.readers.python.eval.attributes import attributes_of, attributes_of_unknown, get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.class_views import order, own_attributes
-from mfsdp_lint.readers.python.eval.classes import lookup
-from mfsdp_lint.readers.python.eval.iteration import called, special
+from mfsdp_lint.readers.python.eval.classes import lookup, special
+from mfsdp_lint.readers.python.eval.iteration import called
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.library.packages import names_of

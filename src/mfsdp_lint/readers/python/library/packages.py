@@ -60,7 +60,7 @@ def _located(interp: Interpreter, call: Call) -> Object:
 
 def _importer(interp: Interpreter, call: Call) -> Module:
     """Return the module of the program on whose search path a name is looked for: a library has the program's."""
-    importer = told_at(None, None, call.frame)[2].module
+    importer = told_at(None, call.frame)[1].module
     return (interp.executing or interp.entry or importer) if importer.written else importer
 
 

@@ -10,19 +10,10 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import known_truth
+from mfsdp_lint.readers.python.eval.classes import special
 from mfsdp_lint.readers.python.eval.containers import any_of, make_set, make_tuple, set_entry
 from mfsdp_lint.readers.python.eval.huggingface import length_of_tokenizer, tokenizer_of
-from mfsdp_lint.readers.python.eval.iteration import (
-    LONGEST,
-    as_text,
-    called,
-    elements,
-    forget_rest,
-    iterate,
-    special,
-    uncertain,
-    walked,
-)
+from mfsdp_lint.readers.python.eval.iteration import LONGEST, as_text, called, elements, forget_rest, iterate, walked
 from mfsdp_lint.readers.python.eval.methods import method, sort
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.eval.standard_objects import MOST_DIGITS, NotKnown, answer
@@ -49,6 +40,7 @@ from mfsdp_lint.readers.python.values.objects import (
     all_are,
     is_constant,
     is_symbolic,
+    uncertain,
 )
 
 

@@ -398,7 +398,7 @@ class Interpreter:
 
     def replaces(self, owner: Module | ClassObject, name: str, node: Any, frame: Frame) -> None:
         """Record a module's name, or a class's attribute, that a statement is about to assign from outside."""
-        node, _, frame = told_at(node, None, frame)
+        node, frame = told_at(node, frame)
         home = owner if isinstance(owner, Module) else owner.module
         self.patches_upstream |= self.is_upstream(home.name) and not self.is_upstream(frame.module.name)
         place = frame.module, node, frame.function
@@ -475,7 +475,8 @@ class Interpreter:
         elif focus is not None and type(focus) is not ast.Constant:
             sources = self.sources(focus, value, frame)
         if module.written:
-            place, focus, frame = told_at(None if isinstance(node, Origin) else node, None, frame)
+            place, frame = told_at(None if isinstance(node, Origin) else node, frame)
+            focus = None
             node = node if isinstance(node, Origin) else place
             module = frame.module
         self.clock += 1

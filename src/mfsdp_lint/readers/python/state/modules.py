@@ -269,7 +269,7 @@ class ModuleFinder(ModuleSearch):
         self._asked_for: set[str] = set()
         self._absolute: dict[str, str] = {}
         self.folders: dict[str, int] = {}
-        """The folders that programs speak of, numbered (see folders.py)."""
+        """The folders that programs speak of, numbered."""
         self.texts: dict[str, str] = {}
         """The texts that programs read from files, and the files."""
         self.unreadable: list[Unreadable] = []
@@ -278,6 +278,10 @@ class ModuleFinder(ModuleSearch):
         """The files that reached each file by their imports."""
         self.asking: dict[str, set[str]] = {}
         """The files that only asked whether a file is there."""
+
+    def symbol(self, folder: str) -> str:
+        """Return the symbol that represents a folder in a program's texts."""
+        return f"<DIR:{self.folders.setdefault(os.path.abspath(folder), len(self.folders))}>"
 
     def load(self, path: str, name: str | None = None) -> Module | None:
         """Return the module in a file, parsed once; None where it cannot be read or parsed."""

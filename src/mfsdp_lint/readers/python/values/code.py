@@ -31,11 +31,11 @@ def calls_to(frame: Frame) -> tuple[Any, ...]:
     return tuple(chain)
 
 
-def told_at(node: ast.AST | None, focus: ast.AST | None, frame: Frame) -> tuple[ast.AST | None, ast.AST | None, Frame]:
+def told_at(node: ast.AST | None, frame: Frame) -> tuple[ast.AST | None, Frame]:
     """Find the place in the program of an action at `node`: a library's action happens where the library is called."""
     while frame.module.written and frame.caller is not None:
-        node, focus, frame = frame.node, None, frame.caller
-    return node, focus, frame
+        node, frame = frame.node, frame.caller
+    return node, frame
 
 
 Focus = Mapping[str, Any]

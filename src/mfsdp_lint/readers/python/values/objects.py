@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeGuard, T
 
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import CWD
-from mfsdp_lint.readers.python.values.markers import IDENTITY, LOADED
+from mfsdp_lint.readers.python.values.markers import IDENTITY, LACKED, LOADED
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -243,6 +243,18 @@ class Choice:
 
     def __repr__(self) -> str:
         return f"Choice{self.options!r}"
+
+
+def lacked_by(owner: Object) -> tuple[Lacked, ...]:
+    """Return the writes to names that a tree, a dictionary or an object does not have."""
+    kept = owner.writes if isinstance(owner, DictObject) else getattr(owner, "fields", {})
+    found = kept.get(LACKED, ())
+    return found if isinstance(found, tuple) else ()
+
+
+def uncertain(value: Object) -> TypeGuard[Choice]:
+    """Tell whether an element or entry may be missing."""
+    return type(value) is Choice and MISSING in value.options
 
 
 @dataclass(slots=True, eq=False)
