@@ -208,6 +208,25 @@ def test_a_constructor_that_a_class_writes_itself_may_take_what_is_no_field(vers
     assert recipe.setting("dataset.sequence_length").value == Unknown()
 
 
+def test_an_enumeration_has_more_than_its_members(tmp_path: Path) -> None:
+    """`encoder_and_decoder` is a property of core 0.16's class: it is there, and no member."""
+    (recipe,) = read(
+        tmp_path,
+        """\
+        from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+        from megatron.core.enums import ModelType
+        def mine():
+            cfg = llama3_8b_pretrain_config()
+            cfg.train.train_iters = 1 if ModelType.encoder_or_decoder == ModelType.encoder_or_decoder else 2
+            cfg.dist.use_megatron_fsdp = ModelType.encoder_and_decoder is not None
+            return cfg
+        """,
+        "0.3.1",
+    )
+    assert recipe.setting("train.train_iters").value == Known(1)
+    assert not isinstance(recipe.setting("dist.use_megatron_fsdp").value, Known)
+
+
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.bridge)
 def test_a_release_without_data_of_its_own_has_its_neighbours_and_says_so(release, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     knowledge = load_knowledge(resolve_target(release.bridge))

@@ -208,7 +208,14 @@ def test_each_value_is_where_the_words_or_the_files_say_it(tmp_path: Path) -> No
     [
         pytest.param("", [], id="an engine without Megatron is no run of it, and nothing is missed"),
         pytest.param(
-            f"engine=megatron {ENGINE}use_megatron=True", ["Could not override"], id="an override that Hydra refuses"
+            f"engine=megatron {ENGINE}use_megatron=True",
+            [f"Could not override '{ENGINE}use_megatron'"],
+            id="an override that Hydra refuses",
+        ),
+        pytest.param(
+            "ray_init.num_cpus=16 added=1",
+            ["Could not override 'ray_init.num_cpus'"],
+            id="the first one that it refuses, with its whole key",
         ),
     ],
 )

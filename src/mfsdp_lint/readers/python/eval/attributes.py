@@ -17,6 +17,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     has_fields,
     is_enum,
     lookup,
+    may_have_more,
     metaclass,
     mro,
     opaque,
@@ -221,7 +222,7 @@ def _instance_attribute(
         return invoke(interp, hook, Call([value, name], {}, node, frame))
     if name in OF_OBJECTS:
         return Partial(OF_OBJECTS[name], [value], {})
-    if value.writes.get(MAY_HAVE_CHANGED) or opaque(interp, value.cls):
+    if value.writes.get(MAY_HAVE_CHANGED) or may_have_more(interp, value.cls):
         found = _out_of_sight(interp, value, value.cls, name)
         interp.put(value, name, found)
         return found
@@ -383,7 +384,7 @@ def _class_attribute(interp: Interpreter, cls: ClassObject, name: str, node: Any
         return Partial(Native("type.mro", LIBRARY["type.mro"]), [cls], {})
     if name in OF_OBJECTS:
         return External(f"object.{name}")
-    if cls.given_by is not None or opaque(interp, cls) or name.startswith("__"):
+    if cls.given_by is not None or may_have_more(interp, cls) or name.startswith("__"):
         return interp.unknown(f"{cls.name}.{name}")
     raise Raised("AttributeError", f"type object '{cls.name}' has no attribute '{name}'")
 
@@ -483,7 +484,7 @@ def _class_has(interp: Interpreter, cls: Object, name: str) -> bool | None:
         return None
     if lookup(interp, cls, name)[0] is not MISSING:
         return True
-    return None if opaque(interp, cls) else False
+    return None if may_have_more(interp, cls) else False
 
 
 def _module_attribute(interp: Interpreter, value: Module, name: str, node: Any, frame: Frame) -> Object:

@@ -153,6 +153,11 @@ def opaque(interp: Interpreter, cls: Object) -> bool:
     return False
 
 
+def may_have_more(interp: Interpreter, cls: ClassObject) -> bool:
+    """Tell whether a class may have attributes that are not at hand: of a release's enumeration only members are."""
+    return opaque(interp, cls) or (cls.data is not None and is_enum(interp, cls))
+
+
 def lookup(interp: Interpreter, cls: Object, name: str, after: Object = None) -> tuple[Object, Object]:
     """Find an attribute of a class and the class that has it, along the MRO (behind `after`); (MISSING, None) else."""
     if not isinstance(cls, ClassObject):

@@ -193,11 +193,23 @@ def _tree(
         merge(interp, tree, data, call)
     interp.drop(tree, "hydra")
     override(interp, tree, values, call)
-    for path, _ in all_lacked(tree):
-        raise RefusedCall(f"Could not override '{path}'", nearest=meant(tree, path), name="ConfigCompositionException")
+    if lacked := [path for path, _ in all_lacked(tree)]:
+        raise _refused(tree, lacked, values)
     if started:
         _as_options(interp, tree, "")
     return tree
+
+
+def _refused(tree: ConfigTree, lacked: list[str], overrides: list[OverrideWord]) -> RefusedCall:
+    """Return Hydra's refusal of the first override of a name that the tree does not have: it says the whole key."""
+    of_names = ((path, said) for said in overrides for path in lacked if f"{said.key}.".startswith(f"{path}."))
+    path, said = next(of_names, (lacked[0], None))
+    return RefusedCall(
+        f"Could not override '{said.key if said else path}'",
+        nearest=meant(tree, path),
+        name="ConfigCompositionException",
+        place=said.place if said else None,
+    )
 
 
 def _under(part: Part[dict[Any, Placed]]) -> Placed:
