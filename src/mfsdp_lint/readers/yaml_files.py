@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
@@ -18,6 +19,7 @@ from mfsdp_lint.readers.shell_files import may_start, programs_of
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.framework_configs import Evaluated
+    from mfsdp_lint.readers.python.entries.addressed import Programs
 
 
 def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
@@ -51,7 +53,9 @@ def _chart_of(path: str, sources: Sources) -> str | None:
     return None
 
 
-def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed]) -> list[Recipe] | None:
+def _of_scripts(
+    path: str, text: str, asked: ToRead, programs: Callable[[], Programs], unfollowed: list[Unfollowed]
+) -> list[Recipe] | None:
     """Return the runs that scripts in a file start; None where it is no file that holds scripts.
 
     A file without the words of a run is not parsed for it.
@@ -59,13 +63,13 @@ def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed
     if (chart := _chart_of(path, asked.sources)) is not None:
         from mfsdp_lint.readers.embedding_formats.helm import read_template
 
-        return read_template(path, text, chart, asked.target, asked.sources, programs_of(asked), unfollowed)
+        return read_template(path, text, chart, asked.target, asked.sources, programs(), unfollowed)
     if _VALUES.fullmatch(posixpath.basename(path)) and asked.sources.exists(beside(path, "Chart.yaml")):
         return []
     if posixpath.basename(path) in KUSTOMIZATIONS:
         from mfsdp_lint.readers.embedding_formats.kustomize import read_kustomization
 
-        return read_kustomization(path, asked.target, asked.sources, programs_of(asked), unfollowed)
+        return read_kustomization(path, asked.target, asked.sources, programs(), unfollowed)
     if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)):
         return None
     from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder
@@ -75,7 +79,7 @@ def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed
 
         if is_part(path, asked.sources):
             return []
-    return read_yaml_holder(path, text, asked.target, asked.sources, programs_of(asked), unfollowed)
+    return read_yaml_holder(path, text, asked.target, asked.sources, programs(), unfollowed)
 
 
 class YamlFiles:
@@ -91,10 +95,12 @@ class YamlFiles:
         files = Files(asked.sources, lambda path, text: _evaluated(asked, path, text), asked.environment)
 
         unfollowed: list[Unfollowed] = []
+        # Many files start the same programs.
+        programs = cache(partial(programs_of, asked))
 
         def recipes_of(path: str, text: str) -> list[Recipe]:
             # A job may be called as a section of a configuration is.
-            found = _of_scripts(path, text, asked, unfollowed)
+            found = _of_scripts(path, text, asked, programs, unfollowed)
             return read_yaml(path, text, asked.target, files, asked.front_end) if found is None else found
 
         return replace(read_each(asked, recipes_of, lambda _, text: may_be_one(text)), unfollowed=tuple(unfollowed))

@@ -23,7 +23,7 @@ from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
 from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.python.entries import entries, running
-from mfsdp_lint.readers.python.entries.addressed import Programs
+from mfsdp_lint.readers.python.entries.addressed import Programs, Watch
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
@@ -33,6 +33,7 @@ from mfsdp_lint.readers.python.state.paths import (
     LONG_PATIENCE,
     CannotJoin,
     Command,
+    Dependencies,
     OutOfSteps,
     Raised,
     RefusedCall,
@@ -71,12 +72,16 @@ def commands(
     the words and variables that are `given`, or without any. `refused` receives what surely fails before it starts.
     """
     asked = programs.asked
-    finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
-    finder.spell(asked.every)
-    finder.ask_for([path])
-    interp = _Watching(finder, asked.knowledge(), outside=asked.environment)
-    interp.patience, interp.given = LONG_PATIENCE, given
-    with without_collection():
+    watch = programs.watching(path, given)
+    if watch is None:
+        finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
+        finder.spell(asked.every)
+        finder.ask_for([path])
+        watch = programs.watched = Watch(path, _Watching(finder, asked.knowledge(), outside=asked.environment))
+    interp = watch.interp
+    interp.patience, interp.given, interp.dependencies = LONG_PATIENCE, given, Dependencies()
+    asked.sources.note(watch.texts)
+    with without_collection(), asked.sources.recording(watch.texts):
         return _commands(interp, path, programs, [] if refused is None else refused)
 
 
@@ -129,11 +134,21 @@ def _commands(
     # What a file only makes, others may start: Airflow imports it.
     entry = entries.script(interp, module) or entries.Entry(module.name.rpartition(".")[2], module, "script", 1)
     found = _started_by(interp, entry, path, programs, refused)
-    if not found:
-        text = interp.finder.sources.text_or_none(path) or ""
-        for each in entries.functions(interp, module):
-            if each.function is not None and _is_called_out_of_sight(each.function.node, text):
-                found += _started_by(interp, replace(each, wrapper=None), path, programs, refused)
+    if found or (interp.given is not None and programs.known_as_idle(path)):
+        return found
+    text = interp.finder.sources.text_or_none(path) or ""
+    called = [
+        replace(each, wrapper=None)
+        for each in entries.functions(interp, module)
+        if each.function is not None and _is_called_out_of_sight(each.function.node, text)
+    ]
+    with programs.noting() as noted:
+        interp.dependencies = Dependencies()
+        for each in called:
+            found += _started_by(interp, each, path, programs, refused)
+    depends = interp.dependencies.depends_on_start or interp.shared_dependencies.depends_on_start
+    if interp.given is not None and not (found or depends):
+        programs.idle[path] = noted
     return found
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
 
 from mfsdp_lint.core import files
 from mfsdp_lint.core.nearest import did_you_mean, nearest
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.megatron.versions import is_version, numbers
@@ -179,16 +180,29 @@ def _launches(interp: Interpreter, module: Module) -> bool:
     return any(each is not None and entries.leads_to_launch(interp, each) for each in own)
 
 
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A program of which it is asked what it starts, the interpreter that finds out, and the files that this reads."""
+
+    path: str
+    interp: Interpreter
+    texts: set[str] = field(default_factory=set)
+
+
 class Programs:
     """The Python scripts of a tree. Those that are started in the same environment share what they import.
 
-    `ran` receives the functions that run and the files that are read.
+    `ran` receives the functions that run and the files that are read. `idle` are the programs of which no function that
+    others may call starts anything, with whatever words and variables the program itself is started. `watched` is the
+    last program of which it was asked what it starts.
     """
 
     def __init__(self, asked: ToRead, ran: Ran | None = None) -> None:
         self.asked = asked
         self.ran = Ran() if ran is None else ran
         self.interpreters: dict[tuple[str, ...], list[Interpreter]] = {}
+        self.idle: dict[str, Ran] = {}
+        self.watched: Watch | None = None
 
     def start(self, path: str, given: Given) -> Started:
         """Return the recipes of a file's script; none where it is no script, or configures nothing that is known.
@@ -261,6 +275,36 @@ class Programs:
         found = with_variables(interp, evaluation, found)
         ran = {key_of(each) for each in dependencies.functions} | {(module.path, entry.line, entry.name)}
         return Started(tuple(each.recipe for each in found), frozenset(ran))
+
+    def watching(self, path: str, given: Given | None) -> Watch | None:
+        """Return the watch of a program's starts that was the last, if it finds the same modules for this start."""
+        watch = self.watched
+        if watch is None or given is None or watch.path != path or not _is_fit(watch.interp, path, given):
+            return None
+        # (Which modules change others may be another question for other words.)
+        return None if watch.interp.affected or watch.interp.setting else watch
+
+    def known_as_idle(self, path: str) -> bool:
+        """Tell whether a program is one of those that are `idle`; what showed it is recorded again."""
+        known = self.idle.get(path)
+        if known is not None:
+            self.ran.functions |= known.functions
+            self.ran.aside |= known.aside
+            self.asked.sources.note(known.texts)
+        return known is not None
+
+    @contextmanager
+    def noting(self) -> Iterator[Ran]:
+        """Also record by itself what is read and run meanwhile."""
+        outer, own = self.ran, Ran()
+        self.ran = own
+        try:
+            with self.asked.sources.recording(own.texts):
+                yield own
+        finally:
+            self.ran = outer
+            outer.functions |= own.functions
+            outer.aside |= own.aside
 
     def note(self, interp: Interpreter, entry: entries.Entry, dependencies: Dependencies) -> None:
         """Record that the code of a script ran, with all that it called."""
