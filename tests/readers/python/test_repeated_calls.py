@@ -9,6 +9,9 @@ import pytest
 from mfsdp_lint.engine.run import run
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.readers.python.eval import repeated_calls
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.values.code import Call
+from mfsdp_lint.readers.python.values.objects import Object
 
 RECIPE = """
 from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
@@ -112,10 +115,13 @@ def test_an_earlier_outcome_changes_no_answer(
 
 
 def test_a_helper_is_followed_once_for_all_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = []
+    taken: list[Call] = []
     again = repeated_calls.Outcome.again
-    monkeypatch.setattr(
-        repeated_calls.Outcome, "again", lambda self, interp, call: taken.append(call) or again(self, interp, call)
-    )
+
+    def watched(outcome: repeated_calls.Outcome, interp: Interpreter, call: Call) -> Object:
+        taken.append(call)
+        return again(outcome, interp, call)
+
+    monkeypatch.setattr(repeated_calls.Outcome, "again", watched)
     refused("def made(x):\n    return [open(x).read()]", "made(first), made(second), made(ask())", "names", "names")
     assert len(taken) >= 2

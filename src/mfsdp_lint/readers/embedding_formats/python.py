@@ -77,12 +77,15 @@ def commands(
         finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
         finder.spell(asked.every)
         finder.ask_for([path])
-        watch = programs.watched = Watch(path, _Watching(finder, asked.knowledge(), outside=asked.environment))
+        watch = Watch(path, _Watching(finder, asked.knowledge(), outside=asked.environment))
     interp = watch.interp
     interp.patience, interp.given, interp.dependencies = LONG_PATIENCE, given, Dependencies()
     asked.sources.note(watch.texts)
+    programs.watched = None  # (what a fault leaves behind is not used again)
     with without_collection(), asked.sources.recording(watch.texts):
-        return _commands(interp, path, programs, [] if refused is None else refused)
+        found = _commands(interp, path, programs, [] if refused is None else refused)
+    programs.watched = watch
+    return found
 
 
 _TRAINS = re.compile(rf"(?<![\w./-])[\w./-]*\b{TRAINING_PROGRAM}")

@@ -189,6 +189,10 @@ class Watch:
     texts: set[str] = field(default_factory=set)
 
 
+_MOST_KEPT = 6
+"""Orders of modules of which interpreters are kept: whoever starts a program often does so in scripts side by side."""
+
+
 class Programs:
     """The Python scripts of a tree. Those that are started in the same environment share what they import.
 
@@ -319,7 +323,11 @@ class Programs:
         These run the modules which may change others in the same `order`, and give the variables that module state was
         made of the same values.
         """
-        every = self.interpreters.setdefault(order, [])
+        # (Those in front were asked last.)
+        self.interpreters = {order: self.interpreters.pop(order, []), **self.interpreters}
+        while len(self.interpreters) > _MOST_KEPT:
+            self.interpreters.popitem()
+        every = self.interpreters[order]
         found = next((each for each in every if _is_fit(each, path, given)), None)
         if found is None:
             asked = self.asked
