@@ -392,3 +392,59 @@ def test_programs_that_hand_scripts_on(
     monkeypatch.chdir(tmp_path)
     started = {"train.sh": f"{RUN} {GOOD}\n"} if "train.sh" in text else {}
     assert told({"launch.py": text, **started}, tmp_path, capsys) == [f"launch.py:{each}" for each in wanted]
+
+
+LAUNCHER = f"""import argparse
+import subprocess
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--format")
+parser.add_argument("--dry", action="store_true")
+
+
+def start(format):
+    subprocess.run(f"{RUN} --save /c --ckpt-format {{format}}", shell=True)
+
+
+def show():
+    print("torchrun")
+
+
+def main():
+    arguments = parser.parse_args()
+    show()
+    if not arguments.dry:
+        start(arguments.format)
+
+
+if __name__ == "__main__":
+    main()
+"""
+JOBS = "on: push\njobs:\n  train:\n    steps:\n"
+STARTS: Mapping[str, tuple[list[str], list[str]]] = {
+    "that differ": (
+        ["--format fsdp_dtensor", "--format torch_dist", "--format fsdp_dtensor"],
+        [f"launch.py:10 {FORMAT}"],
+    ),
+    "the first of which starts nothing": (["--dry", "--format torch_dist"], [f"launch.py:10 {FORMAT}"]),
+    "the last of which starts nothing": (["--format torch_dist", "--dry"], [f"launch.py:10 {FORMAT}"]),
+    "none of which starts anything": (["--dry", "--dry --format torch_dist"], []),
+}
+
+
+@pytest.mark.parametrize("in_files", [1, 2], ids=["in one file", "in several"])
+@pytest.mark.parametrize(("starts", "wanted"), STARTS.values(), ids=STARTS)
+def test_several_starts_of_one_program(
+    starts: list[str],
+    wanted: list[str],
+    in_files: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    steps = [f"      - run: python launch.py {each}\n" for each in starts]
+    groups = [steps] if in_files == 1 else [[each] for each in steps]
+    files = {f".github/workflows/{number}.yml": JOBS + "".join(each) for number, each in enumerate(groups)}
+    found = told({"launch.py": LAUNCHER, **files}, tmp_path, capsys)
+    assert found == wanted

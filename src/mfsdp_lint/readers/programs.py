@@ -52,7 +52,7 @@ class Programs:
 
         Raises whatever a fault of the evaluator's own raises.
         """
-        return self._evaluation.start(path, given) if self.asked.relevance.is_parsed(path) else NOTHING
+        return self.evaluation.start(path, given) if self.asked.relevance.is_parsed(path) else NOTHING
 
     def start_upstream(self, name: str, starter: str, given: Given) -> Started:
         """Return the recipes of a Megatron-Bridge script that is not in the tree, where its behaviour is known.
@@ -60,10 +60,11 @@ class Programs:
         It finds what the file that starts it would find.
         """
         tree = upstream_script(name, self.asked.target.bridge)
-        return NOTHING if tree is None else self._evaluation.start_upstream(tree, name, starter, given)
+        return NOTHING if tree is None else self.evaluation.start_upstream(tree, name, starter, given)
 
     @cached_property
-    def _evaluation(self) -> ProgramEvaluation:
+    def evaluation(self) -> ProgramEvaluation:
+        """The evaluator with the programs, which is loaded with the first that is followed."""
         from mfsdp_lint.readers.python.entries.addressed import ProgramEvaluation
 
         return ProgramEvaluation(self.asked, self.ran)

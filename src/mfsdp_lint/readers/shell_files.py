@@ -235,8 +235,8 @@ class HolderFiles:
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of every file that has some."""
-
         unfollowed: list[Unfollowed] = []
+        programs = Programs(asked)
 
         def read(path: str, text: str) -> list[Recipe]:
             if not self._starts.search(text) or not may_start(path, text, asked.relevance):
@@ -246,7 +246,7 @@ class HolderFiles:
             module, name = self._scripts_of.split(".")
             scripts_of: ScriptsOf = getattr(import_module(f"mfsdp_lint.readers.embedding_formats.{module}"), name)
             held = list(scripts_of(path, text, asked.sources))
-            return recipes_of(path, held, asked.target, asked.sources, Programs(asked), unfollowed)
+            return recipes_of(path, held, asked.target, asked.sources, programs, unfollowed)
 
         found = read_each(asked, read, lambda path, text: may_start(path, text, asked.relevance))
         return replace(found, unfollowed=tuple(unfollowed))

@@ -52,7 +52,9 @@ def _chart_of(path: str, sources: Sources) -> str | None:
     return None
 
 
-def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed]) -> list[Recipe] | None:
+def _of_scripts(
+    path: str, text: str, asked: ToRead, programs: Programs, unfollowed: list[Unfollowed]
+) -> list[Recipe] | None:
     """Return the runs that scripts in a file start; None where it is no file that holds scripts.
 
     A file without the words of a run is not parsed for it.
@@ -60,13 +62,13 @@ def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed
     if (chart := _chart_of(path, asked.sources)) is not None:
         from mfsdp_lint.readers.embedding_formats.helm import read_template
 
-        return read_template(path, text, chart, asked.target, asked.sources, Programs(asked), unfollowed)
+        return read_template(path, text, chart, asked.target, asked.sources, programs, unfollowed)
     if _VALUES.fullmatch(posixpath.basename(path)) and asked.sources.exists(beside(path, "Chart.yaml")):
         return []
     if posixpath.basename(path) in KUSTOMIZATIONS:
         from mfsdp_lint.readers.embedding_formats.kustomize import read_kustomization
 
-        return read_kustomization(path, asked.target, asked.sources, Programs(asked), unfollowed)
+        return read_kustomization(path, asked.target, asked.sources, programs, unfollowed)
     if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)):
         return None
     from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder
@@ -76,7 +78,7 @@ def _of_scripts(path: str, text: str, asked: ToRead, unfollowed: list[Unfollowed
 
         if is_part(path, asked.sources):
             return []
-    return read_yaml_holder(path, text, asked.target, asked.sources, Programs(asked), unfollowed)
+    return read_yaml_holder(path, text, asked.target, asked.sources, programs, unfollowed)
 
 
 class YamlFiles:
@@ -92,10 +94,12 @@ class YamlFiles:
         files = Files(asked.sources, lambda path, text: _evaluated(asked, path, text), asked.environment)
 
         unfollowed: list[Unfollowed] = []
+        # Many files start the same programs.
+        programs = Programs(asked)
 
         def recipes_of(path: str, text: str) -> list[Recipe]:
             # A job may be called as a section of a configuration is.
-            found = _of_scripts(path, text, asked, unfollowed)
+            found = _of_scripts(path, text, asked, programs, unfollowed)
             return read_yaml(path, text, asked.target, files, asked.front_end) if found is None else found
 
         return replace(read_each(asked, recipes_of, lambda _, text: may_be_one(text)), unfollowed=tuple(unfollowed))

@@ -25,7 +25,7 @@ from mfsdp_lint.readers.embedding_formats.remote_calls import given_to_functions
 from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.python.entries import entries, running
-from mfsdp_lint.readers.python.entries.addressed import note
+from mfsdp_lint.readers.python.entries.addressed import ProgramEvaluation, Watch, note
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
@@ -35,6 +35,7 @@ from mfsdp_lint.readers.python.state.paths import (
     LONG_PATIENCE,
     CannotJoin,
     Command,
+    Dependencies,
     OutOfSteps,
     Raised,
     RefusedCall,
@@ -72,14 +73,21 @@ def commands(
     """Return the commands that a script starts, on every path; none where the file is no script. It is started with
     the words and variables that are `given`, or without any. `refused` receives what surely fails before it starts.
     """
-    asked = programs.asked
-    finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
-    finder.spell(asked.every)
-    finder.ask_for([path])
-    interp = _Watching(finder, asked.knowledge(), outside=asked.environment)
-    interp.patience, interp.given = LONG_PATIENCE, given
-    with without_collection():
-        return _commands(interp, path, programs, [] if refused is None else refused)
+    asked, evaluation = programs.asked, programs.evaluation
+    watch = evaluation.watching(path, given)
+    if watch is None:
+        finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
+        finder.spell(asked.every)
+        finder.ask_for([path])
+        watch = Watch(path, _Watching(finder, asked.knowledge(), outside=asked.environment))
+    interp = watch.interp
+    interp.patience, interp.given, interp.dependencies = LONG_PATIENCE, given, Dependencies()
+    asked.sources.note(watch.texts)
+    evaluation.watched = None  # (what a fault leaves behind is not used again)
+    with without_collection(), asked.sources.recording(watch.texts):
+        found = _commands(interp, path, evaluation, [] if refused is None else refused)
+    evaluation.watched = watch
+    return found
 
 
 _TRAINS = re.compile(rf"(?<![\w./-])[\w./-]*\b{TRAINING_PROGRAM}")
@@ -123,19 +131,29 @@ class _Watching(Interpreter):
 
 @with_room
 def _commands(
-    interp: Interpreter, path: str, programs: Programs, refused: list[Unfollowed]
+    interp: Interpreter, path: str, evaluation: ProgramEvaluation, refused: list[Unfollowed]
 ) -> list[Held | HeldCommand]:
     module = interp.finder.load(path)
     if module is None:
         return []
     # What a file only makes, others may start: Airflow imports it.
     entry = entries.script(interp, module) or entries.Entry(module.name.rpartition(".")[2], module, "script", 1)
-    found = _started_by(interp, entry, path, programs, refused)
-    if not found:
-        text = interp.finder.sources.text_or_none(path) or ""
-        for each in entries.functions(interp, module):
-            if each.function is not None and _is_called_out_of_sight(each.function.node, text):
-                found += _started_by(interp, replace(each, wrapper=None), path, programs, refused)
+    found = _started_by(interp, entry, path, evaluation, refused)
+    if found or (interp.given is not None and evaluation.known_as_idle(path)):
+        return found
+    text = interp.finder.sources.text_or_none(path) or ""
+    called = [
+        replace(each, wrapper=None)
+        for each in entries.functions(interp, module)
+        if each.function is not None and _is_called_out_of_sight(each.function.node, text)
+    ]
+    with evaluation.noting() as noted:
+        interp.dependencies = Dependencies()
+        for each in called:
+            found += _started_by(interp, each, path, evaluation, refused)
+    depends = interp.dependencies.depends_on_start or interp.shared_dependencies.depends_on_start
+    if interp.given is not None and not (found or depends):
+        evaluation.idle[path] = noted
     return found
 
 
@@ -150,7 +168,7 @@ def _is_called_out_of_sight(function: ast.AST, text: str) -> bool:
 
 
 def _started_by(
-    interp: Interpreter, entry: entries.Entry, path: str, programs: Programs, refused: list[Unfollowed]
+    interp: Interpreter, entry: entries.Entry, path: str, evaluation: ProgramEvaluation, refused: list[Unfollowed]
 ) -> list[Held | HeldCommand]:
     """Return the commands that a script, or a function of it, starts on every path."""
     found: list[Held | HeldCommand] = []
@@ -182,7 +200,7 @@ def _started_by(
             held = None if held is None else _as_called(replace(held, files=dict(files)), command, path, interp)
             found += [held] if held is not None and held not in found else []
     interp.finish()
-    note(programs.asked, programs.ran, interp, entry, interp.dependencies)
+    note(evaluation.asked, evaluation.ran, interp, entry, interp.dependencies)
     return found
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 
 from mfsdp_lint.core.nearest import did_you_mean, nearest
-from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.process import without_collection
@@ -136,16 +137,33 @@ def _launches(interp: Interpreter, module: Module) -> bool:
     return any(each is not None and entries.leads_to_launch(interp, each) for each in own)
 
 
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A program of which it is asked what it starts, the interpreter that finds out, and the files that this reads."""
+
+    path: str
+    interp: Interpreter
+    texts: set[str] = field(default_factory=set)
+
+
+_MOST_KEPT = 6
+"""Orders of modules of which interpreters are kept: whoever starts a program often does so in scripts side by side."""
+
+
 class ProgramEvaluation:
     """Evaluates the programs of a tree. Those that are started in the same environment share what they import.
 
-    `ran` receives the functions that run and the files that are read.
+    `ran` receives the functions that run and the files that are read. `idle` are the programs of which no function that
+    others may call starts anything, with whatever words and variables the program itself is started. `watched` is the
+    last program of which it was asked what it starts.
     """
 
     def __init__(self, asked: ToRead, ran: Ran) -> None:
         self.asked = asked
         self.ran = ran
         self.interpreters: dict[tuple[str, ...], list[Interpreter]] = {}
+        self.idle: dict[str, Ran] = {}
+        self.watched: Watch | None = None
 
     def start(self, path: str, given: Given) -> Started:
         """Return the recipes of a file's script; none where it is no script, or configures nothing that is known."""
@@ -208,13 +226,47 @@ class ProgramEvaluation:
         ran = {key_of(each) for each in dependencies.functions} | {(module.path, entry.line, entry.name)}
         return Started(tuple(each.recipe for each in found), frozenset(ran))
 
+    def watching(self, path: str, given: Given | None) -> Watch | None:
+        """Return the watch of a program's starts that was the last, if it finds the same modules for this start."""
+        watch = self.watched
+        if watch is None or given is None or watch.path != path or not _is_fit(watch.interp, path, given):
+            return None
+        # (Which modules change others may be another question for other words.)
+        return None if watch.interp.affected or watch.interp.setting else watch
+
+    def known_as_idle(self, path: str) -> bool:
+        """Tell whether a program is one of those that are `idle`; what showed it is recorded again."""
+        known = self.idle.get(path)
+        if known is not None:
+            self.ran.functions |= known.functions
+            self.ran.aside |= known.aside
+            self.asked.sources.note(known.texts)
+        return known is not None
+
+    @contextmanager
+    def noting(self) -> Iterator[Ran]:
+        """Also record by itself what is read and run meanwhile."""
+        outer, own = self.ran, Ran()
+        self.ran = own
+        try:
+            with self.asked.sources.recording(own.texts):
+                yield own
+        finally:
+            self.ran = outer
+            outer.functions |= own.functions
+            outer.aside |= own.aside
+
     def _interpreter(self, path: str, given: Given, order: tuple[str, ...] = ()) -> Interpreter:
         """Return an interpreter for a file's program: modules are imported once for all programs that find them alike.
 
         These run the modules which may change others in the same `order`, and give the variables that module state was
         made of the same values.
         """
-        every = self.interpreters.setdefault(order, [])
+        # (Those in front were asked last.)
+        self.interpreters = {order: self.interpreters.pop(order, []), **self.interpreters}
+        while len(self.interpreters) > _MOST_KEPT:
+            self.interpreters.popitem()
+        every = self.interpreters[order]
         found = next((each for each in every if _is_fit(each, path, given)), None)
         if found is None:
             asked = self.asked

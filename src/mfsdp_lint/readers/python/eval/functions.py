@@ -11,6 +11,7 @@ from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides
 from mfsdp_lint.readers.python.eval.configurations import is_container, is_launcher
 from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.imports import ensure_ran
+from mfsdp_lint.readers.python.eval.repeated_calls import CallRecord, repeated
 from mfsdp_lint.readers.python.eval.unfollowed import is_upstream, launch, unfollowed
 from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall, evaluate, invoke, run_block
 from mfsdp_lint.readers.python.state.copies import own, template
@@ -166,6 +167,13 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
             if interp.path.limit < interp.path.budget and is_container(interp, made):
                 interp.found_configuration()
             return made
+    record = None
+    if key is None and (like := repeated(interp, function, call)) is not None:
+        outcome = interp.memo.get(like)
+        if outcome is not None and outcome.fits(interp, call):
+            found: Object = outcome.again(interp, call)
+            return found
+        record = CallRecord(interp, call, like)
     interp.step()
     interp.dependencies.functions.add(function)
     if interp.path.depth >= DEPTH_LIMIT:
@@ -218,6 +226,8 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
         places = _decided(interp, result, call.node)
         interp.returned = None if places is None else (call.node, places)
         interp.memo[key] = (template(result, born), dependencies, places)
+    if record is not None and record.is_outcome(interp, result, dependencies):
+        record.keep(interp, result, _decided(interp, result, call.node), dependencies)
     return result
 
 
@@ -340,7 +350,7 @@ def call_cached(interp: Interpreter, function: Function, call: Call) -> Object:
     found = interp.path.facts.fields.get(key, MISSING)
     if found is MISSING:
         found = call_user_function(interp, function, call)
-        interp.path.facts.kept.append(function)
+        interp.path.facts.kept[id(function)] = function
         interp.put(interp.path.facts, key, found)
     return found
 

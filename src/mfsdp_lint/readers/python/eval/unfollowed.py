@@ -109,6 +109,7 @@ def _as_it_is(interp: Interpreter, container: Object, node: Any, frame: Frame) -
     interp.charge(len(copies))
     facts = Facts()
     facts.fields, facts.kept = path.facts.fields.copy(), path.facts.kept.copy()
+    facts.open = path.facts.open.copy()
     here = [(frame.module, node, frame.function)] if isinstance(node, ast.AST) else []
     return Launch(
         container, root, environment, facts, tuple(words for _, words in path.taken), (*here, *calls_to(frame))

@@ -573,8 +573,11 @@ class Interpreter:
     def learn(self, kind: str, subject: Object, value: Object) -> None:
         """Remember on this path what was decided about an unknown value."""
         facts = self.path.facts
-        facts.kept.append(subject)
-        self.put(facts, (kind, id(subject)), value)
+        key = kind, id(subject)
+        facts.kept[key[1]] = subject
+        if getattr(subject, "born", 0) <= self.path.started:
+            facts.open.append(key)
+        self.put(facts, key, value)
 
     def settle(self, value: Object) -> Object:
         """Return the value that `value` turned out to be on this path, if that was decided."""

@@ -93,11 +93,13 @@ class LocalPath:
 class Facts:
     """Decisions about unknown values on a path.
 
-    Facts go by the number (`id`) of their subject, which is its own only for as long as the subject is `kept`.
+    Facts go by the number (`id`) of their subject, which is its own only for as long as the subject is `kept`. `open`
+    are those about values that were not made on the path, as far as is known: for them, helpers may do otherwise here.
     """
 
     fields: dict[Any, Object] = field(default_factory=dict)
-    kept: list[Object] = field(default_factory=list)
+    kept: dict[int, Object] = field(default_factory=dict)
+    open: list[Any] = field(default_factory=list)
     born: int = NEVER_OLD
 
 
