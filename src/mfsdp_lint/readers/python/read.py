@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -11,7 +10,7 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
-from mfsdp_lint.process import spend, tell_progress, without_collection
+from mfsdp_lint.process import collect_new, spend, tell_progress, without_collection
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
 from mfsdp_lint.readers.python.entries.callers import FunctionCallers
@@ -344,13 +343,19 @@ class _Reading:
             tried.lost = lost(interp, result, spans)
         tried.called = frozenset(key_of(each) for each in result.dependencies.functions if each is not entry.function)
         if result.found:
+            found = result.found if self._repeats(tried, result.found) else _in_other_calls(interp, result, spans)
             tried.found = tuple(
                 each if each.launched else replace(each, recipe=replace(each.recipe, bases=tried.called))
-                for each in with_variables(interp, result, _in_other_calls(interp, result, spans))
+                for each in with_variables(interp, result, found)
             )
-        elif interp.path.steps > PATIENCE:
-            gc.collect(0)  # much was made, for nothing; only what is new is looked at
+        collect_new()
         interp.pay(len(tried.found))
+
+    def _repeats(self, tried: Tried, found: Sequence[Found]) -> bool:
+        """Tell whether a script launches only what functions of its file launch: `distinct` keeps those."""
+        ran = (each for each in self.tried[tried.path] if each.ran and not each.late)
+        of_functions = {each.own: each.found for each in ran if each.own is not None}
+        return all(next(_bodies(tried, each, of_functions), None) is not None for each in found)
 
 
 def _outermost(tried: Sequence[Tried]) -> list[Tried]:
