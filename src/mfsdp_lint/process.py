@@ -65,6 +65,7 @@ def without_collection() -> Iterator[None]:
     try:
         yield
     finally:
+        collect_new()
         _set_aside_since += gc.get_count()[0]
         if _set_aside_since > MOST_SET_ASIDE:
             gc.unfreeze()
@@ -76,8 +77,10 @@ def without_collection() -> Iterator[None]:
 
 def collect_new() -> None:
     """Collect the garbage among the objects made since the last time, once they are many; only these are looked at."""
-    if gc.get_count()[0] > MOST_NEW:
-        gc.collect(0)
+    global _set_aside_since
+    made = gc.get_count()[0]
+    if made > MOST_NEW:
+        _set_aside_since += made - gc.collect(0)
 
 
 class OverBudget(BaseException):

@@ -229,6 +229,7 @@ class _Reading:
         self.not_reached: dict[str, NotReached] = {}
         self.tried = {path: self._tried(path) for path in paths}
         self.called: set[Key] = set()
+        self.of_scripts: dict[str, tuple[Unfollowed | None, frozenset[Key]]] = {}
         self.revived: dict[Key, Entry | KeptEntry] = {}
 
     def _tried(self, path: str) -> list[Tried]:
@@ -322,14 +323,18 @@ class _Reading:
         return entry
 
     def _run(self, tried: Tried, entry: Entry) -> None:
+        if entry.kind == "script" and tried.path in self.of_scripts:
+            tried.lost, tried.called = self.of_scripts[tried.path]
+            return
         interp = self.interpreters.of(tried.path)
         spans = self.spans[interp]
         result = running.evaluate(interp, entry, spans)
-        if (
+        persists = (
             not result.found
             and any(isinstance(each, OutOfSteps) for each in result.endings)
             and _may_come_to_one(interp, entry)
-        ):
+        )
+        if persists:
             # Its text says that there is something to come to.
             result = running.evaluate(interp, entry, spans, patience=LONG_PATIENCE)
         asks = result.dependencies.variables or interp.shared_dependencies.variables or result.switches(interp)
@@ -341,6 +346,10 @@ class _Reading:
             result = replace(result, found=[each for each in result.found if not each.recipe.partial])
         elif not result.found:
             tried.lost = lost(interp, result, spans)
+            if entry.function is not None and (script := entries.script_of(interp, entry)) is not None:
+                # (A script is not followed for longer because of its text.)
+                ended = None if persists else lost(interp, replace(result, entry=script), spans)
+                self.of_scripts[tried.path] = ended, frozenset(map(key_of, result.dependencies.functions))
         tried.called = frozenset(key_of(each) for each in result.dependencies.functions if each is not entry.function)
         if result.found:
             found = result.found if self._repeats(tried, result.found) else _in_other_calls(interp, result, spans)
