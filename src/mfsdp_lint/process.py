@@ -20,6 +20,9 @@ STACK = 20_000
 MOST_SET_ASIDE = 2_000_000
 """Objects of earlier readings that are kept without asking whether anybody needs them (about 200 MB)."""
 
+MOST_NEW = 300_000
+"""Objects that are made before the garbage among them is collected (about 50 MB)."""
+
 PROGRESS_AFTER = 1.0
 """Seconds before any progress is shown: a quicker run needs no line."""
 
@@ -62,6 +65,7 @@ def without_collection() -> Iterator[None]:
     try:
         yield
     finally:
+        collect_new()
         _set_aside_since += gc.get_count()[0]
         if _set_aside_since > MOST_SET_ASIDE:
             gc.unfreeze()
@@ -69,6 +73,14 @@ def without_collection() -> Iterator[None]:
             _set_aside_since = 0
         gc.freeze()
         gc.enable()
+
+
+def collect_new() -> None:
+    """Collect the garbage among the objects made since the last time, once they are many; only these are looked at."""
+    global _set_aside_since
+    made = gc.get_count()[0]
+    if made > MOST_NEW:
+        _set_aside_since += made - gc.collect(0)
 
 
 class OverBudget(BaseException):

@@ -16,7 +16,7 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
@@ -171,13 +171,13 @@ returns a configuration; what takes longer makes models."""
 class Watching(Interpreter):
     """An interpreter that gives up early, and remembers which arguments (or parts) something out of sight had."""
 
-    most_steps = STEP_LIMIT
+    most_steps = SUBJECT_STEPS
 
     def begin(self, decisions: tuple[bool, ...]) -> None:
         self.forgotten: set[tuple[str, ...]] = set()
         self.forgiven = 0
         super().begin(decisions)
-        self.path.limit = self.most_steps
+        self.path.limit, self.path.budget = self.most_steps, SUBJECT_STEPS
 
     def forgive(self, steps: int) -> None:
         """Count no steps after the first `steps`. Raises OutOfSteps where that was done for too many."""
@@ -241,7 +241,7 @@ class CallSubject:
         if symbolic not in self.runs:
             self.interp.most_steps = self.limit
             self.runs[symbolic] = self._run(symbolic) if self.steps < SUBJECT_STEPS else None
-            self.interp.most_steps = STEP_LIMIT
+            self.interp.most_steps = SUBJECT_STEPS
         return self.runs[symbolic]
 
     def outcome(self, symbolic: frozenset[str]) -> Node | None:

@@ -177,3 +177,26 @@ def test_an_option_of_the_command_line_is_a_switch(kind: str) -> None:
     assert [variant.exposed for variant in main.exposed] == [("--fsdp",)]
     assert main.exposed[0].value("ddp.use_megatron_fsdp") == Known(True)
     assert main.variants[0].value("ddp.use_megatron_fsdp") == Known(False)
+
+
+def test_an_option_of_a_script_is_tried_once_whatever_ways_through_the_script_there_are() -> None:
+    script = """
+import argparse
+from outside import probe
+
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fsdp", action="store_true")
+    return parser.parse_args()
+
+if __name__ == "__main__":
+    cfg = ConfigContainer()
+    if probe():
+        cfg.checkpoint.save = "there"
+    cfg.ddp.use_megatron_fsdp = options().fsdp
+"""
+    recipes = read_python(["train.py"], Sources({"train.py": CONFIG + script})).recipes
+    found = next(each for each in recipes if each.kind == "script")
+    ways = ("probe()",), ("not (probe())",)
+    assert [variant.when for variant in found.variants] == list(ways)
+    assert [variant.when for variant in found.exposed] == [("--fsdp", *way) for way in ways]

@@ -393,6 +393,15 @@ def test_what_made_a_configuration_is_followed_for_longer() -> None:
     assert steps > PATIENCE
 
 
+def test_a_script_that_only_calls_a_function_is_not_followed_after_it() -> None:
+    loops = "    for a in range(300):\n        for b in range(300):\n            cfg.model.size = a + b"
+    function = f"{FRAME}\ndef main():\n    cfg = ConfigContainer()\n{loops}"
+    names, steps = steps_of(f"{function}\n")
+    assert (names, steps > PATIENCE) == ([], True)
+    names, more = steps_of(f"{function}\n\nif __name__ == '__main__':\n    main()\n")
+    assert (names, more < steps + PATIENCE) == ([], True)
+
+
 def test_and_so_is_what_writes_settings_of_one_that_is_handed_in() -> None:
     loop = "    for number in range(3_000):\n        cfg.ddp.bucket_size = number"
     first = "    cfg.ddp.use_megatron_fsdp = True\n"

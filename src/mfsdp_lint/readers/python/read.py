@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -11,7 +10,7 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
-from mfsdp_lint.process import spend, tell_progress, without_collection
+from mfsdp_lint.process import collect_new, spend, tell_progress, without_collection
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
 from mfsdp_lint.readers.python.entries.callers import FunctionCallers
@@ -221,6 +220,7 @@ class _Reading:
         self.not_reached: dict[str, NotReached] = {}
         self.tried = {path: self._tried(path) for path in paths}
         self.called: set[Key] = set()
+        self.of_scripts: dict[str, tuple[Unfollowed | None, frozenset[Key]]] = {}
         self.revived: dict[Key, Entry | KeptEntry] = {}
 
     def _tried(self, path: str) -> list[Tried]:
@@ -314,14 +314,18 @@ class _Reading:
         return entry
 
     def _run(self, tried: Tried, entry: Entry) -> None:
+        if entry.kind == "script" and tried.path in self.of_scripts:
+            tried.lost, tried.called = self.of_scripts[tried.path]
+            return
         interp = self.interpreters.of(tried.path)
         spans = self.spans[interp]
         result = running.evaluate(interp, entry, spans)
-        if (
+        persists = (
             not result.found
             and any(isinstance(each, OutOfSteps) for each in result.endings)
             and _may_come_to_one(interp, entry)
-        ):
+        )
+        if persists:
             # Its text says that there is something to come to.
             result = running.evaluate(interp, entry, spans, patience=LONG_PATIENCE)
         asks = result.dependencies.variables or interp.shared_dependencies.variables or result.switches(interp)
@@ -333,15 +337,25 @@ class _Reading:
             result = replace(result, found=[each for each in result.found if not each.recipe.partial])
         elif not result.found:
             tried.lost = lost(interp, result, spans)
+            if entry.function is not None and (script := entries.script_of(interp, entry)) is not None:
+                # (A script is not followed for longer because of its text.)
+                ended = None if persists else lost(interp, replace(result, entry=script), spans)
+                self.of_scripts[tried.path] = ended, frozenset(map(key_of, result.dependencies.functions))
         tried.called = frozenset(key_of(each) for each in result.dependencies.functions if each is not entry.function)
         if result.found:
+            found = result.found if self._repeats(tried, result.found) else _in_other_calls(interp, result, spans)
             tried.found = tuple(
                 each if each.launched else replace(each, recipe=replace(each.recipe, bases=tried.called))
-                for each in with_variables(interp, result, _in_other_calls(interp, result, spans))
+                for each in with_variables(interp, result, found)
             )
-        elif interp.path.steps > PATIENCE:
-            gc.collect(0)  # much was made, for nothing; only what is new is looked at
+        collect_new()
         interp.pay(len(tried.found))
+
+    def _repeats(self, tried: Tried, found: Sequence[Found]) -> bool:
+        """Tell whether a script launches only what functions of its file launch: `distinct` keeps those."""
+        ran = (each for each in self.tried[tried.path] if each.ran and not each.late)
+        of_functions = {each.own: each.found for each in ran if each.own is not None}
+        return all(next(_bodies(tried, each, of_functions), None) is not None for each in found)
 
 
 def _outermost(tried: Sequence[Tried]) -> list[Tried]:

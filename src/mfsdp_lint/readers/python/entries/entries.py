@@ -247,6 +247,44 @@ def guard(module: Module) -> ast.stmt | None:
     return None
 
 
+def script_of(interp: Interpreter, entry: Entry) -> Entry | None:
+    """Return the script that does nothing but to call a function, so that it comes to what the function comes to.
+
+    None where the file has another script, or none. Its top level imports and defines, and assigns to names what is no
+    configuration and is decided; no function assigns to these names, or asks whether the file is run as a script.
+    """
+    module, start = entry.module, guard(entry.module)
+    match start:
+        case ast.If(body=[ast.Expr(ast.Call(ast.Name(name), [], []))], orelse=[]) if name == entry.name:
+            others = [each for each in module.tree.body if each is not start]
+        case _:
+            return None
+    if entry.kind != "function" or needs_arguments(entry) or not all(map(_only_binds, others)):
+        return None
+    inner = [node for each in others for node in ast.walk(each)]
+    if any(isinstance(node, ast.Global) or _asks_name(node) for node in inner):
+        return None
+    if any(isinstance(value, Choice) or holds_container(interp, value) for value in module.fields.values()):
+        return None
+    return script(interp, module)
+
+
+def _only_binds(statement: ast.stmt) -> bool:
+    """Tell whether a statement is an import, a definition, an assignment to names, or a text."""
+    match statement:
+        case ast.Assign(targets=targets):
+            return all(isinstance(target, ast.Name) for target in targets)
+        case ast.AnnAssign(target=ast.Name()) | ast.Expr(ast.Constant()):
+            return True
+    return isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+
+
+def _asks_name(node: ast.AST) -> bool:
+    parts = (node.left, *node.comparators) if isinstance(node, ast.Compare) else ()
+    parts = (node.slice,) if isinstance(node, ast.Subscript) else parts
+    return any(isinstance(part, ast.Name) and part.id == "__name__" for part in parts)
+
+
 def _lone_calls(node: ast.AST) -> Iterator[ast.stmt]:
     """Yield calls that are statements of their own, outside of functions and classes."""
     for inner in ast.iter_child_nodes(node):

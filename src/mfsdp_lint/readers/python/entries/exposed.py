@@ -12,7 +12,7 @@ condition. The answer is "perhaps": evaluating the recipe shows whether the swit
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from mfsdp_lint.core.recipe import Recipe, Variant
@@ -330,12 +330,16 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 def with_variables(interp: Interpreter, evaluation: Evaluation, found: Iterable[Found]) -> list[Found]:
     """Add to recipes of an entry point the variables that may decide a switch."""
     variables = {}
-    entry, modules = evaluation.entry, evaluation.modules if interp.asked_for else {}
+    modules = evaluation.modules if interp.asked_for else {}
+    uses = interp.finder.uses
+    # A variable reaches an entry point that has called functions of a module which asks for it, or imports that module.
+    reached = {
+        *(each.path for each in modules),
+        *(closure((evaluation.entry.module.path,), lambda path: uses.get(path, ())) if modules else ()),
+    }
     for name, scopes in interp.asked_for.items():
         asking = [
-            scope
-            for scope, module in scopes.items()
-            if _variable_reaches(interp, entry, module, modules) and not _only_refuses(scope, name[1:])
+            scope for scope, module in scopes.items() if module.path in reached and not _only_refuses(scope, name[1:])
         ]
         if asking and _may_switch(interp, asking, modules):
             texts = dict.fromkeys(text for scope in asking for text in _compared_variable(scope))
@@ -359,12 +363,6 @@ def _only_refuses(scope: ast.AST, name: str) -> bool:
         or (isinstance(node, ast.If) and not node.orelse and all(isinstance(each, ast.Raise) for each in node.body))
     ]
     return bool(asks) and asks <= {id(inner) for node in refusals for inner in ast.walk(node)}
-
-
-def _variable_reaches(interp: Interpreter, entry: Entry, module: Module, called: Collection[Module]) -> bool:
-    """Tell whether an entry point has called functions of a module, or imports it, directly or not."""
-    users = interp.finder.users
-    return module in called or entry.module.path in closure((module.path,), lambda path: users.get(path, ()))
 
 
 def _may_switch(interp: Interpreter, asking: Iterable[ast.AST], modules: Iterable[Module]) -> bool:

@@ -394,7 +394,9 @@ class Evaluation:
 
     def switches(self, interp: Interpreter) -> list[str]:
         """List the options that turn something on, of the command lines that the files which ran declare."""
-        return [option for each in self.modules for option in interp.switches.get(each.path, ())]
+        # (A script is a module of its own on each path.)
+        paths = dict.fromkeys(each.path for each in self.modules)
+        return list(dict.fromkeys(option for path in paths for option in interp.switches.get(path, ())))
 
 
 def evaluate(

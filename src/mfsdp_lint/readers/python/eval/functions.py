@@ -311,19 +311,12 @@ def _havoc_surroundings(interp: Interpreter, function: Function) -> None:
 
 
 def _memo_key(interp: Interpreter, function: Function, call: Call) -> Any:
-    if (
-        interp.module_level
-        or interp.tracing
-        or interp.turned_on
-        or interp.needed
-        or interp.path.changed_shared
-        or function.closure is not None
-    ):
+    if interp.module_level or interp.tracing or interp.path.changed_shared or function.closure is not None:
         return None
     for value in call.values:
         if not (is_constant(value) or isinstance(value, (Function, ClassObject, External, EnumMember, Option))):
             return None
-    return function, *_typed(call)
+    return function, interp.turned_on, interp.needed, *_typed(call)
 
 
 def _typed(call: Call) -> tuple[Any, ...]:

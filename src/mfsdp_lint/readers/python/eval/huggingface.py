@@ -488,7 +488,7 @@ def shared_provider(
     finder.sources.note(shared.texts)
     for path in shared.texts:
         if path.endswith(".py"):
-            finder.users.setdefault(finder.spellings.get(path, path), set()).add(method.module.path)
+            finder.note_use(finder.spellings.get(path, path), method.module.path)
     return value
 
 

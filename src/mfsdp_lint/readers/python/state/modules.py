@@ -276,6 +276,8 @@ class ModuleFinder(ModuleSearch):
         """Those of the files asked for that turned out not to be readable."""
         self.users: dict[str, set[str]] = {}
         """The files that reached each file by their imports."""
+        self.uses: dict[str, set[str]] = {}
+        """The files that each file reached by its imports."""
         self.asking: dict[str, set[str]] = {}
         """The files that only asked whether a file is there."""
 
@@ -334,8 +336,13 @@ class ModuleFinder(ModuleSearch):
             path = shown(path)
         module = self.load(path, name)
         used = self.spellings.get(self._absolute[path], path) if module is None else module.path
-        self.users.setdefault(used, set()).add(importer)
+        self.note_use(used, importer)
         return module
+
+    def note_use(self, used: str, importer: str) -> None:
+        """Note that a file uses another one."""
+        self.users.setdefault(used, set()).add(importer)
+        self.uses.setdefault(importer, set()).add(used)
 
     def has(self, name: str, importer: str) -> bool:
         """Tell whether the source of a module is at hand, for a file that asks."""

@@ -49,8 +49,9 @@ class Command:
     adds: bool = False
 
 
-STEP_LIMIT = 80_000
-"""Steps of all execution paths through an entry point."""
+STEP_LIMIT = 40_000
+"""Steps of all execution paths through an entry point (the recipe or script of the releases that takes most takes
+23,000)."""
 PATIENCE = 1_000
 """Those of them that may pass before it makes or changes any configuration (the recipe or script of six releases that
 takes longest takes 375). Training code, tests and tools are full of functions that never do."""
@@ -60,6 +61,8 @@ CALL_STEPS = 4_000
 """Those of them that may pass in one call into another file. A call that takes more is not followed to its end."""
 MODULE_STEPS = 40_000
 """Steps of what recipes share: the top level of a module, a decorated definition, the provider of a model."""
+MODULE_STEP_LIMIT = 80_000
+"""The limit where that makes a configuration."""
 DEPTH_LIMIT = 60
 """Calls within calls."""
 LOCAL_PATHS = 8
@@ -222,7 +225,7 @@ class ExecutionPath:
         path = ExecutionPath(self.decisions, self.started, self.environment)
         path.taken = self.taken
         path.depth, path.changed_shared = self.depth, self.changed_shared
-        path.limit = MODULE_STEPS
+        path.limit, path.budget = MODULE_STEPS, MODULE_STEP_LIMIT
         return path
 
 
