@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mfsdp_lint.core.values import UNKNOWN, Known
+from mfsdp_lint.core.values import UNKNOWN, Known, Value
 from tests.shell import only_recipe, recipes
 
 LAUNCH = "torchrun pretrain_gpt.py --use-megatron-fsdp"
@@ -145,6 +145,23 @@ def test_wrappers_start_what_they_are_given(script: str) -> None:
 def test_another_machine_has_not_the_environment_of_the_script() -> None:
     recipe = only_recipe(f'export CUDA_DEVICE_MAX_CONNECTIONS=1\nssh host "{LAUNCH}"\n')
     assert recipe.setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        pytest.param("#SBATCH --export=ALL,{},NCCL_DEBUG=WARN\n", Known("1"), id="Slurm"),
+        pytest.param("#SBATCH --export ALL,{}\n", Known("1"), id="Slurm, apart"),
+        pytest.param("#PBS -v {},A=b\n", Known("1"), id="PBS"),
+        pytest.param('#BSUB -env "all,{}"\n', Known("1"), id="LSF"),
+        pytest.param("#SBATCH --export=ALL,{}\nexport CUDA_DEVICE_MAX_CONNECTIONS=8\n", Known("8"), id="set again"),
+        pytest.param("#SBATCH --export=ALL,CUDA_DEVICE_MAX_CONNECTIONS\n", UNKNOWN, id="the caller's"),
+        pytest.param("##SBATCH --export=ALL,{}\n", UNKNOWN, id="a comment"),
+    ],
+)
+def test_a_script_asks_its_scheduler_for_variables(script: str, found: Value) -> None:
+    recipe = only_recipe(f"#!/bin/bash\n{script.format('CUDA_DEVICE_MAX_CONNECTIONS=1')}{LAUNCH}\n")
+    assert recipe.setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == found
 
 
 def test_every_element_of_an_array_by_the_number_of_a_task_is_a_way() -> None:

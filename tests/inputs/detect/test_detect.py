@@ -378,3 +378,23 @@ def test_the_set_up_of_a_launch_counts_wherever_the_launch_is(project: Project) 
 def test_a_flag_that_the_project_declares_says_nothing_of_a_release(project: Project) -> None:
     files = {"run.sh": f"{FLAGS} --use-mup --num-layers 4", "arguments.py": 'parser.add_argument("--use-mup")\n'}
     assert [target.core for target in project(files).targets] == ["0.16.1"]
+
+
+@pytest.mark.parametrize(
+    ("launcher", "core"),
+    [
+        pytest.param('run(["torchrun", "pretrain_gpt.py", "--num-layers", "2", "--use-mup"])', "0.19.0", id="a list"),
+        pytest.param(
+            'words = ["torchrun"]\nwords.append("--num-layers")\nwords.append("--use-mup")', "0.19.0", id="calls"
+        ),
+        pytest.param('flags(program="pretrain_gpt.py", num_layers=2, use_mup=True)', "0.19.0", id="keys"),
+        pytest.param('{"start": "torchrun", "num_layers": 2, "use_mup": True}', "0.19.0", id="a table"),
+        pytest.param("num_layers = 2\nuse_mup = True", "0.16.1", id="no launch"),
+        pytest.param('"torchrun"\nmodel.num_layers = 2\nmodel.use_mup = True', "0.16.1", id="attributes"),
+        pytest.param(
+            '"torchrun"\nnum_layers = 2\noption(None, "--use-mup")\nuse_mup = 1', "0.16.1", id="its own option"
+        ),
+    ],
+)
+def test_python_that_starts_training_has_flags_as_well(launcher: str, core: str, project: Project) -> None:
+    assert [target.core for target in project({"launch.py": f"{launcher}\n"}).targets] == [core]

@@ -379,20 +379,31 @@ def _imported_names(text: str) -> Iterator[tuple[int, int]]:
 
 _FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _COMMENTED = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
-_OF_TRAINING = re.compile(r"--(?:num-layers|micro-batch-size|tensor-model-parallel-size|use-megatron-fsdp)\b")
+_OF_TRAINING = re.compile(
+    r"(?<![\w.])(?:--)?(?:num[-_]layers|micro[-_]batch[-_]size|tensor[-_]model[-_]parallel[-_]size|use[-_]megatron[-_]fsdp)\b"
+)
+_LAUNCHES = re.compile(r"\b(?:torchrun|torch\.distributed|pretrain_\w+\.py|subprocess)\b")
+_KEY = re.compile(r"(?<![\w.-])[\"']?([a-z]\w*_\w+)[\"']?\s*(?:=(?!=)|:(?!=))")
+_DECLARES = r"\b(?!append\b|extend\b|insert\b)\w+\((?:[^()\[\]]*,)?\s*[\"']{name}[\"']"
+"""A call that is given a flag, as parsers are told of theirs; a list of words may have it as well."""
 
 
 def in_flags(
     places: ProjectFolders, scripts: Iterable[str], files: Iterable[str], assumed: str
 ) -> NamedVersions | None:
-    """Find the newest megatron-core that has every flag of the scripts; None if none does, or no flag is newer than the
-    `assumed` one. (An older flag is a mistake of its own.)
+    """Find the newest megatron-core that has every flag of the scripts, and of the Python files that start training.
+
+    None if none does, or no flag is newer than the `assumed` one. (An older flag is a mistake of its own.) Python may
+    make flags of keys: `use_megatron_fsdp=True`.
 
     A flag that no release has is another program's, and so may be one that a Python file of the project declares. The
     place is the flag that decides.
     """
-    texts = [(path, text) for path in scripts if _OF_TRAINING.search(text := places.text(path))]
-    if not texts:  # (the table of settings takes a while to load)
+    texts = [(path, text) for path in scripts if "--" in (text := places.text(path)) and _OF_TRAINING.search(text)]
+    python = [
+        (path, text) for path in files if _OF_TRAINING.search(text := places.text(path)) and _LAUNCHES.search(text)
+    ]
+    if not (texts or python):  # (the table of settings takes a while to load)
         return None
     known = table().core_versions
     newer = known[known.index(assumed) + 1 :] if assumed in known else ()
@@ -405,8 +416,14 @@ def in_flags(
                 deciding.setdefault(found[0], path)
             elif having:
                 fits = set(having) if fits is None else fits & set(having)
+    for path, text in python:
+        keys = (f"--{each[1].replace('_', '-')}" for each in _KEY.finditer(text))
+        for name in (*keys, *_FLAG.findall(_COMMENTED.sub("", text))):
+            having = table().flag_versions(name)
+            if having and having[0] in newer:
+                deciding.setdefault(name, path)
     for text in map(places.text, files if deciding else ()):
-        deciding = {name: path for name, path in deciding.items() if not re.search(rf"[\"']{name}[\"']", text)}
+        deciding = {name: path for name, path in deciding.items() if not re.search(_DECLARES.format(name=name), text)}
     for name in deciding:
         versions = set(table().flag_versions(name))
         fits = versions if fits is None else fits & versions

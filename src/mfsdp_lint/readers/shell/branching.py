@@ -248,6 +248,24 @@ _ARRAYS = (
 qsub(1B) of PBS Professional, qsub(1) of Grid Engine, bsub(1)."""
 
 
+_HANDED = re.compile(r"^#(?:SBATCH\s+--export[= ]|PBS\s+-v\s*|BSUB\s+-env\s*|\$\s+-v\s*)(?P<said>\S.*)$", re.MULTILINE)
+"""Lines by which a script asks a scheduler for variables: the manuals as above."""
+
+_ASSIGNED = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>[^,\"'\s]*)(?=[,\"']|\s|$)")
+
+
+def handed_by_scheduler(script: Script) -> dict[str, Variable]:
+    """Return the variables that a script's own lines ask its scheduler for; those of the caller are as they are."""
+    found = {}
+    for line in _HANDED.finditer(script.text):
+        for each in _ASSIGNED.finditer(script.text, *line.span("said")):
+            value = script.cut(*each.span("value"))
+            written = script.cut(*each.span())
+            if value:
+                found[each["name"]] = Variable((value,), exported=True, written=written[0])
+    return found
+
+
 @lru_cache(maxsize=64)
 def _tasks(text: str) -> Sequence[tuple[str, Sequence[int]]]:
     """Return the variables that number the tasks of a script, with the numbers that they have."""

@@ -24,6 +24,7 @@ from mfsdp_lint.readers.shell.branching import (
     each_task,
     either,
     for_statement,
+    handed_by_scheduler,
     if_statement,
     past_guard,
     truth_of_words,
@@ -145,6 +146,7 @@ class ScriptRunner:
         state = self.beginning(None if isinstance(text, str) else text)
         own = (replace(script.made(script.root, HOLE), stands=self.path),)
         state.variables |= {"0": Variable((own,)), "BASH_SOURCE": Variable((own,), array=True)}
+        state.variables |= handed_by_scheduler(script)
         for way in self.script(script, state):
             for command in way.state.traps:
                 after = way.state.fork()

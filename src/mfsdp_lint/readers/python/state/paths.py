@@ -49,7 +49,7 @@ class Command:
     adds: bool = False
 
 
-STEP_LIMIT = 40_000
+STEP_LIMIT = 80_000
 """Steps of all execution paths through an entry point (the recipe or script of the releases that takes most takes
 23,000)."""
 PATIENCE = 1_000
@@ -61,8 +61,6 @@ CALL_STEPS = 4_000
 """Those of them that may pass in one call into another file. A call that takes more is not followed to its end."""
 MODULE_STEPS = 40_000
 """Steps of what recipes share: the top level of a module, a decorated definition, the provider of a model."""
-MODULE_STEP_LIMIT = 80_000
-"""The limit where that makes a configuration."""
 DEPTH_LIMIT = 60
 """Calls within calls."""
 LOCAL_PATHS = 8
@@ -225,7 +223,7 @@ class ExecutionPath:
         path = ExecutionPath(self.decisions, self.started, self.environment)
         path.taken = self.taken
         path.depth, path.changed_shared = self.depth, self.changed_shared
-        path.limit, path.budget = MODULE_STEPS, MODULE_STEP_LIMIT
+        path.limit = MODULE_STEPS
         return path
 
 
