@@ -146,6 +146,15 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         },
         [f"presets.py:4 {FORMAT}"],
     ),
+    "entries that are set one by one": (
+        {
+            "run.py": (
+                "import subprocess\nargs = {'save': '/c'}\nargs['use_megatron_fsdp'] = True\n"
+                f"kind = 'torch' + '_dist'\nargs['ckpt_format'] = kind\n{OF_PAIRS}"
+            )
+        },
+        [f"run.py:5 {FORMAT}"],
+    ),
     "tables of TOML that are merged": (
         {
             "run.py": (

@@ -340,7 +340,7 @@ class _PlacedCommand:
         # (It begins with the name, for which texts are searched faster than for what may be in front of it.)
         pattern = re.compile(
             rf"(?P<name>{spelled})(?:(?<![\w-]{spelled})|(?<=--{spelled})(?<![\w-]--{spelled}))"
-            r"[\"']?\s*(?::|=(?!=))\s*(?P<value>\"[^\"]*\"|'[^']*'|[^\s,)}\]#]+)"
+            r"[\"']?\]?\s*(?::|=(?!=))\s*(?P<value>\"[^\"]*\"|'[^']*'|[^\s,)}\]#]+)"
         )
         spellings = (short, short.replace("-", "_"), short.replace("_", "-"))
         found = [
