@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions import DEFAULT_TARGET
 from mfsdp_lint.readers.shell.read import read_shell
 
 HEAD = "torchrun pretrain_gpt.py --tensor-model-parallel-size 1"
@@ -105,6 +107,13 @@ def test_what_is_noticed(script: str, found: list[tuple[str, int, int]]) -> None
 )
 def test_what_is_passed_over(script: str) -> None:
     assert notices(script) == []
+
+
+def test_where_nobody_names_a_version_a_flag_of_a_later_one_says_that_it_is_later() -> None:
+    script = f"{HEAD} --use-mup\n"  # of 0.19
+    named = replace(DEFAULT_TARGET, assumed=False)
+    found = [read_shell("train.sh", script, target).recipes[0].notices for target in (DEFAULT_TARGET, named)]
+    assert [[each.kind for each in notices] for notices in found] == [[], ["no-such-flag"]]
 
 
 def test_a_flag_that_the_program_itself_declares() -> None:

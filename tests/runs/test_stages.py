@@ -59,6 +59,19 @@ def test_the_run_that_saves_is_named(project: Project, capsys: pytest.CaptureFix
             [],
             id="one run or the other",
         ),
+        pytest.param(
+            {
+                "one.sh": ONE,
+                "two.sh": f"[ -f /c/two/latest.txt ] && L=/c/two || L=/c/one\n{FSDP} --load $L --save /c/two\n",
+            },
+            ["two.sh:2"],
+            id="where it has no checkpoint of its own yet",
+        ),
+        pytest.param(
+            {"one.sh": ONE, "two.sh": f"[ -f x ] && L='{FSDP}' || L='{RUN}'\n$L --load /c/one --save /c/two\n"},
+            ["two.sh:2"],
+            id="on the way in another format",
+        ),
         pytest.param({"all.sh": TWO + ONE}, [], id="the one that saves is below"),
         pytest.param({"one.sh": f"{FSDP} --save /c/one\n", "two.sh": TWO}, [], id="in the same format"),
         pytest.param(

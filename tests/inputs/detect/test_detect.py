@@ -389,6 +389,7 @@ def test_a_flag_that_the_project_declares_says_nothing_of_a_release(project: Pro
         ),
         pytest.param('flags(program="pretrain_gpt.py", num_layers=2, use_mup=True)', "0.19.0", id="keys"),
         pytest.param('{"start": "torchrun", "num_layers": 2, "use_mup": True}', "0.19.0", id="a table"),
+        pytest.param('{"start": "torchrun", "num-layers": 2, "use-mup": True}', "0.19.0", id="with dashes"),
         pytest.param("num_layers = 2\nuse_mup = True", "0.16.1", id="no launch"),
         pytest.param('"torchrun"\nmodel.num_layers = 2\nmodel.use_mup = True', "0.16.1", id="attributes"),
         pytest.param(

@@ -383,7 +383,7 @@ _OF_TRAINING = re.compile(
     r"(?<![\w.])(?:--)?(?:num[-_]layers|micro[-_]batch[-_]size|tensor[-_]model[-_]parallel[-_]size|use[-_]megatron[-_]fsdp)\b"
 )
 _LAUNCHES = re.compile(r"\b(?:torchrun|torch\.distributed|pretrain_\w+\.py|subprocess)\b")
-_KEY = re.compile(r"(?<![\w.-])[\"']?([a-z]\w*_\w+)[\"']?\s*(?:=(?!=)|:(?!=))")
+_KEY = re.compile(r"(?<![\w.-])[\"']?([a-z]\w*[-_][\w-]+)[\"']?\s*(?:=(?!=)|:(?!=))")
 _DECLARES = r"\b(?!append\b|extend\b|insert\b)\w+\((?:[^()\[\]]*,)?\s*[\"']{name}[\"']"
 """A call that is given a flag, as parsers are told of theirs; a list of words may have it as well."""
 

@@ -20,6 +20,7 @@ from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Notice, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain, spell
+from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.megatron_lm_flags import settings_of_flag
@@ -73,7 +74,7 @@ def noticed(
             if recipe.front_end == MEGATRON_LM:  # others declare flags of their own
                 arguments, declared = launch.started.arguments, cache(partial(_declared, runner, launch, relevance))
                 if not _are_anothers(arguments, versions.core, declared):
-                    found += unknown_flags(arguments, versions.core, declared)
+                    found += unknown_flags(arguments, versions, declared)
                     found += refused_values(arguments, versions.core, declared)
     first: dict[object, Notice] = {}
     for each in found:
@@ -275,15 +276,22 @@ def _naming(words: tuple[str, ...]) -> Words:
     return lambda text: all(f'"{each}"' in text or f"'{each}'" in text for each in words)
 
 
-def unknown_flags(arguments: Sequence[Text], core: str, declared: Callable[[], Declared]) -> Iterator[Notice]:
-    """Yield flags that a version does not have, but that another version has, or that resemble one of its own."""
-    flags = table().flags(core)
+def unknown_flags(arguments: Sequence[Text], versions: Versions, declared: Callable[[], Declared]) -> Iterator[Notice]:
+    """Yield flags that a version does not have, but that another version has, or that resemble one of its own.
+
+    Where nobody says which version it is, a flag of later ones says that it is one of them.
+    """
+    core = versions.core
+    flags, every = table().flags(core), table().core_versions
+    later = (
+        every[every.index(core) + 1 :] if isinstance(versions, Target) and versions.assumed and core in every else ()
+    )
     for word in arguments if flags else ():
         name = _FLAG.fullmatch(known(word) or "")
         if not name or name[1] in flags or declared().names(name[1]):
             continue
         elsewhere, alike = table().flag_versions(name[1]), _alike(name[1], core)
-        if not elsewhere and not alike:
+        if (elsewhere and elsewhere[0] in later) or not (elsewhere or alike):
             continue
         facts: dict[str, Plain] = {
             "flag": name[1],

@@ -46,8 +46,10 @@ def with_other_formats(
     runs = [run for each in every for run in _runs(each.recipe)]
     for loading in loadings:
         notices = []
-        for run, path in product(_runs(loading.recipe), _READ):
-            folder, loads, origin = run.text(path), run.text("checkpoint.ckpt_format"), run.ways[0].origin(path)
+        ways = ((run, way) for run in _runs(loading.recipe) for way in run.ways)
+        # (On the way without a checkpoint of its own yet, a run may begin with another one's.)
+        for (run, way), path in product(ways, _READ):
+            folder, loads, origin = _text(way, path), _text(way, "checkpoint.ckpt_format"), way.origin(path)
             if folder is None or loads is None or origin is None or folder in touched:
                 continue
             if any(f"{each}/".startswith(f"{folder}/") for each in into):
@@ -60,6 +62,7 @@ def with_other_formats(
                 other = saver if saver != loading.recipe.path else None
                 facts = {"folder": folder, "saved": formats.pop(), "loads": loads, "run": other}
                 notices.append(Notice(_KIND, origin.span, {**facts, "imports": not savers}))
+        notices = list({each.span: each for each in notices}.values())
         before = tuple(each for each in loading.recipe.notices if each.kind != _KIND)
         yield replace(loading.recipe, notices=(*before, *notices))
 
@@ -82,15 +85,19 @@ class _Run(NamedTuple):
 
     def text(self, path: str) -> str | None:
         """Return the text of a setting that is the same on all ways; None where it is not known."""
-        values = {each.value(path) for each in self.ways}
-        value = values.pop() if len(values) == 1 else None
-        return posixpath.normpath(value.value) if isinstance(value, Known) and isinstance(value.value, str) else None
+        texts = {_text(each, path) for each in self.ways}
+        return texts.pop() if len(texts) == 1 else None
 
     def precedes(self, other: _Run, folder: str) -> bool:
         """Tell whether this may run before another: within a script it is above it, of two scripts nobody knows."""
         if self.recipe.path != other.recipe.path:
             return is_anywhere(folder)
         return (self.recipe.line, self.number) < (other.recipe.line, other.number)
+
+
+def _text(way: Variant, path: str) -> str | None:
+    value = way.value(path)
+    return posixpath.normpath(value.value) if isinstance(value, Known) and isinstance(value.value, str) else None
 
 
 def _runs(recipe: Recipe) -> list[_Run]:
