@@ -68,7 +68,7 @@ def test_the_run_that_saves_is_named(project: Project, capsys: pytest.CaptureFix
             id="where it has no checkpoint of its own yet",
         ),
         pytest.param(
-            {"one.sh": ONE, "two.sh": f"[ -f x ] && L='{FSDP}' || L='{RUN}'\n$L --load /c/one --save /c/two\n"},
+            {"one.sh": ONE, "two.sh": f"[ -f x ] && L='{FSDP}' || L='{PLAIN}'\n$L --load /c/one --save /c/two\n"},
             ["two.sh:2"],
             id="on the way in another format",
         ),
