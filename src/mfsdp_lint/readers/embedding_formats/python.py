@@ -68,7 +68,11 @@ _SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
 
 def commands(
-    path: str, programs: Programs, given: Given | None = None, refused: list[Unfollowed] | None = None
+    path: str,
+    programs: Programs,
+    given: Given | None = None,
+    refused: list[Unfollowed] | None = None,
+    patience: int = LONG_PATIENCE,
 ) -> Sequence[Held | HeldCommand]:
     """Return the commands that a script starts, on every path; none where the file is no script. It is started with
     the words and variables that are `given`, or without any. `refused` receives what surely fails before it starts.
@@ -81,7 +85,7 @@ def commands(
         finder.ask_for([path])
         watch = Watch(path, _Watching(finder, asked.knowledge(), outside=asked.environment))
     interp = watch.interp
-    interp.patience, interp.given, interp.dependencies = LONG_PATIENCE, given, Dependencies()
+    interp.patience, interp.given, interp.dependencies = patience, given, Dependencies()
     asked.sources.note(watch.texts)
     evaluation.watched = None  # (what a fault leaves behind is not used again)
     with without_collection(), asked.sources.recording(watch.texts):

@@ -63,7 +63,7 @@ class ScriptImport:
     saved: str
 
 
-_IMPORTERS: Mapping[str, str] = {
+IMPORTERS: Mapping[str, str] = {
     "convert_checkpoints.py": "torch_dist",
     "convert_checkpoints_multi_gpu.py": "torch_dist",
     "setup_conversion.py": "torch_dist",
@@ -130,7 +130,7 @@ def conversions(path: str, runner: ScriptRunner) -> Iterator[ScriptConversion]:
 def imports(path: str, runner: ScriptRunner) -> Iterator[tuple[ShellLaunch, ScriptImport]]:
     """Yield the launches of a script that import models of Hugging Face, with the checkpoints that they write."""
     for launch in runner.launches:
-        saved = _IMPORTERS.get(posixpath.basename(plain(launch.started.program)))
+        saved = IMPORTERS.get(posixpath.basename(plain(launch.started.program)))
         words = launch.started.arguments
         if saved is None or not any(known(word) == "import" for word in words):
             continue

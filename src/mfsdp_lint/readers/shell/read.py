@@ -38,8 +38,8 @@ from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.launch_memory import ShellRead, Started
-from mfsdp_lint.readers.relevance import Relevance, trains_nothing
-from mfsdp_lint.readers.shell.conversions import conversions, imports, loadings_of, with_notices
+from mfsdp_lint.readers.relevance import TRAINING_PROGRAM, Relevance, trains_nothing
+from mfsdp_lint.readers.shell.conversions import IMPORTERS, conversions, imports, loadings_of, with_notices
 from mfsdp_lint.readers.shell.framework_programs import runs_of_framework
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
@@ -281,6 +281,7 @@ _ASKS_FOR_WORDS = re.compile(r"\bsys\.argv\b|\bargparse\b|\b(?:click|typer|fire|
 
 
 _IMPORTS = re.compile(r"\b(?:import_ckpt|save_megatron_model)\(")
+_TRAINS = re.compile(TRAINING_PROGRAM)
 
 
 def _started_by_program(
@@ -293,12 +294,18 @@ def _started_by_program(
         return ()
     from mfsdp_lint.readers.python_files import may_start_programs
 
-    # (Of a program that has no words, the runs are those of its own file.)
-    if not _IMPORTS.search(text) and not (_ASKS_FOR_WORDS.search(text) and may_start_programs(text)):
+    # (Of a program that has no words, the runs are those of its own file. What Bridge's importers do is written down.)
+    starts = _ASKS_FOR_WORDS.search(text) and may_start_programs(text)
+    if posixpath.basename(program) in IMPORTERS and not _TRAINS.search(text):
+        return ()
+    if not (starts or _IMPORTS.search(text)):
         return ()
     from mfsdp_lint.readers.embedding_formats.python import commands
+    from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE
 
-    return commands(program, programs, given_by(launch, tuple(_environment(launch)), _ranks(launch)))
+    given = given_by(launch, tuple(_environment(launch)), _ranks(launch))
+    # One that imports a model does so soon, or does much else.
+    return commands(program, programs, given, patience=LONG_PATIENCE if starts else PATIENCE)
 
 
 def _trains_nothing(path: str, launch: ShellLaunch, sources: Sources) -> bool:
