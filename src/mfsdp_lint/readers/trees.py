@@ -100,6 +100,15 @@ def plain(tree: Tree) -> Known | None:
     return None if None in found.values() else Known({name: each.value for name, each in found.items() if each})
 
 
+def under(key: str, tree: Tree, origin: Origin | None) -> Section:
+    """Return a section that has nothing but a tree at a dotted key."""
+    *above, last = key.split(".")
+    section = Section({last: tree}, origin)
+    for name in reversed(above):
+        section = Section({name: section}, origin)
+    return section
+
+
 def merge(base: Section, over: Section) -> Section:
     """Merge a section over another, key by key; a value that is no mapping replaces the old value."""
     entries = {} if over.open else dict(base.entries)

@@ -24,7 +24,7 @@ from mfsdp_lint.readers.overrides import settings_in, split_override
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, path_of
 from mfsdp_lint.readers.shell.script import Text, around, behind, known, located, option, plain
 from mfsdp_lint.readers.shell.shapes import element_of, may_be_words
-from mfsdp_lint.readers.trees import Leaf, Section, Tree, merge
+from mfsdp_lint.readers.trees import Leaf, Section, merge, under
 from mfsdp_lint.readers.yaml.compose import compose_started
 from mfsdp_lint.readers.yaml.document import Files
 
@@ -102,7 +102,7 @@ def _words(arguments: Sequence[Text], profile: Profile) -> _Words:
             continue
         value = behind(text, len(found.sign) + len(found.key) + 1) if found.sign != "~" else ()
         for key, leaf in _leaves(found.key, text, value, is_known=number >= last):
-            values = merge(values, _at(key, leaf))
+            values = merge(values, under(key, leaf, leaf.origin))
     return _Words(name, folder, choices, values)
 
 
@@ -114,14 +114,6 @@ def _leaves(key: str, text: Text, value: Text, *, is_known: bool) -> Iterator[tu
         here = said if is_known else UNKNOWN
         focus = around(value) if value else None
         yield at, Leaf(here, Origin(around(text), "assigned", focus, value=here, option=option(value)))
-
-
-def _at(key: str, leaf: Leaf) -> Section:
-    entry: Tree = leaf
-    for word in reversed(key.split(".")):
-        entry = Section({word: entry}, leaf.origin)
-    assert isinstance(entry, Section)
-    return entry
 
 
 def _file(words: _Words, name: str, path: str, launch: ShellLaunch, sources: Sources) -> str | None:

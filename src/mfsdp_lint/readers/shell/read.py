@@ -294,10 +294,11 @@ def _started_by_program(
         return ()
     from mfsdp_lint.readers.python_files import may_start_programs
 
-    # (Of a program that has no words, the runs are those of its own file. What Bridge's importers do is written down.)
-    starts = _ASKS_FOR_WORDS.search(text) and may_start_programs(text)
+    # (What Bridge's importers do is written down.)
     if posixpath.basename(program) in IMPORTERS and not _TRAINS.search(text):
         return ()
+    # (Of a program that has no words, the runs are those of its own file.)
+    starts = _ASKS_FOR_WORDS.search(text) and may_start_programs(text)
     if not (starts or _IMPORTS.search(text)):
         return ()
     from mfsdp_lint.readers.embedding_formats.python import commands
@@ -315,12 +316,12 @@ def _trains_nothing(path: str, launch: ShellLaunch, sources: Sources) -> bool:
 
 
 def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Programs) -> Started:
-    given = given_by(launch, tuple(_environment(launch)), _ranks(launch))
+    environment = tuple(_environment(launch))
+    given = given_by(launch, environment, _ranks(launch))
     program = program_of(launch, path, sources)
     if program is not None:
         return programs.start(program, given)
-    settings = tuple(_environment(launch))
-    if known := runs_of_framework(launch, path, sources, settings, programs.asked.target):
+    if known := runs_of_framework(launch, path, sources, environment, programs.asked.target):
         return Started(tuple(known))
     name = posixpath.basename(plain(launch.started.program))
     started = programs.start_upstream(name, path, given)

@@ -32,7 +32,7 @@ from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value,
 from mfsdp_lint.inputs.projects import above, beside
 from mfsdp_lint.readers.hydra_defaults import AT_ROOT, HYDRA, Composer, ConfigFile, NotComposed, Options, package_of
 from mfsdp_lint.readers.overrides import NoOverride, read_element, value_of
-from mfsdp_lint.readers.trees import LONGEST_CHAIN, MISSING, Key, Leaf, Section, Tree, changed, merge, plain
+from mfsdp_lint.readers.trees import LONGEST_CHAIN, MISSING, Key, Leaf, Section, Tree, changed, merge, plain, under
 from mfsdp_lint.readers.yaml.document import Files, obstacle_in
 
 Resolver = Callable[..., Plain]
@@ -274,11 +274,8 @@ def shipped(ships: Ships, name: str, named: Origin | None) -> Section | None:
     found = MISSING
     place = named.span if named else Span("", 1, 1, 1, 1)
     for key, value in entries.items():
-        entry: Tree = Leaf(Known(value), Origin(place, "default", value=Known(value)))
-        for word in reversed(key.split(".")):
-            entry = Section({word: entry}, named)
-        assert isinstance(entry, Section)
-        found = merge(found, entry)
+        leaf = Leaf(Known(value), Origin(place, "default", value=Known(value)))
+        found = merge(found, under(key, leaf, named))
     return found
 
 
@@ -395,10 +392,8 @@ def compose_started(
         parts[missing[0] + 1 : missing[0] + 1] = composer.unlisted()
     whole = Section()
     for part in parts:
-        section = part.entries
-        for name in reversed(part.package.split(".") if part.package else []):
-            section = Section({name: section}, section.origin)
-        whole = merge(whole, section)
+        own = part.entries
+        whole = merge(whole, under(part.package, own, own.origin) if part.package else own)
     return resolved(merge(whole.without(HYDRA), over), files.environment)
 
 
