@@ -42,6 +42,11 @@ def told(project: Project, script: str, **files: str) -> list[str]:
             ["train.sh:1 error MFSDP350"],
             id="the file that has the engine",
         ),
+        pytest.param(
+            f"model_engine=megatron {FSDP} {PIPELINE} {'a.' * 20_000}a=1",
+            ["train.sh:1 error MFSDP350"],
+            id="beside a key without end",
+        ),
         pytest.param(f"{FSDP} {PIPELINE}", [], id="any engine"),
         pytest.param(f"model_engine=megatron {FSDP} {PIPELINE} {ACTOR}.pipeline_model_parallel_size=1", [], id="twice"),
         pytest.param(f"model_engine=megatron {FSDP} {PIPELINE} $MORE", ["train.sh:1 error MFSDP350"], id="nothing"),

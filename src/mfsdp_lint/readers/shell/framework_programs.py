@@ -71,6 +71,9 @@ class _Words:
     values: Section
 
 
+_DEEPEST = 50
+"""Dots of a key; more are no setting, and nobody's configuration."""
+
 _FLAG = re.compile(r"(?P<flag>--config-name|-cn|--config-path|-cp|--config-dir|-cd)(?P<equals>=)?")
 
 
@@ -92,7 +95,7 @@ def _words(arguments: Sequence[Text], profile: Profile) -> _Words:
                 folder = said
             continue
         found = split_override(plain(text))
-        if found is None:
+        if found is None or found.key.count(".") > _DEEPEST:
             continue
         choice = found.written or ""
         if "/" in found.key or not profile.ships.keys().isdisjoint(
