@@ -81,3 +81,28 @@ def test_a_comment_silences(check: Check) -> None:
 def test_a_script_is_known_by_its_first_line(check: Check) -> None:
     script = f"#!/usr/bin/env bash\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\n{HEAD} {GOOD}\n"
     assert [each[3] for each in check(script, name="launch")] == ["MFSDP501"]
+
+
+def test_another_item_of_a_case_is_a_warning(check: Check) -> None:
+    script = f"""\
+case "${{1:-train}}" in
+  train) FORMAT=fsdp_dtensor ;;
+  export) FORMAT=torch_dist ;;
+esac
+{HEAD} {GOOD.replace("fsdp_dtensor", "$FORMAT")} --save /x
+"""
+    assert [each[::2] + each[3:] for each in check(script)] == [(3, "warning", "MFSDP101")]
+
+
+def test_what_is_wrong_by_default_is_not_told_again_of_a_switch(check: Check) -> None:
+    script = f"""\
+PROFILE=${{PROFILE:-0}}
+LOG=${{LOG:-1}}
+TP=${{TP:-1}}
+ARGS=(--tensor-model-parallel-size $TP --sequence-parallel {GOOD})
+if [ "$PROFILE" = 1 ]; then BEFORE="nsys profile -o /x"; ARGS+=(--profile); else BEFORE=""; fi
+if [ "$LOG" = 1 ]; then ARGS+=(--wandb-exp-name run-TP$TP); fi
+COMMAND="$BEFORE python pretrain_gpt.py ${{ARGS[@]}}"
+bash -c "$COMMAND"
+"""
+    assert [each[::2] + each[3:] for each in check(script)] == [(4, "info", "MFSDP754")]

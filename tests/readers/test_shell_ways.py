@@ -93,6 +93,54 @@ esac
     assert sides(only_recipe(script)) == [Known("fsdp_dtensor")]
 
 
+def test_a_case_on_a_default_is_looked_at_for_its_other_items_too() -> None:
+    script = f"""
+SIZE=${{1:-8b}}
+case "$SIZE" in
+  8b) F=fsdp_dtensor ;;
+  70b|72b) F=torch_dist ;;
+  *) echo usage; exit 1 ;;
+esac
+{LAUNCH} --use-megatron-fsdp --ckpt-format $F --num-layers ${{SIZE%b}}
+"""
+    recipe = only_recipe(script)
+    assert sides(recipe) == [Known("fsdp_dtensor")]
+    assert [
+        (each.when, each.exposed, each.value("checkpoint.ckpt_format"), each.value("model.num_layers"))
+        for each in recipe.exposed
+    ] == [(("SIZE=70b",), ("$1",), Known("torch_dist"), Known(70))]
+
+
+def test_the_other_items_of_a_case_matter_where_fsdp_is_on() -> None:
+    script = f"""
+case "${{MODE:-ddp}}" in
+  ddp) A=() ;;
+  fsdp) A=(--use-megatron-fsdp --ckpt-format fsdp_dtensor) ;;
+  profile) A=(--profile) ;;
+esac
+{LAUNCH} "${{A[@]}}"
+"""
+    recipe = only_recipe(script)
+    assert sides(recipe, "ddp.use_megatron_fsdp") == [Known(False)]
+    assert [(each.when, each.value("ddp.use_megatron_fsdp")) for each in recipe.exposed] == [
+        (("MODE=fsdp",), Known(True))
+    ]
+
+
+def test_a_variable_that_adds_a_flag_is_looked_at_turned_on_where_fsdp_is_on() -> None:
+    script = f"""
+LONG=${{LONG:-0}}
+A=(--use-megatron-fsdp)
+if [ "$LONG" = 1 ]; then A+=(--context-parallel-size 8); fi
+{LAUNCH} "${{A[@]}}"
+"""
+    recipe = only_recipe(script)
+    assert sides(recipe, "model.context_parallel_size") == [Known(1)]
+    assert [(each.exposed, each.value("model.context_parallel_size")) for each in recipe.exposed] == [
+        (("$LONG",), Known(8))
+    ]
+
+
 def test_a_case_on_an_unknown_word_has_a_way_for_each() -> None:
     script = f"""
 case "$M" in

@@ -65,12 +65,15 @@ def causes(found: Iterable[Violation]) -> list[FindingGroup]:
     groups: dict[tuple[str, Span], list[Violation]] = defaultdict(list)
     for violation in found:
         groups[violation.rule.code, violation.primary.span].append(violation)
+    by_default = {_mistake(each) for group in groups.values() for each in group if not each.variant.exposed}
     ties: Counter[tuple[str, ...]] = Counter()
     result = []
     for _, group in sorted(groups.items(), key=lambda item: (item[0][1], item[0][0])):
         group.sort(
             key=lambda each: (SEVERITIES.index(each.severity), each.recipe.path, each.recipe.line, each.recipe.name)
         )
+        if all(each.variant.exposed and _mistake(each) in by_default for each in group):
+            continue  # the recipe has the same mistake, at another place, if nobody turns on anything
         primary = group[0].primary
         key = group[0].rule.code, posixpath.normpath(primary.span.path), primary.setting, primary.function
         ties[key] += 1
@@ -79,6 +82,12 @@ def causes(found: Iterable[Violation]) -> list[FindingGroup]:
         marks = fingerprint(*key, str(ties[key])), fingerprint(code, *cause)
         result.append(FindingGroup(_finding(group, *marks), tuple(group)))
     return sorted(result, key=lambda cause: cause.finding.order)
+
+
+def _mistake(violation: Violation) -> tuple[str, int, str, str, str]:
+    """Return what a violation tells a reader, wherever it stands."""
+    recipe, case = violation.recipe, violation.case
+    return recipe.path, recipe.line, recipe.qualified_name, violation.rule.code, case.message.of(violation.seen)
 
 
 def _finding(group: Sequence[Violation], mark: str, content_mark: str) -> Finding:

@@ -384,11 +384,47 @@ def case_statement(runner: Runner, script: Script, node: Node, state: State) -> 
     said = shown(script, word)
     is_default = bool(option(subject)) and state.output is None
     provided = _provided(state.fork(), said, Truth(True, option(subject))) if is_default else None
+    others = _other_choices(script, node, subject, state) if is_default and not state.given else []
 
     def follow(status: bool | None, state: State) -> list[Ended]:
         return _case_items(runner, script, node, known(subject) if status else None, state)
 
-    return past_guard(runner, Ended(state, True, provided), follow, True)
+    ended = past_guard(runner, Ended(state, True, provided), follow, True)
+    for choice, other in others:
+        ended += _case_items(runner, script, node, choice, other)
+    return runner.fewer(ended)
+
+
+_MOST_CHOICES = 8
+"""Other items of a `case` that are followed beside the one of the default."""
+
+_NAME = re.compile(r'"?\$(?:\{(?P<braced>\w+)(?::?-[^{}]*)?\}|(?P<name>\w+))"?')
+_PLAIN = re.compile(r"\w[\w.+-]*")
+
+
+def _other_choices(script: Script, node: Node, subject: Text, state: State) -> list[tuple[str, State]]:
+    """Return the ways of somebody who names another item of a `case` than the default, in a script about FSDP."""
+    named = _NAME.fullmatch(shown(script, next(child for child in node.children[1:] if child.is_named)))
+    if named is None or not _speaks_of_fsdp(script.text):
+        return []
+    name = named["braced"] or named["name"]
+    found: list[tuple[str, State]] = []
+    for item in (child for child in node.named_children if child.type == "case_item"):
+        values = item.children_by_field_name("value")
+        patterns = [script.source(each).strip("\"'") for each in values]
+        at = next((number for number, pattern in enumerate(patterns) if _PLAIN.fullmatch(pattern)), None)
+        if at is None or any(fnmatchcase(plain(subject), pattern) for pattern in patterns):
+            continue
+        other = state.fork()
+        _give(other, option(subject), f"{name}={patterns[at]}", [name])
+        other.set(name, Variable(((script.made(values[at], patterns[at]),),), exported=None))
+        found.append((patterns[at], other))
+    return found if len(found) <= _MOST_CHOICES else []
+
+
+@lru_cache(maxsize=64)
+def _speaks_of_fsdp(text: str) -> bool:
+    return "fsdp" in text.lower()
 
 
 def _case_items(runner: Runner, script: Script, node: Node, text: str | None, state: State) -> list[Ended]:
@@ -544,27 +580,38 @@ def _some_turns(runner: Runner, script: Script, body: Node, names: Sequence[str]
     return runner.fewer(ways)
 
 
+_FLAG = re.compile(r"(?<![\w-])--[a-z]")
+
+
 def _switches(script: Script, node: Node) -> bool:
-    """Tell whether the statement around a test mentions FSDP: then the side of a user who sets an option counts."""
+    """Tell whether the statement around a test mentions FSDP, or decides a flag in a script about FSDP: then the side
+    of a user who sets an option counts.
+    """
     above: Node | None = node
     while above is not None and above.type not in ("if_statement", "list", "while_statement", "program"):
         above = above.parent
-    return above is not None and above.type in ("if_statement", "list") and "fsdp" in script.source(above).lower()
+    if above is None or above.type not in ("if_statement", "list") or not _speaks_of_fsdp(script.text):
+        return False
+    said = script.source(above)
+    return "fsdp" in said.lower() or _FLAG.search(said) is not None
 
 
 def _given(state: State, said: str, found: Truth) -> State:
     """Return the other way: somebody sets the variable whose default decides, so that the result is the other."""
-    state.given = (found.option,)
-    state.when += (said if not found.holds else f"not {said}",)
-    depends = [
-        n for n, each in state.variables.items() if any(option(word) == found.option for word in each.words or ())
-    ]
-    state.lose([*depends, *re.findall(r"\$\{?([A-Za-z_]\w*)", said)])
+    _give(state, found.option, said if not found.holds else f"not {said}", re.findall(r"\$\{?([A-Za-z_]\w*)", said))
     if found.means is not None and not found.holds:
         name, text = found.means
         state.set(name, Variable((text,), exported=None))
     state.decided[said] = not found.holds
     return state
+
+
+def _give(state: State, name: str, when: str, asked: Sequence[str]) -> None:
+    """Note that somebody sets a variable whose default decides: what depends on that is not known any more."""
+    state.given = (name,)
+    state.when += (when,)
+    depends = [n for n, each in state.variables.items() if any(option(word) == name for word in each.words or ())]
+    state.lose([*depends, *asked])
 
 
 def _turn(old: Variable | None, value: Text) -> Variable:

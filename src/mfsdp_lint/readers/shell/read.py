@@ -438,7 +438,8 @@ def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
             ways.append((launch, Variant(settings, launch.when, launch.given)))
         base = replace(base, kind=kind.kind, partial=kind.kind == "overrides", front_end=front_end)
     variants = _different(variant for launch, variant in ways if not launch.given)
-    exposed = [variant for launch, variant in ways if launch.given and _turned_on(variant, variants)]
+    exposed = [variant for launch, variant in ways if launch.given and _shards(variant)]
+    exposed = [each for each in exposed if not any(each.settings.is_like(other.settings) for other in variants)]
     if not variants:
         variants, exposed = _different(variant for _, variant in ways), []
     return replace(base, variants=tuple(variants), exposed=tuple(_different(exposed)))
@@ -499,9 +500,6 @@ def _different(variants: Iterable[Variant]) -> list[Variant]:
     return found
 
 
-def _turned_on(variant: Variant, others: Sequence[Variant]) -> bool:
-    """Tell whether setting a variable turns on FSDP that is off without it."""
-    return any(
-        is_known_as(variant.value(path), True) and not any(is_known_as(each.value(path), True) for each in others)
-        for path in _SWITCHES
-    )
+def _shards(variant: Variant) -> bool:
+    """Tell whether FSDP is on."""
+    return any(is_known_as(variant.value(path), True) for path in _SWITCHES)
