@@ -76,6 +76,28 @@ def test_what_cannot_be_known_is_not(script: str, arguments: str, value: object)
     assert fmt(script, arguments) == value
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        *("$((RANDOM + 29500))", "$$", "${#UNKNOWN_LIST}", "$(wc -l < $1)", "$(nvidia-smi -L | wc -l)", "`nproc`"),
+        *("$(date +%Y%m%d-%H%M%S)", "$(date -u '+%s')", "$(mktemp -d)", "$(hostname -s)"),
+    ],
+)
+def test_a_number_a_name_or_a_time_is_one_word_and_no_flags(output: str) -> None:
+    assert fmt(f"N={output}", "--ckpt-format fsdp_dtensor --of-its-own $N --bf16") == Known("fsdp_dtensor")
+
+
+@pytest.mark.parametrize("output", ['$(date "+%F %T")', "$(cat more)", "$(wc -l *.txt)", "$(nproc; cat more)"])
+def test_another_output_without_quotes_may_be_any_flags(output: str) -> None:
+    assert fmt(f"N={output}", "--ckpt-format fsdp_dtensor --of-its-own $N --bf16") == UNKNOWN
+
+
+def test_braces_are_expanded_before_variables() -> None:
+    assert fmt("A=3; for N in $(eval echo {$A..$A}); do F=torch; done", "--ckpt-format $F --of-its-own $N") == Known(
+        "torch"
+    )
+
+
 def test_nobody_gives_the_script_arguments_that_it_hands_on() -> None:
     recipe = only_recipe(f'{LAUNCH} --ckpt-format torch "$@"\n')
     assert recipe.setting("checkpoint.ckpt_format").value == Known("torch")
