@@ -98,6 +98,27 @@ def test_braces_are_expanded_before_variables() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        'if [ -z "$F" ]; then F=fsdp_dtensor; fi',
+        "if [ -z ${F} ]; then echo none; export F=fsdp_dtensor; fi",
+        '[[ -z "$F" ]] && F=fsdp_dtensor',
+        "if [[ ! -v F ]]; then F=fsdp_dtensor; fi",
+        'if [ "$F" = "" ]; then F=fsdp_dtensor; fi',
+    ],
+)
+def test_a_variable_that_is_set_where_it_is_empty_has_a_default(script: str) -> None:
+    assert fmt(script, "--ckpt-format $F") == Known("fsdp_dtensor")
+
+
+def test_a_default_that_is_set_where_a_variable_is_empty_may_be_another_one() -> None:
+    recipe = only_recipe(f'if [ -z "$F" ]; then F=torch; fi\n{LAUNCH} --ckpt-format $F\n')
+    origin = recipe.setting("checkpoint.ckpt_format").origin
+    assert origin is not None
+    assert origin.option == "$F"
+
+
 def test_nobody_gives_the_script_arguments_that_it_hands_on() -> None:
     recipe = only_recipe(f'{LAUNCH} --ckpt-format torch "$@"\n')
     assert recipe.setting("checkpoint.ckpt_format").value == Known("torch")

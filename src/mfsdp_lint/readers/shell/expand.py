@@ -326,7 +326,9 @@ class Expander:
                 yield self._file_of(node)
             case "arithmetic_expansion":
                 value, said = self.number(self.script.source(node)[3:-2])
-                yield self.hole(node, is_word=True) if value is None else self.script.made(node, str(value), option=said)
+                yield (
+                    self.hole(node, is_word=True) if value is None else self.script.made(node, str(value), option=said)
+                )
             case _:
                 yield self.hole(node) if node.named_children else self.script.made(node, self.script.source(node))
 

@@ -76,9 +76,7 @@ def command_of(ways: Sequence[ShellLaunch]) -> LaunchCommand:
     words = [[_said(plain(text)) for text in each.started.arguments] for each in by_default]
     every = [word for each in words for word in each]
     files = [each.partition("=")[2] if each.startswith("--") else each for each in every]
-    environment = [
-        (name, each.text) for way in by_default for name, each in way.environment.items() if not each.unset
-    ]
+    environment = [(name, each.text) for way in by_default for name, each in way.environment.items() if not each.unset]
     module = "-m " if ways[0].started.is_module else ""
     return LaunchCommand(
         program=module + _said(plain(ways[0].started.program)),
