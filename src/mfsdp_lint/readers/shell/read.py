@@ -75,17 +75,23 @@ def command_of(ways: Sequence[ShellLaunch]) -> LaunchCommand:
     by_default = [each for each in ways if not each.given] or ways
     words = [[_said(plain(text)) for text in each.started.arguments] for each in by_default]
     every = [word for each in words for word in each]
-    files = [each.partition("=")[2] if each.startswith("--") else each for each in every]
+    paths = (_said(_as_seen(text)) for each in by_default for text in each.started.arguments)
+    files = [each.partition("=")[2] if each.startswith("--") else each for each in paths]
     environment = [(name, each.text) for way in by_default for name, each in way.environment.items() if not each.unset]
     module = "-m " if ways[0].started.is_module else ""
     return LaunchCommand(
-        program=module + _said(plain(ways[0].started.program)),
+        program=module + _said(posixpath.normpath(_as_seen(ways[0].started.program))),
         recipes=_once(value for each in words for value in [v for name, v in _options(each) if name in _RECIPE][-1:]),
         files=_once(each for each in files if _FILE.fullmatch(each)),
         overrides=_once(each for each in every if _OVERRIDE.fullmatch(each)),
         environment=_once(f"{name}={_said(plain(text))}" for name, text in environment if text is not None),
         requires=ways[0].requires,
     )
+
+
+def _as_seen(path: Text) -> str:
+    """Return a path as seen from here: where the script lies is known."""
+    return "".join(piece.stands or piece.text for piece in path)
 
 
 def _once(texts: Iterable[str]) -> tuple[str, ...]:
