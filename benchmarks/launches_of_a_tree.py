@@ -120,7 +120,8 @@ def _is(root: Path, run: Mapping[str, Any], launch: Launch) -> bool:
     name = name if name.endswith(".py") else f"{name.rpartition('.')[2]}.py"
     texts = (path.read_text("utf-8", "replace") for path in _named(root).get(launch.program, ()))
     same = name == launch.program or any(name in text for text in texts)
-    return same and (run["recipe"] is None or "?" in run["recipe"] or any(run["recipe"] in w for w in launch.words))
+    recipes = (run["recipe"] or "?").split("|")
+    return same and any("?" in recipe or any(recipe in word for word in launch.words) for recipe in recipes)
 
 
 def _same(found: Mapping[str, Any], below: str = "") -> list[str]:

@@ -188,3 +188,19 @@ def test_upstreams_own_script_finds_the_recipes_of_the_tree_whose_launch_starts_
         *_, one, two, _ = capsys.readouterr().out.splitlines()
         assert "format zarr" in one
         assert "format torch," in two
+
+
+def test_a_command_that_starts_another_recipe_on_each_way_names_them_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = (
+        'case "${1:?a size}" in\n  8b) RECIPE=llama3_8b_pretrain_config; TP=1 ;;\n'
+        "  70b) RECIPE=llama3_70b_pretrain_config; TP=4 ;;\n  *) exit 1 ;;\nesac\n"
+        "torchrun run_recipe.py --recipe $RECIPE model.tensor_model_parallel_size=$TP train.train_iters=9\n"
+    )
+    (tmp_path / "launch.sh").write_text(script, encoding="utf-8")
+    assert main(["runs", "--output-format", "json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["recipe"] == "llama3_8b_pretrain_config|llama3_70b_pretrain_config"
+    assert run["overrides"] == ["model.tensor_model_parallel_size=1|4", "train.train_iters=9"]

@@ -76,6 +76,49 @@ def test_what_cannot_be_known_is_not(script: str, arguments: str, value: object)
     assert fmt(script, arguments) == value
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        *("$((RANDOM + 29500))", "$$", "${#UNKNOWN_LIST}", "$(wc -l < $1)", "$(nvidia-smi -L | wc -l)", "`nproc`"),
+        *("$(date +%Y%m%d-%H%M%S)", "$(date -u '+%s')", "$(mktemp -d)", "$(hostname -s)"),
+    ],
+)
+def test_a_number_a_name_or_a_time_is_one_word_and_no_flags(output: str) -> None:
+    assert fmt(f"N={output}", "--ckpt-format fsdp_dtensor --of-its-own $N --bf16") == Known("fsdp_dtensor")
+
+
+@pytest.mark.parametrize("output", ['$(date "+%F %T")', "$(cat more)", "$(wc -l *.txt)", "$(nproc; cat more)"])
+def test_another_output_without_quotes_may_be_any_flags(output: str) -> None:
+    assert fmt(f"N={output}", "--ckpt-format fsdp_dtensor --of-its-own $N --bf16") == UNKNOWN
+
+
+def test_braces_are_expanded_before_variables() -> None:
+    assert fmt("A=3; for N in $(eval echo {$A..$A}); do F=torch; done", "--ckpt-format $F --of-its-own $N") == Known(
+        "torch"
+    )
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'if [ -z "$F" ]; then F=fsdp_dtensor; fi',
+        "if [ -z ${F} ]; then echo none; export F=fsdp_dtensor; fi",
+        '[[ -z "$F" ]] && F=fsdp_dtensor',
+        "if [[ ! -v F ]]; then F=fsdp_dtensor; fi",
+        'if [ "$F" = "" ]; then F=fsdp_dtensor; fi',
+    ],
+)
+def test_a_variable_that_is_set_where_it_is_empty_has_a_default(script: str) -> None:
+    assert fmt(script, "--ckpt-format $F") == Known("fsdp_dtensor")
+
+
+def test_a_default_that_is_set_where_a_variable_is_empty_may_be_another_one() -> None:
+    recipe = only_recipe(f'if [ -z "$F" ]; then F=torch; fi\n{LAUNCH} --ckpt-format $F\n')
+    origin = recipe.setting("checkpoint.ckpt_format").origin
+    assert origin is not None
+    assert origin.option == "$F"
+
+
 def test_nobody_gives_the_script_arguments_that_it_hands_on() -> None:
     recipe = only_recipe(f'{LAUNCH} --ckpt-format torch "$@"\n')
     assert recipe.setting("checkpoint.ckpt_format").value == Known("torch")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import pytest
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import NONE, Known
+from mfsdp_lint.core.values import NONE, NOT_NONE, Known
+from mfsdp_lint.readers.shell.read import read_shell
 from tests.shell import only_recipe, recipes
 
 LAUNCH = "torchrun pretrain_gpt.py --tensor-model-parallel-size 1"
@@ -279,3 +283,44 @@ def test_a_container_has_the_folders_of_the_tree_that_it_is_given(start: str) ->
         "jobs/format.sh": "F=torch\n",
     }
     assert sides(only_recipe(f"{start}\n", files)) == [Known("torch")]
+
+
+def _with_clusters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clusters: Mapping[str, str], name: str) -> Recipe:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "env").mkdir()
+    for each, text in clusters.items():
+        (tmp_path / "env" / f"{each}.sh").write_text(text, encoding="utf-8")
+    (recipe,) = read_shell("run.sh", f"TP=1\n{name}\n{LAUNCH} --tensor-model-parallel-size $TP\n").recipes
+    return recipe
+
+
+@pytest.mark.parametrize(
+    "name", ["source env/$CLUSTER.sh", '. "$(dirname "$0")/env/${1}.sh"', "source env/$(hostname).sh"]
+)
+def test_a_file_that_is_named_in_part_is_one_of_those_that_are_there(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = _with_clusters(tmp_path, monkeypatch, {"small": "TP=2\n", "large": "TP=8\n"}, name)
+    found = {each.when: each.value("model.tensor_model_parallel_size") for each in recipe.variants}
+    assert found == {("source env/large.sh",): Known(8), ("source env/small.sh",): Known(2)}
+
+
+def test_where_many_files_may_be_meant_what_all_leave_alone_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = {f"c{number}": f"SIZE={number}\n" for number in range(9)}
+    recipe = _with_clusters(tmp_path, monkeypatch, many, "source env/$CLUSTER.sh")
+    assert [each.value("model.tensor_model_parallel_size") for each in recipe.variants] == [Known(1)]
+
+
+@pytest.mark.parametrize("name", ['source "$1"', 'source "$(dirname "$0")/$1.sh"', "source elsewhere/$1.sh"])
+def test_a_file_of_which_no_folder_is_named_may_set_anything(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = _with_clusters(tmp_path, monkeypatch, {"small": "X=2\n"}, name)
+    assert [each.value("model.tensor_model_parallel_size") for each in recipe.variants] == [NOT_NONE]
+
+
+def test_a_file_that_a_person_may_give_leaves_the_run_without_it_known() -> None:
+    script = f'TP=1\nif [ -n "$SETUP" ]; then source $SETUP; fi\n{LAUNCH} --tensor-model-parallel-size $TP\n'
+    assert [each.value("model.tensor_model_parallel_size") for each in only_recipe(script).variants] == [Known(1)]

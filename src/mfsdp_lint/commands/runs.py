@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from mfsdp_lint import terminal
@@ -71,6 +72,14 @@ def _line(run: dict[str, Any]) -> str:
     return " → ".join([*filter(None, steps), ", ".join(ends)])
 
 
+def _by_name(words: Sequence[str]) -> list[str]:
+    """Write each name once, with its values on the different ways: `a=1|2`."""
+    found: dict[str, dict[str, None]] = {}
+    for name, equals, value in (word.partition("=") for word in words):
+        found.setdefault(name + equals, {})[value] = None
+    return [name + "|".join(values) for name, values in found.items()]
+
+
 def _missed_document(missed: Unfollowed) -> dict[str, Any]:
     return {"path": missed.point.path, "line": missed.point.line, "message": missed.message}
 
@@ -80,10 +89,10 @@ def _document(recipe: Recipe, command: LaunchCommand, target: Target) -> dict[st
     return {
         **recipe_document(recipe),
         "program": command.program,
-        "recipe": command.recipe or None,
+        "recipe": "|".join(command.recipes) or None,
         "files": list(command.files),
-        "overrides": list(command.overrides),
-        "environment": list(command.environment),
+        "overrides": _by_name(command.overrides),
+        "environment": _by_name(command.environment),
         "requires": list(command.requires),
         "runs": {column.title: column.both(recipe, after) for column in _SHOWN},
         "world_size": ranks.value if isinstance(ranks, Known) else None,

@@ -339,13 +339,13 @@ Piece = tuple[str, int, str]
 class LaunchCommand:
     """The command with which a launch starts its program, as it is written; "?" marks an unknown part.
 
-    `recipe` is the recipe that it names, `files` are configurations, `environment` has the variables that were set by
-    then as `NAME=value`. `requires` are the variables and arguments of the script ("$DATA", "$1") without which it ends
-    before: the run is read as started with them.
+    `recipes` are the recipes that it names: one, or one for each way to the command. `files` are configurations,
+    `environment` has the variables that were set by then as `NAME=value`. `requires` are the variables and arguments of
+    the script ("$DATA", "$1") without which it ends before: the run is read as started with them.
     """
 
     program: str
-    recipe: str = ""
+    recipes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()

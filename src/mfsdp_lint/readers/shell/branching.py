@@ -361,10 +361,39 @@ def if_statement(runner: Runner, script: Script, children: list[Node], state: St
             return runner.sequence(script, rest[other].children[1:], state)
         return if_statement(runner, script, [*rest[other].children, *rest[other + 1 :]], state)
 
+    name = defaulted(script, condition, rest, state) if other == len(rest) else ""
+    if name:
+        return with_default(name, follow(True, state))
     ended: list[Ended] = []
     for way in _condition(runner, script, condition, state):
         ended += [way] if way.state.leaving else past_guard(runner, way, follow, way.status)
     return runner.fewer(ended)
+
+
+_IS_EMPTY = re.compile(
+    r"""(?:\[\[?|test)\s+(?:(?:-z|!\s*-n)\s+"?\$\{?(?P<name>[A-Za-z_]\w*)(?::?-)?\}?"?"""
+    r"""|!\s*-v\s+(?P<tested>[A-Za-z_]\w*)|"?\$\{?(?P<compared>[A-Za-z_]\w*)(?::?-)?\}?"?\s+==?\s+(?:""|''))(?:\s+\]\]?)?"""
+)
+
+
+def defaulted(script: Script, condition: Sequence[Node], body: Sequence[Node], state: State) -> str:
+    """Return the variable that nobody sets and that is given a default (`if [ -z "$X" ]; then X=1; fi`); "" for any
+    other condition. It is read like `${X:=1}`.
+    """
+    found = _IS_EMPTY.fullmatch(script.source(condition[0]).strip(" ;")) if len(condition) == 1 else None
+    name = found[found.lastgroup or ""] if found else ""
+    is_outside = name not in state.variables and not state.lost
+    return name if is_outside and any(name in names_assigned(script, each) for each in body) else ""
+
+
+def with_default(name: str, ended: list[Ended]) -> list[Ended]:
+    """Mark the value of a variable as its default on these ways."""
+    for way in ended:
+        variable = way.state.variables.get(name)
+        if variable is not None and variable.words is not None:
+            words = (tuple(replace(p, option=p.option or f"${name}") for p in word) for word in variable.words)
+            way.state.variables[name] = replace(variable, words=tuple(words))
+    return ended
 
 
 def _condition(runner: Runner, script: Script, nodes: list[Node], state: State) -> Iterator[Ended]:

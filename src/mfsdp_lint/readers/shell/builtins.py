@@ -26,12 +26,13 @@ from mfsdp_lint.readers.shell.script import (
     filled,
     known,
     located,
+    option,
     output_of,
     placed,
     plain,
 )
 from mfsdp_lint.readers.shell.script import words as words_of
-from mfsdp_lint.readers.shell.state import LOST, Ended, Runner, State, Variable
+from mfsdp_lint.readers.shell.state import FEW_WAYS, LOST, Ended, Runner, State, Variable, fewer_ways
 from mfsdp_lint.readers.shell.text_programs import TEXT_PROGRAMS, OutputUnknown, printed_by, split_options
 
 _ASSIGNED = re.compile(
@@ -270,13 +271,28 @@ def _source(runner: Runner, script: Script, node: Node, words: list[Text], state
     if len(words) < 2:
         return _ended(state)
     text = runner.file(words[1], state)
-    if text is None:
-        if not _HARMLESS.search(plain(words[1])):
-            state.lose_all()
-        return _ended(state)
+    if text is not None:
+        return _source_text(runner, script, node, words[2:], text, state)
+    if files := runner.files(words[1], state):
+        ways = [(each, state.fork()) for each in files]
+        for each, way in ways:
+            way.when = (*way.when, f"source {each[0].path}")
+        ended = [end for each, way in ways for end in _source_text(runner, script, node, words[2:], each, way)]
+        return fewer_ways(ended, FEW_WAYS)
+    if not _HARMLESS.search(plain(words[1])):
+        state.lose_all()
+        # Where the script asks whether a person gives the file, this is the way of one who does.
+        if (said := option(words[1][:1])) and any(said[1:] in condition for condition in state.decided):
+            state.given = state.given or (said,)
+    return _ended(state)
+
+
+def _source_text(
+    runner: Runner, script: Script, node: Node, arguments: Sequence[Text], text: Text, state: State
+) -> list[Ended]:
     above = state.arguments
-    if len(words) > 2:
-        state.arguments = words[2:]
+    if arguments:
+        state.arguments = arguments
     place = script.made(node, "")
     ended = runner.within(replace(place, path=text[0].path) if text else place, state, partial(runner.text, text))
     for each in ended:

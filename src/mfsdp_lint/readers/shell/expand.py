@@ -113,6 +113,7 @@ def _binary(op: ast.operator, left: int | None, right: int | None) -> int | None
 
 _GROUP = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})")
+_VARIABLE_RANGE = re.compile(r"\{(?:\$[^{}]*\.\.|[^{}]*\.\.\$)[^{}]*\}")
 _MOST_WORDS = 64
 
 
@@ -228,6 +229,12 @@ _FOLDERS_OF_THE_TREE = frozenset(
 _TOP_OF_THE_TREE = re.compile(r"(?:\$\(|`)\s*git\s[^;&|]*\brev-parse\s+--show-toplevel\b[^;&|]*[)`]")
 """The folder of the checkout, as git says it."""
 
+_PRINTS_A_WORD = re.compile(
+    r"(?:\$\(|`)(?:[^;&|]*\|)*\s*(?:(?:nproc|hostname|mktemp|uuidgen|whoami)(?:\s+-\S+)*|wc\s+-[lwcm](?:\s*<[^;&|]*)?"
+    r"|date(?:\s+-\S+)*\s+[\"']?\+(?:%[YymdHMSsNjFTIuV]|[\w.:/-])+[\"']?)\s*[)`]"
+)
+"""A command that ends with a program whose output is one word: a number, a name, a time."""
+
 
 class Expander:
     """Expands words of a script on one way through it; `runner` follows the commands in them."""
@@ -269,9 +276,9 @@ class Expander:
         finally:
             self.runner.expansions -= 1
 
-    def hole(self, node: Node, *, splits: bool = True, said: str = "") -> Piece:
+    def hole(self, node: Node, *, said: str = "", is_word: bool = False) -> Piece:
         """Make a piece whose text is not known."""
-        return self.script.made(node, HOLE, option=said).splitting(splits)
+        return replace(self.script.made(node, HOLE, option=said), splits=not is_word, is_word=is_word)
 
     def _pieces(self, node: Node) -> Iterator[Piece | None]:
         match node.type:
@@ -312,14 +319,16 @@ class Expander:
                 if found is None and _TOP_OF_THE_TREE.fullmatch(self.script.source(node)):
                     yield replace(self.hole(node), stands=".")
                 elif found is None:
-                    yield self.hole(node)
+                    yield self.hole(node, is_word=bool(_PRINTS_A_WORD.fullmatch(self.script.source(node))))
                 else:
                     yield from (piece.splitting() for piece in found)
             case "process_substitution" if self.script.source(node).lstrip().startswith("<"):
                 yield self._file_of(node)
             case "arithmetic_expansion":
                 value, said = self.number(self.script.source(node)[3:-2])
-                yield self.hole(node) if value is None else self.script.made(node, str(value), option=said)
+                yield (
+                    self.hole(node, is_word=True) if value is None else self.script.made(node, str(value), option=said)
+                )
             case _:
                 yield self.hole(node) if node.named_children else self.script.made(node, self.script.source(node))
 
@@ -408,7 +417,7 @@ class Expander:
         outside = name not in self.state.variables and not self.state.lost and name.isidentifier()
         # Nobody has given the script itself arguments, either.
         outside = outside or (name.isdigit() and self.state.arguments is None)
-        hole = self.hole(node, said=f"${name}" if outside else "")
+        hole = self.hole(node, said=f"${name}" if outside else "", is_word=name in ("$", "?"))
         yield replace(hole, stands=".") if outside and name in _FOLDERS_OF_THE_TREE else hole
 
     def _look_up(self, name: str) -> Text | None:
@@ -514,14 +523,14 @@ class Expander:
     def _length(self, node: Node, name: str, index: str | None) -> Piece:
         if name in ("@", "*"):
             given = self.state.arguments
-            return self.hole(node) if given is None else self.script.made(node, str(len(given)))
+            return self.hole(node, is_word=True) if given is None else self.script.made(node, str(len(given)))
         variable = self.state.variables.get(name)
         if variable is None or variable.words is None:
-            return self.hole(node)
+            return self.hole(node, is_word=True)
         if index in ("@", "*"):
             return self.script.made(node, str(len(variable.words)))
         text = plain(variable.text or ())
-        return self.hole(node) if HOLE in text else self.script.made(node, str(len(text)))
+        return self.hole(node, is_word=True) if HOLE in text else self.script.made(node, str(len(text)))
 
     def _indirect(self, node: Node, name: str) -> Iterator[Piece]:
         named = plain(self._look_up(name) or (self.hole(node),))
@@ -737,6 +746,8 @@ class Expander:
         marks = "".join(self.script.source(child) for child in plain_parts)
         if "{" not in marks or not ("," in marks or ".." in marks) or "\\" in marks:
             return None
+        if "," not in marks and len(plain_parts) < len(parts) and _VARIABLE_RANGE.search(source):
+            return None  # braces are expanded before variables are
         texts = braced_words(source) if len(plain_parts) == len(parts) else None
         if texts is None:
             return [(self.script.made(node, HOLE).splitting(),)]

@@ -13,10 +13,12 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import islice
 
 from mfsdp_lint.core.recipe import Origin, Setting, Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import commands
@@ -436,6 +438,35 @@ def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Tex
         path = _elsewhere(name, script, sources)
     text = None if path is None else sources.text_or_none(path)
     return None if path is None or text is None else of_file(path, text)
+
+
+_MOST_FILES = 32
+_MOST_FOLDERS = 64
+
+
+def texts_of_files(name: Text, script: str, sources: Sources, state: State) -> list[Text]:
+    """Return the texts of the tree's script files that a name may mean of which a part is not known: those in the
+    folder, or with the beginning, that it says itself. There are none where they are many.
+    """
+    said = "".join(piece.stands or piece.text for piece in name)
+    folder, slash, begin = said.partition(HOLE)[0].rpartition("/")
+    written = "".join(piece.text for piece in name if not piece.stands).partition(HOLE)[0]
+    if not slash or not re.search(r"\w", written) or _BATCH_FILE.fullmatch(said) is None:
+        return []
+    parts = re.split(f"{HOLE}+", begin + said[len(folder) + 1 + len(begin) :])
+    fits = re.compile(".+".join(map(re.escape, parts)))
+    for place in (*([] if state.folder is None else [state.folder]), *above(script)):
+        root = posixpath.normpath(posixpath.join(place, folder))
+        paths = [
+            posixpath.join(inner, each) for inner, _, names in islice(disk.walk(root), _MOST_FOLDERS) for each in names
+        ]
+        # (A script does not read itself.)
+        own = {posixpath.normpath(each) for each in (script, *(piece.path for piece in name))}
+        found = sorted(each for each in paths if each not in own and fits.fullmatch(posixpath.relpath(each, root)))
+        if found:
+            texts = [(path, sources.text_or_none(path)) for path in found[: _MOST_FILES + 1]]
+            return [of_file(path, text) for path, text in texts if text] if len(texts) <= _MOST_FILES else []
+    return []
 
 
 def path_of(

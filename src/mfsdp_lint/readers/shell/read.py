@@ -68,21 +68,34 @@ _FILE = re.compile(r"[^\s=]+\.ya?ml")
 _OVERRIDE = re.compile(r"(?:\+\+?)?[A-Za-z_][\w/@]*(?:\.\w+)*=.*|~[A-Za-z_][\w.]*(?:=.*)?", re.DOTALL)
 
 
-def command_of(launch: ShellLaunch) -> LaunchCommand:
-    """Describe the program that a launch starts, with its recipe, files, overrides and environment."""
-    words = [_said(plain(text)) for text in launch.started.arguments]
-    module = "-m " if launch.started.is_module else ""
-    recipes = [value for name, value in _options(words) if name in _RECIPE]
-    files = [each.partition("=")[2] if each.startswith("--") else each for each in words]
-    environment = ((name, each.text) for name, each in launch.environment.items() if not each.unset)
+def command_of(ways: Sequence[ShellLaunch]) -> LaunchCommand:
+    """Describe the program that a command starts, with its recipe, files, overrides and environment; what differs
+    between the ways to it is there as often. Ways that a variable of the environment turns on are left out.
+    """
+    by_default = [each for each in ways if not each.given] or ways
+    words = [[_said(plain(text)) for text in each.started.arguments] for each in by_default]
+    every = [word for each in words for word in each]
+    paths = (_said(_as_seen(text)) for each in by_default for text in each.started.arguments)
+    files = [each.partition("=")[2] if each.startswith("--") else each for each in paths]
+    environment = [(name, each.text) for way in by_default for name, each in way.environment.items() if not each.unset]
+    module = "-m " if ways[0].started.is_module else ""
     return LaunchCommand(
-        program=module + _said(plain(launch.started.program)),
-        recipe=recipes[-1] if recipes else "",
-        files=tuple(each for each in files if _FILE.fullmatch(each)),
-        overrides=tuple(each for each in words if _OVERRIDE.fullmatch(each)),
-        environment=tuple(f"{name}={_said(plain(text))}" for name, text in environment if text is not None),
-        requires=launch.requires,
+        program=module + _said(posixpath.normpath(_as_seen(ways[0].started.program))),
+        recipes=_once(value for each in words for value in [v for name, v in _options(each) if name in _RECIPE][-1:]),
+        files=_once(each for each in files if _FILE.fullmatch(each)),
+        overrides=_once(each for each in every if _OVERRIDE.fullmatch(each)),
+        environment=_once(f"{name}={_said(plain(text))}" for name, text in environment if text is not None),
+        requires=ways[0].requires,
     )
+
+
+def _as_seen(path: Text) -> str:
+    """Return a path as seen from here: where the script lies is known."""
+    return "".join(piece.stands or piece.text for piece in path)
+
+
+def _once(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
 
 
 def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -379,7 +392,7 @@ def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> I
             line=leading[0].line if leading else 1,
             kind="launch",
             variants=(),
-            command=command_of(here[0][0]),
+            command=command_of([launch for launch, _ in here]),
         )
         recipe = _configured(base, here, versions)
         if recipe.kind == "launch" and recipe.command:

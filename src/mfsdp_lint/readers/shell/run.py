@@ -21,6 +21,7 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.branching import (
     case_statement,
     decided,
+    defaulted,
     each_task,
     either,
     for_statement,
@@ -29,6 +30,7 @@ from mfsdp_lint.readers.shell.branching import (
     past_guard,
     truth_of_words,
     while_statement,
+    with_default,
 )
 from mfsdp_lint.readers.shell.builtins import (
     BUILTINS,
@@ -53,6 +55,7 @@ from mfsdp_lint.readers.shell.launch_command import (
     starts_ray_cluster,
     submits_ray_job,
     text_of_file,
+    texts_of_files,
     with_env_files,
 )
 from mfsdp_lint.readers.shell.script import (
@@ -484,6 +487,10 @@ class ScriptRunner:
             return state.input
         return text_of_file(name, self.path, self.sources, state)
 
+    def files(self, name: Text, state: State) -> list[Text]:
+        """Return the texts of the tree's files that a name may mean of which a part is not known."""
+        return texts_of_files(name, self.path, self.sources, state)
+
     def _is_script(self, word: Text, state: State) -> bool:
         """Tell whether a word names a file that this script has written, or one of the tree that names a shell."""
         said = plain(word)
@@ -584,6 +591,8 @@ class ScriptRunner:
         """Follow `a && b`, `a || b`: a program is taken to succeed."""
         first, second = node.named_children[0], node.named_children[-1]
         wants = any(child.type == "&&" for child in node.children)
+        if wants and (name := defaulted(script, [first], [second], state)):
+            return with_default(name, self.statement(script, second, state))
         ended: list[Ended] = []
 
         def follow(succeeded: bool | None, state: State) -> list[Ended]:

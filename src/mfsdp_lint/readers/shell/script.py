@@ -33,6 +33,7 @@ class Piece:
     `splits`: it comes from an expansion without quotes, so that its blanks part words. `option` names the variable of
     the environment that it is, or follows from, the default of ("$TP"); of a HOLE, the variable that nobody has set.
     `stands` is what a HOLE is as a path seen from here: where the script itself lies, which is elsewhere when it runs.
+    A HOLE that `is_word` has no blanks (a number), so that nothing parts it.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Piece:
     splits: bool = False
     option: str = ""
     stands: str = ""
+    is_word: bool = False
 
     @property
     def span(self) -> Span:
@@ -56,13 +58,16 @@ class Piece:
         first, last = self.start, self.end
         if last - first == len(self.text):
             first, last = first + start, first + end
-        return Piece(self.text[start:end], self.path, self.lines, first, last, self.splits, self.option, self.stands)
+        rest = (self.splits, self.option, self.stands, self.is_word)
+        return Piece(self.text[start:end], self.path, self.lines, first, last, *rest)
 
     def splitting(self, splits: bool = True) -> Piece:
         """Copy the piece as one that is, or is not, split at its blanks."""
+        splits = splits and not self.is_word
         if self.splits is splits:
             return self
-        return Piece(self.text, self.path, self.lines, self.start, self.end, splits, self.option, self.stands)
+        rest = (splits, self.option, self.stands, self.is_word)
+        return Piece(self.text, self.path, self.lines, self.start, self.end, *rest)
 
 
 Text = tuple[Piece, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from functools import reduce
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from mfsdp_lint.core.recipe import Span
@@ -253,19 +254,28 @@ def fewer_states(states: Sequence[State], most: int) -> list[State]:
             continue
         same.decided = {said: side for said, side in same.decided.items() if state.decided.get(said) is side}
         same.when = tuple(each for each in same.when if each in state.when)
-    found = list(alike.values())
+    # Of a way on which a file that a person gives may have set anything, little is known that could be kept apart.
+    vague = [state for state in alike.values() if state.lost and state.given]
+    found = [state for state in alike.values() if not (state.lost and state.given)] + _joined_alike(vague)
     while len(found) > most:
-        by_leaving: dict[tuple[str, tuple[str, ...]], list[State]] = {}
-        for state in found:
-            by_leaving.setdefault((state.leaving, state.given), []).append(state)
-        group = max(by_leaving.values(), key=len)
-        if len(group) == 1:
+        groups = [group for group in _by_end(found) if len(group) > 1]
+        if not groups:
             return found
-        one = group[0]
-        for other in group[1:]:
-            one = joined(one, other)
-        found = [state for state in found if not any(state is each for each in group)] + [one]
+        group = max(groups, key=lambda group: (bool(group[0].given), len(group)))
+        found = [state for state in found if not any(state is each for each in group)] + _joined_alike(group)
     return found
+
+
+def _by_end(states: Iterable[State]) -> Iterable[list[State]]:
+    """Group ways that may be joined: they lead to the same place, for whoever gives the same."""
+    found: dict[tuple[str, tuple[str, ...]], list[State]] = {}
+    for state in states:
+        found.setdefault((state.leaving, state.given), []).append(state)
+    return found.values()
+
+
+def _joined_alike(states: Iterable[State]) -> list[State]:
+    return [reduce(joined, group) for group in _by_end(states)]
 
 
 MOST_WAYS = 32
@@ -362,6 +372,9 @@ class Runner(Protocol):
 
     def file(self, name: Text, state: State) -> Text | None:
         """Return the text of a file; None where it is not known."""
+
+    def files(self, name: Text, state: State) -> list[Text]:
+        """Return the texts of the tree's files that a name may mean of which a part is not known."""
 
     def fewer(self, ways: list[Ended]) -> list[Ended]:
         """Merge ways, so that fewer are kept apart."""
