@@ -16,10 +16,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
-from hashlib import blake2b
 from typing import Literal
 
 from mfsdp_lint.core import files
+from mfsdp_lint.core.digests import blake2b
 from mfsdp_lint.core.records import dataclass, field
 
 Kind = Literal["file", "folder", "other", ""]
@@ -114,7 +114,8 @@ class Record:
     def watched(self) -> tuple[Watched, ...]:
         """Return the looks, together where one path vouches for them."""
         together: dict[str, dict[bytes, None]] = {}
-        for (path, _), content in zip(self.looks.values(), _encoded(look for _, look in self.looks.values())):
+        encoded = _encoded(look for _, look in self.looks.values())
+        for (path, _), content in zip(self.looks.values(), encoded, strict=True):
             together.setdefault(path, {})[content] = None
         contents = {path: each.content for path, each in self.taken_over.items()}
         contents |= {path: tuple(dict.fromkeys((*contents.get(path, ()), *new))) for path, new in together.items()}
