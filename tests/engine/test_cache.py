@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from pathlib import Path
 
@@ -235,8 +236,11 @@ def _another_shape(path: Path) -> None:
 
 
 def _unheard_of(path: Path) -> None:
-    data = path.read_bytes().partition(b"\n")[2]
-    path.write_bytes(_sealed(path, data.replace(b'"how":"read"', b'"how":"dream"')))
+    kept = json.loads(path.read_bytes().partition(b"\n")[2])
+    for each in kept["looks"]:
+        looks = (b64decode(look).replace(b"\xa4read", b"\xa5dream") for look in each["content"])
+        each["content"] = [b64encode(look).decode() for look in looks]
+    path.write_bytes(_sealed(path, json.dumps(kept).encode()))
 
 
 def _deep(path: Path) -> None:

@@ -66,4 +66,15 @@ def test_a_damaged_index_is_none(content: bytes, tmp_path: Path, store: list[byt
 
 
 def test_what_cannot_be_read_says_nothing(tmp_path: Path, store: list[bytes]) -> None:
-    assert _asked(tmp_path / "missing.py", store) == index.FileFacts()
+    missing = tmp_path / "missing.py"
+    assert _asked(missing, store) == index.FileFacts(str(missing))
+
+
+def test_words_of_python_are_found_once_somebody_asks(tmp_path: Path, store: list[bytes]) -> None:
+    file = tmp_path / "user.py"
+    file.write_text("import helper\n")
+    before = len(_asked(file, store).imported()), len(store)
+    with index.kept(lambda: store[-1], store.append):
+        assert index.facts(str(file)).has("helper")
+    assert before == (1, 1)
+    assert len(store) == 2

@@ -119,7 +119,7 @@ def sources() -> dict[str, str]:
 
 def digest(files: Mapping[str, str]) -> str:
     """Return a hash that changes with any byte of any of the files, and with their names."""
-    from hashlib import blake2b
+    from mfsdp_lint.core.digests import blake2b
 
     found = blake2b(digest_size=16)
     for name, path in files.items():

@@ -18,11 +18,10 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from hashlib import blake2b
-from hmac import compare_digest
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.core import files
+from mfsdp_lint.core.digests import blake2b, compare_digest
 from mfsdp_lint.core.files import PACKAGE, RULES
 from mfsdp_lint.core.finding import Applied, Finding
 from mfsdp_lint.core.kept import NotKept

@@ -111,9 +111,7 @@ class Recall:
             except NotKept:  # of this question alone
                 judgement = judge(sources, None)
             _foresee(judge, judgement)
-        self._record.looks |= record.looks
-        self._record.seen = record.seen
-        self._record.complete &= record.complete
+        self._record.add(record)
         self._judged.append((judge, judgement))
         return judgement
 
@@ -132,7 +130,8 @@ class Recall:
                 parts.append(self._part(judge, judgement))
         texts = {}
         on_disk = first.sources.as_saved()
-        for path in (look.path for _, look in self._record.looks.values() if _reads_text(look)):
+        read = (look.path for _, look in self._record.looks.values() if _reads_text(look))
+        for path in dict.fromkeys((*(self._earlier.read if self._earlier else ()), *read)):
             text = None if self._earlier is None else self._earlier.texts.get(path)
             if text is None and (said := on_disk.as_it_is_or_none(path)) is not None:
                 text = zlib.compress(said.encode(errors="surrogatepass"), 1)
@@ -176,7 +175,8 @@ def _codes(judge: Linter) -> tuple[str, ...]:
 class _Earlier:
     """An earlier run whose looks show the same, but for `touched` files: their texts were those of `then`.
 
-    Some of these are `gone`. `texts` are those of the other files. `now` are the texts of this run.
+    Some of these are `gone`. `texts` are those of the other files. `now` are the texts of this run. `read` are the
+    files whose texts on disk were read, and are the same.
     """
 
     parts: tuple[_Part, ...]
@@ -185,6 +185,7 @@ class _Earlier:
     touched: frozenset[str]
     gone: frozenset[str]
     texts: Mapping[str, bytes]
+    read: tuple[str, ...]
 
     def judgement(self, judge: Linter, sources: Sources) -> Judgement | None:
         """Return the judgement that answered the same question."""
@@ -227,9 +228,9 @@ def _earlier(content: bytes | None, sources: Sources, live: Sources | None) -> _
     try:
         stored: _Stored = kept.loads(content)
         watched = msgspec.msgpack.decode(stored.looks, type=tuple[disk.Watched, ...])
+        compared = list(map(disk.compared, watched))
     except Exception:  # which bytes of another shape may raise
         return None
-    compared = list(map(disk.compared, watched))
     changed, missed = {}, set[str]()
     if live is not None and not any(others for _, others in compared):
         sources = live.as_saved(map(sources.key, stored.texts)).with_texts(sources.unsaved)
@@ -241,6 +242,7 @@ def _earlier(content: bytes | None, sources: Sources, live: Sources | None) -> _
         else:
             return None
     texts = {path: text for path, text in stored.texts.items() if path not in changed}
+    read = tuple(texts)
     unsaved = {**stored.unsaved, **sources.unsaved}
     saved = {sources.key(path): path for path in stored.texts} if unsaved else {}
     for key in unsaved:
@@ -262,7 +264,7 @@ def _earlier(content: bytes | None, sources: Sources, live: Sources | None) -> _
     sources.read_names |= stored.names
     disk.take_over(same for same, _ in compared)
     touched = frozenset(map(sources.key, changed))
-    return _Earlier(stored.parts, sources, sources.with_texts(changed), touched, keys, texts)
+    return _Earlier(stored.parts, sources, sources.with_texts(changed), touched, keys, texts, read)
 
 
 def _text(stored: bytes) -> str:

@@ -16,10 +16,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
-from hashlib import blake2b
 from typing import Literal
 
 from mfsdp_lint.core import files
+from mfsdp_lint.core.digests import blake2b
 from mfsdp_lint.core.records import dataclass, field
 
 Kind = Literal["file", "folder", "other", ""]
@@ -57,11 +57,32 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Looks that show the same for as long as a file or folder has this stamp; without a stamp nothing vouches."""
+    """Looks that show the same for as long as a file or folder has this stamp; without a stamp nothing vouches.
+
+    Each is kept as bytes: a run after few changes hands nearly all of them on, and reads none of these.
+    """
 
     path: str
     stamp: Stamp | None
-    looks: tuple[Look, ...]
+    content: tuple[bytes, ...]
+
+    @property
+    def looks(self) -> Iterator[Look]:
+        """The looks. Raises ValueError where the bytes are damaged."""
+        import msgspec
+
+        decoder = msgspec.msgpack.Decoder(tuple[How, str, str, str])
+        try:
+            yield from (Look(*decoder.decode(each)) for each in self.content)
+        except msgspec.MsgspecError as error:
+            raise ValueError(f"{self.path}: damaged looks") from error
+
+
+def _encoded(looks: Iterable[Look]) -> Iterator[bytes]:
+    import msgspec
+
+    encode = msgspec.msgpack.Encoder().encode
+    return (encode((each.how, each.path, each.showed, each.detail)) for each in looks)
 
 
 @dataclass(slots=True)
@@ -79,21 +100,33 @@ class _Seen:
 class Record:
     """The looks of a run, by what was looked at, each with the path that vouches for it.
 
-    It is not `complete` where something else decided as well. The looks of a part of the run belong to the `outer`
-    record, too; both have `seen` the same.
+    `taken_over` are those of an earlier run, by the path that vouches for them; a look may be in both. It is not
+    `complete` where something else decided as well. The looks of a part of the run belong to the `outer` record, too;
+    both have `seen` the same.
     """
 
     looks: dict[tuple[str, str, str], tuple[str, Look]] = field(default_factory=dict)
+    taken_over: dict[str, Watched] = field(default_factory=dict)
     complete: bool = True
     outer: Record | None = None
     seen: _Seen = field(default_factory=_Seen)
 
     def watched(self) -> tuple[Watched, ...]:
         """Return the looks, together where one path vouches for them."""
-        together: dict[str, list[Look]] = {}
-        for path, look in self.looks.values():
-            together.setdefault(path, []).append(look)
-        return tuple(Watched(path, self.seen.stamps.get(path), tuple(looks)) for path, looks in together.items())
+        together: dict[str, dict[bytes, None]] = {}
+        encoded = _encoded(look for _, look in self.looks.values())
+        for (path, _), content in zip(self.looks.values(), encoded, strict=True):
+            together.setdefault(path, {})[content] = None
+        contents = {path: each.content for path, each in self.taken_over.items()}
+        contents |= {path: tuple(dict.fromkeys((*contents.get(path, ()), *new))) for path, new in together.items()}
+        return tuple(Watched(path, self.seen.stamps.get(path), content) for path, content in contents.items())
+
+    def add(self, part: Record) -> None:
+        """Add the looks of a part of the run."""
+        self.looks |= part.looks
+        self.taken_over |= part.taken_over
+        self.seen = part.seen
+        self.complete &= part.complete
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +168,12 @@ def is_not_all() -> None:
 
 def take_over(watched: Iterable[Watched]) -> None:
     """Keep looks that an earlier run took, and that show the same today."""
-    for each in watched:
-        if _record is not None:
-            _record.seen.stamps.setdefault(each.path, each.stamp)
-        for look in each.looks:
-            _note(each.path, look)
+    for each in watched if _record is not None else ():
+        _record.seen.stamps.setdefault(each.path, each.stamp)
+        record: Record | None = _record
+        while record is not None:
+            record.taken_over.setdefault(each.path, each)
+            record = record.outer
 
 
 def was_read(path: str, most: int, stamp: Stamp, digest: str) -> None:
@@ -156,11 +190,17 @@ def overlook(folder: str) -> None:
 
 def shows_the_same(watched: Iterable[Watched]) -> bool:
     """Tell whether every look would show the same today as it showed then."""
-    return all(not compared(each)[1] for each in watched)
+    try:
+        return all(not compared(each)[1] for each in watched)
+    except ValueError:
+        return False
 
 
 def compared(watched: Watched) -> tuple[Watched, list[Look]]:
-    """Return the looks that show the same today as they showed then, with today's stamp, and those that do not."""
+    """Return the looks that show the same today as they showed then, with today's stamp, and those that do not.
+
+    Raises ValueError where they are damaged.
+    """
     now = stamp(watched.path)
     if now is not None and now == watched.stamp:
         return watched, []
@@ -168,7 +208,7 @@ def compared(watched: Watched) -> tuple[Watched, list[Look]]:
     other: list[Look] = []
     for look in watched.looks:
         (same if _shown(look) == look.showed else other).append(look)
-    return Watched(watched.path, now, tuple(same)), other
+    return Watched(watched.path, now, tuple(_encoded(same))), other
 
 
 def read(path: str, most: int | None = None) -> bytes:

@@ -37,18 +37,42 @@ Dotted = tuple[str, ...]
 """The name of a module, or the end of it: that of a file is its whole path."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FileFacts:
     """The words of a file, with a blank around each; the modules that it may import, and the last parts of their names.
 
-    `digest` is that of its bytes, `imports` is JSON. `hands_on` says that it consists of imports alone.
+    `digest` is that of its bytes, `imports` is JSON. `hands_on` says that it consists of imports alone. That, and the
+    words, are found once somebody asks where the file is Python (until then None): most files are never asked.
     """
 
+    path: str
     digest: str = ""
-    words: str = " "
+    found_words: str | None = " "
     imports: str = "[]"
     ends: str = ""
-    hands_on: bool = False
+    found_hands_on: bool | None = False
+
+    @property
+    def words(self) -> str:
+        """The words, with a blank around each."""
+        if self.found_words is None:
+            self.found_words = _words(self._read())
+        return self.found_words
+
+    @property
+    def hands_on(self) -> bool:
+        """Tell whether the file consists of imports alone."""
+        if self.found_hands_on is None:
+            self.found_hands_on = _hands_on(self._read().decode("utf-8", "replace"))
+        return self.found_hands_on
+
+    def _read(self) -> bytes:
+        """Read the file again; where it has changed meanwhile, a later run sees another digest."""
+        _new.add(self.path)
+        try:
+            return disk.read(self.path, MOST_BYTES)
+        except (OSError, ValueError):
+            return b""
 
     def has(self, name: str) -> bool:
         """Tell whether a file may have a name: certainly not, where it has not all words in it."""
@@ -84,7 +108,11 @@ def kept(load: Callable[[], bytes | None], save: Callable[[bytes], None]) -> Ite
     if len(_new) > MOST_NEW:
         import msgspec
 
-        there = {path: each for path, each in _known.items() if disk.stamp(path) == each[0]}
+        there = {
+            path: each
+            for path, each in _known.items()
+            if len(each[1].found_words or "") <= MOST_WORDS and disk.stamp(path) == each[0]
+        }
         with suppress(OSError, ValueError, TypeError):  # names that are no text; a full disk
             save(msgspec.msgpack.encode(there))
 
@@ -100,8 +128,8 @@ def facts(path: str) -> FileFacts:
     try:
         found = _facts(path, disk.read(path, MOST_BYTES))
     except (OSError, ValueError):
-        return FileFacts()
-    if stamp is not None and len(found.words) <= MOST_WORDS:
+        return FileFacts(path)
+    if stamp is not None:
         _known[path] = stamp, found
         _new.add(path)
     return found
@@ -119,13 +147,12 @@ def _take_over() -> None:
 
 
 def _facts(path: str, data: bytes) -> FileFacts:
-    words = f" {' '.join(_words(data))} "
     if not path.endswith((".py", NOTEBOOK)):
-        return FileFacts(disk.digest(data), words)
+        return FileFacts(path, disk.digest(data), _words(data))
     text = data.decode("utf-8", "replace")
     imports = tuple(dict.fromkeys(_imported(path, text)))
     ends = " ".join({name[-1] for name, _ in imports})
-    return FileFacts(disk.digest(data), words, json.dumps(imports), ends, _hands_on(text))
+    return FileFacts(path, disk.digest(data), None, json.dumps(imports), ends, None)
 
 
 _WORD = re.compile(r"\w+")
@@ -134,10 +161,12 @@ _PARTED = bytes(each if _LETTERS.match(bytes([each])) else ord(" ") for each in 
 """Each byte as it is in a word of ASCII; else a blank."""
 
 
-def _words(data: bytes) -> set[str]:
-    """Return the words of a text, and the parts in ASCII of those that have other letters."""
+def _words(data: bytes) -> str:
+    """Return the words of a text, and the parts in ASCII of those that have other letters; a blank around each."""
     found = {*data.translate(_PARTED).decode().split()}
-    return found if data.isascii() else found.union(_WORD.findall(data.decode("utf-8", "replace")))
+    if not data.isascii():
+        found.update(_WORD.findall(data.decode("utf-8", "replace")))
+    return f" {' '.join(found)} "
 
 
 _DEFINES = re.compile(r"^(?:class|def|async +def) +\w+ *[(:]", re.MULTILINE)

@@ -175,7 +175,7 @@ def with_notices(loadings: Sequence[Loading], converted: Sequence[ScriptConversi
         for number in about:
             found.setdefault(number, []).extend(notices)
     recipes = [each.recipe for each in loadings]
-    for number, more in found.items():
+    for number, more in ((number, more) for number, more in found.items() if more):
         recipes[number] = replace(recipes[number], notices=(*recipes[number].notices, *more))
     return recipes
 

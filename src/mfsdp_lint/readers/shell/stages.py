@@ -64,7 +64,9 @@ def with_other_formats(
                 notices.append(Notice(_KIND, origin.span, {**facts, "imports": not savers}))
         notices = list({each.span: each for each in notices}.values())
         before = tuple(each for each in loading.recipe.notices if each.kind != _KIND)
-        yield replace(loading.recipe, notices=(*before, *notices))
+        told = (*before, *notices)
+        # The same recipe keeps its results.
+        yield loading.recipe if told == loading.recipe.notices else replace(loading.recipe, notices=told)
 
 
 def _precedes(imported: ScriptImport, run: _Run, path: str) -> bool:

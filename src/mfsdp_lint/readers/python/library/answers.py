@@ -7,7 +7,6 @@ may take exponential time.
 
 from __future__ import annotations
 
-import hashlib
 import operator
 from collections.abc import Callable, Mapping
 from functools import cache, partial, reduce
@@ -190,9 +189,13 @@ for _name in _MATCHING:
 
 
 models("re.compile")(lambda interp, call: answer(interp, compiled, call.arguments, call.keywords))
-models("hashlib.md5")(
-    lambda interp, call: answer(interp, partial(hashlib.md5, usedforsecurity=False), call.arguments, call.keywords)
-)
+
+
+@models("hashlib.md5")
+def _md5(interp: Interpreter, call: Call) -> Object:
+    import hashlib  # it loads OpenSSL
+
+    return answer(interp, partial(hashlib.md5, usedforsecurity=False), call.arguments, call.keywords)
 
 
 @models("shlex.split")
