@@ -23,6 +23,9 @@ MOST_SET_ASIDE = 2_000_000
 MOST_NEW = 300_000
 """Objects that are made before the garbage among them is collected (about 50 MB)."""
 
+MOST_SURVIVING = 1_000_000
+"""Objects that outlive that before all of them are looked at: some were needed only until their program ended."""
+
 PROGRESS_AFTER = 1.0
 """Seconds before any progress is shown: a quicker run needs no line."""
 
@@ -34,6 +37,8 @@ _WIDTH = 100
 _is_own = False
 _set_aside_since = 0
 """Objects that were set aside since it was last asked which of them are needed."""
+_surviving = 0
+"""Objects that outlived a collection of new ones since all of this reading were looked at."""
 
 _watched: Callable[[str, int, int], None] | None = None
 
@@ -76,11 +81,18 @@ def without_collection() -> Iterator[None]:
 
 
 def collect_new() -> None:
-    """Collect the garbage among the objects made since the last time, once they are many; only these are looked at."""
-    global _set_aside_since
+    """Collect the garbage among the objects made since the last time, once they are many; only these are looked at,
+    and now and then all that this reading has made.
+    """
+    global _set_aside_since, _surviving
     made = gc.get_count()[0]
     if made > MOST_NEW:
-        _set_aside_since += made - gc.collect(0)
+        survived = made - gc.collect(0)
+        _surviving += survived
+        if _surviving > MOST_SURVIVING:
+            survived -= gc.collect()
+            _surviving = 0
+        _set_aside_since += survived
 
 
 class OverBudget(BaseException):

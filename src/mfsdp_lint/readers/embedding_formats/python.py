@@ -19,7 +19,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.process import without_collection
+from mfsdp_lint.process import collect_new, without_collection
 from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
 from mfsdp_lint.readers.embedding_formats.remote_calls import given_to_functions
 from mfsdp_lint.readers.given_words import HOLE, Given
@@ -90,6 +90,7 @@ def commands(
     evaluation.watched = None  # (what a fault leaves behind is not used again)
     with without_collection(), asked.sources.recording(watch.texts):
         found = _commands(interp, path, evaluation, [] if refused is None else refused)
+        collect_new()
     evaluation.watched = watch
     return found
 

@@ -12,7 +12,7 @@ from mfsdp_lint.core.nearest import did_you_mean, nearest
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
-from mfsdp_lint.process import without_collection
+from mfsdp_lint.process import collect_new, without_collection
 from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.launch_memory import NOTHING, Ran, Started
 from mfsdp_lint.readers.python.entries import entries, running
@@ -168,7 +168,9 @@ class ProgramEvaluation:
     def start(self, path: str, given: Given) -> Started:
         """Return the recipes of a file's script; none where it is no script, or configures nothing that is known."""
         with without_collection(), self.asked.sources.recording(self.ran.texts):
-            return self._start(path, given)
+            started = self._start(path, given)
+            collect_new()
+            return started
 
     def start_upstream(self, tree: ast.Module, name: str, starter: str, given: Given) -> Started:
         """Return the recipes of a Megatron-Bridge script that is not in the tree: it finds what its starter would."""
