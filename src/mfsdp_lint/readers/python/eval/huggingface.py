@@ -300,21 +300,39 @@ def _is_open(value: Object) -> bool:
     return isinstance(value, Unknown)
 
 
-@remembered()
 def _made(interp: Interpreter, cls: ClassObject, method: str, in_doubt: bool) -> Object:
-    bridge = Instance(cls, 0)
+    """Return the provider that a bridge makes; None where none is known.
+
+    Doubts about the environment make another one only where a function asks for a variable: modules are imported
+    before anything could have set one.
+    """
+    writes = interp.path.environment.writes
+    doubts = writes.pop(MAY_HAVE_CHANGED, None)
+    made, asks = _made_in(interp, cls, method, False)
+    if doubts is not None:
+        writes[MAY_HAVE_CHANGED] = doubts
+    return _made_in(interp, cls, method, True)[0] if in_doubt and asks else made
+
+
+@remembered()
+def _made_in(interp: Interpreter, cls: ClassObject, method: str, in_doubt: bool) -> tuple[Object, bool]:
+    """Return the provider that a bridge makes with or without such doubts, and whether it asks for any variable."""
     source, _ = lookup(interp, cls, method)
     if not isinstance(source, Function):
-        return None
+        return None, False
+    made: Object = None
+    dependencies = Dependencies()
     interp.skimming += 1
     try:
         with interp.aside():
+            interp.dependencies = dependencies
             pretrained = interp.unknown("hf_pretrained", not_none=True)
-            return invoke(interp, source, Call([bridge, pretrained], {}, None, Frame(cls.module)))
+            made = invoke(interp, source, Call([Instance(cls, 0), pretrained], {}, None, Frame(cls.module)))
     except (Raised, CannotJoin, OutOfSteps, RecursionError):
-        return None
+        pass
     finally:
         interp.skimming -= 1
+    return made, dependencies.depends_on_start
 
 
 def merged(interp: Interpreter, found: list[Instance]) -> Instance:
@@ -457,7 +475,7 @@ def shared_provider(
     if interp.followed or interp.within_functions or interp.patches_upstream or interp.module_level:
         return work(interp, method)
     finder = interp.finder
-    options = (interp.knowledge.targets, interp.tracing, tuple(finder.search_path), in_doubt)
+    options = (interp.knowledge.targets, interp.tracing, tuple(finder.search_path))
     variables: dict[str, Object] = {}
     for _ in range(_MOST_ENVIRONMENTS):
         key = ("upstream by itself", *options, tuple(sorted(variables.items())))
@@ -503,7 +521,7 @@ def _provider_of(
 ) -> _Provider | None:
     """Return the provider as the shared interpreter has it; None where `interp` has to work it out itself."""
     alone = shared.result
-    key = ("provider by itself", method.module.path, method.name, wanted)
+    key = ("provider by itself", method.module.path, method.name, wanted, in_doubt)
     if alone is interp:
         return None
     if key not in alone.memo:
@@ -513,7 +531,7 @@ def _provider_of(
             alone.path.environment.fields.update(variables)
             if in_doubt:
                 alone.path.environment.writes[MAY_HAVE_CHANGED] = True
-            alone.memo[key] = _worked_out(alone, method, work)
+            alone.memo[key] = _worked_out(alone, method, work, in_doubt)
             alone.finish()
     found: _Provider = alone.memo[key]
     # The first texts were those of another interpreter; it may have read files for this that are different here.
@@ -521,7 +539,7 @@ def _provider_of(
     return found if found.is_portable and is_alike else None
 
 
-def _worked_out(alone: Interpreter, method: Function, work: Work) -> _Provider:
+def _worked_out(alone: Interpreter, method: Function, work: Work, in_doubt: bool) -> _Provider:
     module = alone.finder.load(method.module.path)
     cls = None if module is None or method.cls is None else resolve_global(alone, module, method.cls.name)
     own = lookup(alone, cls, method.name)[0] if isinstance(cls, ClassObject) else None
@@ -534,6 +552,9 @@ def _worked_out(alone: Interpreter, method: Function, work: Work) -> _Provider:
     dependencies.add(alone.dependencies)
     dependencies.add(alone.shared_dependencies)
     files = frozenset(alone.finder.by_path)
+    asking = alone.asked_for
+    if in_doubt:  # (what is open is asked for by modules alone)
+        asking = {name: scopes for name, scopes in asking.items() if any(isinstance(at, ast.Module) for at in scopes)}
     return _Provider(
         value,
         not dependencies.asks_start,
@@ -541,7 +562,7 @@ def _worked_out(alone: Interpreter, method: Function, work: Work) -> _Provider:
         files,
         alone.finder.asked_among(files),
         alone.knowledge.is_used,
-        alone.asked_for,
+        asking,
     )
 
 
