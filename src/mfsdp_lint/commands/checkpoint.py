@@ -62,7 +62,7 @@ def main(arguments: argparse.Namespace) -> int:
         if tell(known.remarks, known.problems):
             raise UsageError(f"{arguments.recipe}: cannot be read")
         recipe = only(known.recipes, arguments.recipe)
-        answers = [answer(each, recipe, asked.target) for each in found]
+        answers = [answer(each, recipe, asked.targets_at(recipe.path)[0]) for each in found]
     if arguments.output_format == "json":
         print_json([_document(*each) for each in zip(found, answers, strict=True)])
     else:

@@ -38,7 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Print a line a run, or a document. Exit code 0, 1 where a file cannot be read, 2 where one is not there."""
     asked, _, found = read_asked(arguments, only_runs=True)
-    runs = [_document(recipe, recipe.command, asked.target) for recipe in found.recipes if recipe.command]
+    runs = [
+        _document(recipe, recipe.command, asked.targets_at(recipe.path)[0])
+        for recipe in found.recipes
+        if recipe.command
+    ]
     # Several files may start the same script.
     missed = list({(each.point, each.message): each for each in found.unfollowed if each.kind == "launch"}.values())
     if arguments.output_format == "json":

@@ -49,13 +49,14 @@ def main(arguments: argparse.Namespace) -> int:
     if code := tell(found.remarks, found.problems):
         return code
     recipe = only(found.recipes, arguments.address)
-    path = _setting(recipe, arguments.setting, asked.target)
+    target = asked.targets_at(recipe.path)[0]
+    path = _setting(recipe, arguments.setting, target)
     if arguments.output_format == "json":
-        told = stories(recipe, path, asked.target)
-        print_json(document_in_files(why.document(recipe, told, asked.target, sources.text_or_none), sources))
+        told = stories(recipe, path, target)
+        print_json(document_in_files(why.document(recipe, told, target, sources.text_or_none), sources))
     else:
         (recipe,) = recipes_in_cells([recipe], sources)
-        told = stories(recipe, path, asked.target)
+        told = stories(recipe, path, target)
         terminal.show(why.render(recipe, told, lambda shown: text_of(shown, sources), columns=terminal.columns()))
     return 0
 

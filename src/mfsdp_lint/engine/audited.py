@@ -13,7 +13,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine import cache
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.engine.earlier import asked_of_child, at_revision
-from mfsdp_lint.engine.read import Question, question, read, with_launchers
+from mfsdp_lint.engine.read import Question, of_part, question, read, with_launchers, with_targets
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.projects import shown
 from mfsdp_lint.inputs.sources import Sources
@@ -52,7 +52,7 @@ def audited(options: Options, is_wanted: IsWanted, memory: MemoryFor | None = No
             for target, recipes in found.items()
         ]
     if options.since is not None:
-        sides.append(_earlier(options.since, options, asked.target, is_wanted))
+        sides.append(_earlier(options.since, options, asked.targets, is_wanted))
     return Audited(outcome, sides)
 
 
@@ -73,7 +73,7 @@ def main() -> None:
 def judged(options: Options, *, proofs: bool = True) -> tuple[Outcome, Question]:
     """Return the outcome of a run, perhaps cached from an earlier one, and the question that it read."""
     outcome = cache.run(replace(options, group_by="recipe", show_fixes=proofs, since=None, dependents=False))
-    return outcome, with_launchers(question(options)[0])
+    return outcome, with_targets(with_launchers(question(options)[0]), options)
 
 
 def recipes_by_target(outcome: Outcome, asked: Question) -> Mapping[Target, tuple[Recipe, ...]]:
@@ -81,7 +81,11 @@ def recipes_by_target(outcome: Outcome, asked: Question) -> Mapping[Target, tupl
     if outcome.read is not None:
         return outcome.read
     sources = Sources(asked.texts)
-    return {each: read(replace(asked, target=each, also=()), sources).recipes for each in asked.targets}
+    return {
+        target: of_part(asked, part, read(replace(part, target=target, also=()), sources)).recipes
+        for part in asked.parts()
+        for target in part.targets
+    }
 
 
 def side(
@@ -99,8 +103,8 @@ def side(
     return Side(target.name, target, wanted, outcome.recipes, lines_of(outcome.shown), at_hand.__contains__, memory)
 
 
-def _earlier(text: str, options: Options, target: Target, is_wanted: IsWanted) -> dict[str, Any]:
-    said = at_revision(text, options, target, __name__)
+def _earlier(text: str, options: Options, targets: Sequence[Target], is_wanted: IsWanted) -> dict[str, Any]:
+    said = at_revision(text, options, targets, __name__)
     # Paths that were given as absolute ones are in the tree that the process saw.
     there, here = (json.dumps(folder)[1:-1].encode() for folder in (said.tree, said.root))
     document: dict[str, Any] = json.loads(said.answer.replace(there, here))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from tempfile import TemporaryDirectory
 
 import msgspec
@@ -16,7 +17,7 @@ from mfsdp_lint import terminal
 from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.judge import Judgement, Linter
-from mfsdp_lint.engine.read import question, with_dependents, with_launchers
+from mfsdp_lint.engine.read import question, with_dependents, with_launchers, with_targets
 from mfsdp_lint.inputs.history import revision, write_tree
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Sources
@@ -61,9 +62,9 @@ class Since:
         return any(_is_worse(each, before.get(_mistake(each, self.root))) for each in violations)
 
 
-def since(text: str, options: Options, target: Target) -> Since:
+def since(text: str, options: Options, targets: Sequence[Target]) -> Since:
     """Find the mistakes at the revision that a text names, judged by the versions used then. Raises UsageError."""
-    said = at_revision(text, options, target, __name__)
+    said = at_revision(text, options, targets, __name__)
     return Since(said.root, msgspec.json.decode(said.answer, type=Earlier))
 
 
@@ -79,7 +80,7 @@ class EarlierAnswer:
     answer: bytes
 
 
-def at_revision(text: str, options: Options, target: Target, module: str) -> EarlierAnswer:
+def at_revision(text: str, options: Options, targets: Sequence[Target], module: str) -> EarlierAnswer:
     """Return the answer of a module's `main` to these options in the tree of a revision. Raises UsageError.
 
     The process reads the options and the folder from its standard input, as `asked_of_child` does.
@@ -90,7 +91,7 @@ def at_revision(text: str, options: Options, target: Target, module: str) -> Ear
         known = write_tree(there, tree)
         folder = os.path.normpath(os.path.join(tree, os.path.relpath(os.path.realpath(os.getcwd()), there.root)))
         os.makedirs(folder, exist_ok=True)
-        asked = _as_it_was(_at_todays_versions(options, target, known), there.root, tree)
+        asked = _as_it_was(_at_todays_versions(options, targets, known), there.root, tree)
         return EarlierAnswer(there.root, tree, _answer(msgspec.json.encode((asked, tree)), folder, module))
 
 
@@ -104,7 +105,7 @@ def main() -> None:
     options, tree = asked_of_child()
     from mfsdp_lint.engine.run import prepare
 
-    asked = with_dependents(with_launchers(question(options)[0]), options)
+    asked = with_dependents(with_targets(with_launchers(question(options)[0]), options), options)
     judge, _, _ = prepare(options, asked)
     terminal.data(msgspec.json.encode(_seen(judge, tree)))
 
@@ -168,14 +169,15 @@ def _moved(path: str, root: str, tree: str) -> str:
     return path if inside.startswith(os.pardir) else os.path.join(tree, inside)
 
 
-def _at_todays_versions(options: Options, target: Target, known: frozenset[str]) -> Options:
+def _at_todays_versions(options: Options, targets: Sequence[Target], known: frozenset[str]) -> Options:
     """Return the options with the versions of today, where no file of the revision could name others.
 
     A virtual environment, for example, names them and is in no revision.
     """
+    target = targets[0]
     source = map(os.path.abspath, target.source)
     options = replace(options, search_path=(*options.search_path, *source), installed_source=False)
-    if options.target_bridge or options.target_core:
+    if options.target_bridge or options.target_core or any(each.places != target.places for each in targets):
         return options
     whys = target.reason.replace(";", ",").split(",")
     files = {os.path.normpath(why.strip().rpartition(" ")[2].partition(":")[0]) for why in whys}

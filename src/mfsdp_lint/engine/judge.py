@@ -10,7 +10,7 @@ from mfsdp_lint.core.finding import AffectedRecipe, Finding, IsLinted, fingerpri
 from mfsdp_lint.core.recipe import Obstacle, Recipe, Span, Unfollowed
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.engine.read import Question, Read, read
+from mfsdp_lint.engine.read import Question, Read, of_part, read
 from mfsdp_lint.engine.silenced import NOTHING, Silenced
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.faults import Faults
@@ -24,6 +24,9 @@ from mfsdp_lint.rules.check import RuleMatches, Violation, hits, violations_of
 from mfsdp_lint.rules.findings import FindingGroup, causes
 from mfsdp_lint.rules.index import Undecided
 from mfsdp_lint.rules.model import Rule
+
+ReadingKey = tuple[str, str, tuple[str, ...]]
+"""The inputs that a reading depends on beside the texts (see `reading_of`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Judgement:
     raising: tuple[Finding, ...] = ()
     unfollowed: tuple[Unfollowed, ...] = ()
     unused: tuple[Comment, ...] = ()
-    readings: Mapping[tuple[str, str], Read] = field(default_factory=dict, repr=False)
+    readings: Mapping[ReadingKey, Read] = field(default_factory=dict, repr=False)
     hits: Mapping[Target, RuleMatches] = field(default_factory=dict, repr=False)
 
     def only(self, paths: Collection[str]) -> Judgement:
@@ -151,13 +154,15 @@ class Linter:
         Each of several versions is judged by itself, and the results are merged: recipes are there once for every
         reading, so that a fix is proved in all of them, and a finding says for which versions it holds.
         """
-        sharing: dict[tuple[str, str], list[Target]] = {}  # targets that read the same data share a reading
-        for target in self.question.targets:
-            sharing.setdefault(reading_of(target), []).append(target)
-        readings: dict[tuple[str, str], Read] = {}
-        for key, (first, *also) in sharing.items():
-            asked = replace(self.question, target=first, also=tuple(also))
-            readings[key] = read(asked, sources, before=None if before is None else before.readings.get(key))
+        readings: dict[ReadingKey, Read] = {}
+        for part in self.question.parts():
+            sharing: dict[ReadingKey, list[Target]] = {}  # targets that read the same data share a reading
+            for target in part.targets:
+                sharing.setdefault(reading_of(target), []).append(target)
+            for key, (first, *also) in sharing.items():
+                asked = replace(part, target=first, also=tuple(also))
+                found = read(asked, sources, before=None if before is None else before.readings.get(key))
+                readings[key] = of_part(self.question, part, found)
         known = {} if before is None else before.hits
         faults = Faults()
         judged = faults.over_files(
@@ -175,7 +180,7 @@ class Linter:
 
     def _judged(
         self,
-        readings: Mapping[tuple[str, str], Read],
+        readings: Mapping[ReadingKey, Read],
         known: Mapping[Target, RuleMatches],
         sources: Sources,
         paths: Collection[str],
@@ -184,6 +189,7 @@ class Linter:
         """Judge the recipes of these files."""
         targets = self.question.targets
         readings = {key: _only(reading, paths) for key, reading in readings.items()}
+        newest = [readings[reading_of(part.target)] for part in self.question.parts()]
         fired = {
             target: hits(
                 readings[reading_of(target)].recipes,
@@ -200,10 +206,7 @@ class Linter:
         if self.question.tells_of_users:
             broken = self._with_users(broken, fired, sources, faults)
         found = [each for each in causes(broken) if each.finding.span.path not in self._users]
-        if self.target.between:
-            found = [each for each in found if len({hit.target for hit in each.violations}) == len(targets)]
-        if len(targets) > 1:
-            found = [with_versions(cause, [holds_for(each) for each in cause.violations]) for cause in found]
+        found = [self._with_versions(each) for each in found if self._holds_between(each)]
         raising = raising_findings({target: self._raising(readings[reading_of(target)]) for target in targets})
         raising += undecided_findings(self._undecided(fired), self._is_theirs, sources)
         both = [*(cause.finding for cause in found), *raising]
@@ -218,18 +221,28 @@ class Linter:
             raising=tuple(suppressed.findings[len(found) :]),
             unfollowed=tuple(
                 each
-                for each in readings[reading_of(self.target)].unfollowed
+                for reading in newest
+                for each in reading.unfollowed
                 if not each.certain and each.path not in self._dependents
             ),
             problems=tuple(malformed),
             remarks=tuple(dict.fromkeys(each for reading in readings.values() for each in reading.remarks)),
-            distinct_recipes=sum(
-                recipe.path not in self._users for recipe in readings[reading_of(self.target)].recipes
-            ),
+            distinct_recipes=sum(recipe.path not in self._users for reading in newest for recipe in reading.recipes),
             unused=tuple(suppressed.unused),
             readings=readings,
             hits=fired,
         )
+
+    def _holds_between(self, cause: FindingGroup) -> bool:
+        """Tell whether a finding holds for both releases, where the code is from between two."""
+        targets = {violation.target for violation in cause.violations}
+        return targets.issuperset(each for each in beside(self.question.targets, targets) if each.between)
+
+    def _with_versions(self, cause: FindingGroup) -> FindingGroup:
+        """Say for which versions a finding holds, where its recipes are judged against several."""
+        if len(beside(self.question.targets, (violation.target for violation in cause.violations))) == 1:
+            return cause
+        return with_versions(cause, [holds_for(each) for each in cause.violations])
 
     def _with_users(
         self, broken: Sequence[Violation], fired: Mapping[Target, RuleMatches], sources: Sources, faults: Faults
@@ -319,9 +332,17 @@ def _only(reading: Read, paths: Collection[str]) -> Read:
     )
 
 
-def reading_of(target: Target) -> tuple[str, str]:
-    """Return the inputs that a reading depends on: the data about Megatron-Bridge, and the line of megatron-core."""
-    return target.data, ".".join(target.core.split(".")[:2])
+def reading_of(target: Target) -> ReadingKey:
+    """Return the inputs that a reading depends on: the data about Megatron-Bridge, the line of megatron-core, and the
+    places whose files are read.
+    """
+    return target.data, ".".join(target.core.split(".")[:2]), target.places
+
+
+def beside(targets: Iterable[Target], some: Iterable[Target]) -> list[Target]:
+    """Return the targets that hold in the same places as some of them."""
+    places = {each.places for each in some}
+    return [each for each in targets if each.places in places]
 
 
 def raising_findings(unfollowed: Mapping[Target, Iterable[Unfollowed]]) -> list[Finding]:
@@ -335,8 +356,9 @@ def raising_findings(unfollowed: Mapping[Target, Iterable[Unfollowed]]) -> list[
                 first.setdefault((each.point, each.message), []).append(each)
     found = []
     for key, targets in where.items():
-        one, everywhere = first[key][0], len(set(targets)) == len(unfollowed)
-        versions = () if len(unfollowed) == 1 else in_order(target.name for target in targets)
+        asked = len(beside(unfollowed, targets))
+        one, everywhere = first[key][0], len(set(targets)) == asked
+        versions = () if asked == 1 else in_order(target.name for target in targets)
         names = dict.fromkeys(each.name for each in first[key])
         found.append(
             Finding(
@@ -375,7 +397,10 @@ def undecided_findings(
     for target, every in undecided.items():
         for each in every:
             by_obstacle.setdefault((each.obstacle, each.path), []).append((target, each))
-    return [_undecided_finding(each, is_linted, len(undecided), sources) for each in by_obstacle.values()]
+    return [
+        _undecided_finding(each, is_linted, len(beside(undecided, (target for target, _ in each))), sources)
+        for each in by_obstacle.values()
+    ]
 
 
 def _undecided_finding(

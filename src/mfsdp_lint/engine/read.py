@@ -123,8 +123,8 @@ class Question:
     `tells_of_users`, what the files break in these and in the launchers is told. `front_end` is the framework whose
     configurations the YAML files are, where the options name it. With `only_runs`, code that starts no run is not
     looked at: nobody asks for a recipe by itself. `command_line` overrides settings of every recipe. `unsaved` are
-    texts in front of the files. `also` are the other versions of a range, of which `target` is the newest; `remarks`
-    are notes about them for the user.
+    texts in front of the files. `also` are the other versions of a range, of which `target` is the newest, and those
+    that hold in other places; `remarks` are notes about them for the user.
     """
 
     target: Target
@@ -152,8 +152,53 @@ class Question:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """Every version judged against, the newest first."""
+        """Every version judged against, the newest first, and behind them those that hold in other places."""
         return (self.target, *self.also)
+
+    def targets_at(self, path: str) -> tuple[Target, ...]:
+        """Return the versions that the recipes of a file are judged against: those of the nearest place."""
+        return self._by_places[self._places_of(path)]
+
+    def parts(self) -> Iterator[Question]:
+        """Yield the question for each place with versions of its own: its files, beside all others."""
+        if len(self._by_places) == 1:
+            yield self
+            return
+        launching = {reader.type.name for reader in registry.READERS if reader.type.launches}
+        for places, (target, *also) in self._by_places.items():
+            mine = {file.path for file in (*self.files, *self.dependents) if self._places_of(file.path) == places}
+            others = tuple(file for file in (*self.files, *self.dependents) if file.path not in mine)
+            yield replace(
+                self,
+                target=target,
+                also=tuple(also),
+                files=tuple(file for file in self.files if file.path in mine),
+                dependents=tuple(file for file in self.dependents if file.path in mine),
+                addresses=tuple(each for each in self.addresses if self._places_of(each.path) == places),
+                launchers=(*self.launchers, *(file for file in others if file.kind in launching)),
+                beside=(*self.beside, *others),
+                search_path=(*(each for each in self.search_path if each not in self.target.source), *target.source),
+            )
+
+    @property
+    def _by_places(self) -> dict[tuple[str, ...], tuple[Target, ...]]:
+        found: dict[tuple[str, ...], tuple[Target, ...]] = {}
+        for target in self.targets:
+            found[target.places] = (*found.get(target.places, ()), target)
+        return found
+
+    def _places_of(self, path: str) -> tuple[str, ...]:
+        """Return the places that a file belongs to: those of the nearest one, else of the rest."""
+        if len(self._by_places) == 1:
+            return self.target.places
+        here = os.path.abspath(path)
+        above = (
+            (len(there), places)
+            for places in self._by_places
+            for there in map(os.path.abspath, places)
+            if here == there or here.startswith(os.path.join(there, ""))
+        )
+        return max(above, default=(0, () if () in self._by_places else self.target.places))[1]
 
     def asks_for(self, recipe: Recipe) -> bool:
         """Tell whether a recipe of a file that is read is to be looked at."""
@@ -264,6 +309,16 @@ def with_launchers(question: Question) -> Question:
     )
 
 
+def with_targets(question: Question, options: Options) -> Question:
+    """Add the versions that hold for the users of the question's files, where these are in other places."""
+    if not question.users:
+        return question
+    from mfsdp_lint.inputs.detect import detect_beside
+
+    target, *also = detect_beside(question.targets, [file.path for file in question.users], options)
+    return replace(question, target=target, also=tuple(also))
+
+
 MOST_DEPENDENTS = 40
 """Files that are read because they use those that are asked for."""
 
@@ -300,12 +355,9 @@ def with_dependents(question: Question, options: Options) -> Question:
         )
         remarks = (*remarks, remark)
     dependents = tuple(relevant[:MOST_DEPENDENTS])
-    return replace(
-        question,
-        dependents=dependents,
-        tells_of_users=True,
-        launchers=tuple(each for each in question.launchers if each not in dependents),
-        remarks=remarks,
+    launchers = tuple(each for each in question.launchers if each not in dependents)
+    return with_targets(
+        replace(question, dependents=dependents, tells_of_users=True, launchers=launchers, remarks=remarks), options
     )
 
 
@@ -355,6 +407,9 @@ def read(
     texts: recipes that do not depend on the changed texts are taken over. The files of modules are where a reading
     that is `like` this one found them.
     """
+    parts = list(question.parts())
+    if len(parts) > 1:
+        return _joined([of_part(question, each, read(each, sources, tracing=tracing)) for each in parts])
     recipes: list[Recipe] = []
     problems: list[Problem] = []
     # What is taken over was worth the same remarks.
@@ -395,6 +450,31 @@ def read(
     first = tuple(unfollowed) if before is None or before.is_kept else before.unfollowed
     told = (*problems, *faults.problems)
     return Read(tuple(overridden), told, (*remarks, *misspelt), memories, first, trials)
+
+
+def of_part(question: Question, part: Question, reading: Read) -> Read:
+    """Keep the part of a reading whose recipes are in the place that a part of the question is about."""
+    if part.targets == question.targets:
+        return reading
+
+    def is_here(each: Recipe | Unfollowed) -> bool:
+        return question.targets_at(each.path)[0].places == part.target.places
+
+    return replace(
+        reading,
+        recipes=tuple(filter(is_here, reading.recipes)),
+        unfollowed=tuple(filter(is_here, reading.unfollowed)),
+    )
+
+
+def _joined(readings: Sequence[Read]) -> Read:
+    """Join the readings of the parts of a question."""
+    return Read(
+        tuple(recipe for each in readings for recipe in each.recipes),
+        tuple(dict.fromkeys(problem for each in readings for problem in each.problems)),
+        tuple(dict.fromkeys(remark for each in readings for remark in each.remarks)),
+        unfollowed=tuple(one for each in readings for one in each.unfollowed),
+    )
 
 
 def _read_some(reader: Reader, asked: ToRead, memory: object, paths: Collection[str]) -> Reading:

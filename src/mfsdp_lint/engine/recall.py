@@ -24,7 +24,7 @@ from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import Recipe, Settings
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.settings import Answering, KeptSettings, Layer
-from mfsdp_lint.engine.judge import Judgement, Linter, reading_of
+from mfsdp_lint.engine.judge import Judgement, Linter, ReadingKey, reading_of
 from mfsdp_lint.engine.read import Question, Read
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import NOTEBOOK, SIZE_LIMIT, Sources
@@ -49,7 +49,7 @@ class _Results:
     `idle` are the gates behind which no rule asks anything.
     """
 
-    readings: Mapping[tuple[str, str], Read]
+    readings: Mapping[ReadingKey, Read]
     fired: Mapping[Target, tuple[frozenset[str], ...]]
     undecided: Mapping[Target, tuple[tuple[Undecided, ...], ...]]
     idle: Mapping[Target, Mapping[FrontEnd, tuple[int, ...]]]

@@ -169,8 +169,12 @@ def where_it_holds(
     The files that are at fault are read and judged again for the newest release of every line, which costs nothing
     where nothing is found. A finding holds for a version if the same rule is broken there in one of its recipes.
     """
-    causes = {cause.finding.fingerprint: cause for cause in judgement.causes if cause.finding.suppressed is None}
-    if not judge.target.assumed or not causes:
+    causes = {
+        cause.finding.fingerprint: cause
+        for cause in judgement.causes
+        if cause.finding.suppressed is None and all(violation.target.assumed for violation in cause.violations)
+    }
+    if not causes:
         return list(findings)
     broken = [violation for cause in causes.values() for violation in cause.violations]
     everywhere = [target for component in sorted(_components(broken)) for target in _targets(component, judge.target)]

@@ -11,7 +11,7 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.engine.judge import Judgement, Linter
-from mfsdp_lint.engine.read import MOST_DEPENDENTS, Question, question, with_dependents, with_launchers
+from mfsdp_lint.engine.read import MOST_DEPENDENTS, Question, question, with_dependents, with_launchers, with_targets
 from mfsdp_lint.engine.remaining import NOTHING_TRIED, TriedFixes, affordable, possible, proved, where_it_holds
 from mfsdp_lint.engine.silenced import Silenced
 from mfsdp_lint.engine.unused import Tidied, tidied, unused_suppressions
@@ -49,7 +49,7 @@ class _Run:
 def run(options: Options, recall: Recall | None = None) -> Outcome:
     """Run the linter as the options ask, with the memory of an earlier run. Raises UsageError, and NotKept."""
     asked, not_there = question(options)
-    asked = with_dependents(with_launchers(asked), options)
+    asked = with_dependents(with_targets(with_launchers(asked), options), options)
     fixing = options.fix or options.fix_only
     if asked.command_line.overrides and (fixing or options.diff):
         raise UsageError("--fix and --diff repair the recipe as it stands; use them without --set and --env")
@@ -179,7 +179,7 @@ def _caused_since(
     """Keep, of each list, the findings that the change since a revision caused. Raises UsageError."""
     from mfsdp_lint.engine.earlier import since
 
-    before = since(text, options, judge.target)
+    before = since(text, options, judge.question.targets)
     violations = {cause.finding.fingerprint: cause.violations for cause in judgement.causes}
     for each in found:
         yield [finding for finding in each if before.caused(finding, violations.get(finding.fingerprint, ()))]

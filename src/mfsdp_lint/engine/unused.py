@@ -58,7 +58,7 @@ class _Asked:
         if not rules:
             return f"there is no rule {code}"
         run = {rule.code for rule in self.judge.rules}
-        if self.judge.target.assumed or not run.issuperset(rule.code for rule in rules):
+        if self._is_assumed() or not run.issuperset(rule.code for rule in rules):
             return ""
         asked: set[str] = set()
         for views in self._views():
@@ -68,6 +68,10 @@ class _Asked:
                 if rule.at(views.site.target, views.site.front_end):
                     asked.add(rule.code)
         return f"{code} is not found here" if asked.issuperset(rule.code for rule in rules) else ""
+
+    def _is_assumed(self) -> bool:
+        """Tell whether nothing names the versions that the comment's file is judged against."""
+        return self.judge.question.targets_at(self.comment.span.path)[0].assumed
 
     def _views(self) -> Iterator[SettingsViews]:
         """Yield the views of all variants that take something from the lines that the comment covers."""

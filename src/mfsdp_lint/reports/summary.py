@@ -130,7 +130,27 @@ def summary_line(summary: Summary) -> str:
 
 
 def judged_against(targets: Sequence[Target]) -> str:
-    """Write `judged against megatron-bridge 0.4.2 with megatron-core 0.17.1 (uv.lock:812)`, newest versions first."""
+    """Write `judged against megatron-bridge 0.4.2 with megatron-core 0.17.1 (uv.lock:812)`, newest versions first.
+
+    Versions that hold in some places alone follow with these: `people/ida against megatron-core 0.18.2 (…)`.
+    """
+    by_places: dict[tuple[str, ...], list[Target]] = defaultdict(list)
+    for target in targets:
+        by_places[target.places].append(target)
+    first, *others = by_places.items()
+    nearer = (f"{_named(places)} against {_versions(each)}" for places, each in others)
+    return "; ".join((f"judged against {_versions(first[1])}", *nearer))
+
+
+_MOST_PLACES = 3
+
+
+def _named(places: Sequence[str]) -> str:
+    more = len(places) - _MOST_PLACES
+    return ", ".join(places[:_MOST_PLACES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _versions(targets: Sequence[Target]) -> str:
     target = targets[0]
     label = target.label
     if len(targets) > 1:
@@ -141,7 +161,7 @@ def judged_against(targets: Sequence[Target]) -> str:
     whys += [f"its source in {target.source[0]} is read"] if target.source else []
     beside = {"transformer-engine": target.te, "torch": target.torch, "on": target.gpu}
     versions = [f"{name} {version}" for name, version in beside.items() if version]
-    return f"judged against {', '.join([label, *versions])} ({'; '.join(whys)})"
+    return f"{', '.join([label, *versions])} ({'; '.join(whys)})"
 
 
 BRIDGE, CORE = "megatron-bridge", "megatron-core"

@@ -162,9 +162,9 @@ def test_a_range_that_was_asked_for_stays_what_it_is(project: Project) -> None:
 def test_a_later_place_narrows_a_range_down(project: Project) -> None:
     files = {
         "pyproject.toml": 'dependencies = ["megatron-bridge>=0.3"]\n',
-        "train.sh": "IMAGE=nvcr.io/nvidia/nemo:26.04.01\n",
+        "Dockerfile": "FROM nvcr.io/nvidia/nemo:26.04.01\n",
     }
-    assert told(project(files)) == [("0.4.2", "0.17.1", "pyproject.toml:1, train.sh:1")]
+    assert told(project(files)) == [("0.4.2", "0.17.1", "pyproject.toml:1, Dockerfile:1")]
 
 
 def test_a_place_that_contradicts_a_range_is_passed_over(project: Project) -> None:
@@ -399,3 +399,97 @@ def test_a_flag_that_the_project_declares_says_nothing_of_a_release(project: Pro
 )
 def test_python_that_starts_training_has_flags_as_well(launcher: str, core: str, project: Project) -> None:
     assert [target.core for target in project({"launch.py": f"{launcher}\n"}).targets] == [core]
+
+
+RUN = "torchrun pretrain_gpt.py --num-layers 2\n"
+
+
+def by_place(found: Detected) -> dict[tuple[str, ...], str]:
+    """The core of every place; () is the rest."""
+    return {target.places: target.core for target in found.targets}
+
+
+def test_a_folder_that_names_versions_is_judged_by_them_and_the_rest_by_those_of_the_root(project: Project) -> None:
+    files = {
+        ".git/HEAD": "",
+        "requirements.txt": "megatron-core==0.16.1\n",
+        "train.sh": RUN,
+        "people/bob/train.sh": RUN,
+        "people/ida/requirements.txt": "megatron-core==0.19.0\n",
+        "people/ida/deep/train.sh": RUN,
+    }
+    assert by_place(project(files)) == {(".",): "0.16.1", ("people/ida",): "0.19.0"}
+
+
+def test_the_nearest_folder_counts_at_every_level_whatever_kind_of_file_names_it(project: Project) -> None:
+    files = {
+        ".git/HEAD": "",
+        "uv.lock": UV_LOCK,
+        "people/pyproject.toml": 'dependencies = ["megatron-core==0.18.2"]\n',
+        "people/train.sh": RUN,
+        "people/ida/Dockerfile": "RUN pip install megatron-core==0.19.0\n",
+        "people/ida/train.sh": RUN,
+    }
+    assert by_place(project(files)) == {("people",): "0.18.2", ("people/ida",): "0.19.0"}
+    assert by_place(project(files, path="people/ida/train.sh"))[("people/ida",)] == "0.19.0"
+
+
+def test_a_launch_that_names_its_image_is_nearer_than_its_folder(project: Project) -> None:
+    files = {
+        ".git/HEAD": "",
+        "ida/requirements.txt": "megatron-core==0.19.0\n",
+        "ida/own.sh": f"IMAGE=nvcr.io/nvidia/nemo:26.04.01\n{RUN}",
+        "ida/other.sh": RUN,
+        "ida/installs.sh": f"IMAGE=nvcr.io/nvidia/nemo:26.04.01\npip install -r requirements.txt\n{RUN}",
+    }
+    assert by_place(project(files)) == {("ida",): "0.19.0", ("ida/own.sh",): "0.17.1"}
+
+
+def test_a_range_of_the_nearest_folder_is_narrowed_by_those_above(project: Project) -> None:
+    files = {
+        ".git/HEAD": "",
+        "requirements.txt": "megatron-core==0.18.2\n",
+        "ida/pyproject.toml": 'dependencies = ["megatron-core>=0.17"]\n',
+        "ida/train.sh": RUN,
+    }
+    assert by_place(project(files)) == {("ida",): "0.18.2"}
+
+
+def test_what_one_folder_names_says_nothing_of_its_neighbours(project: Project) -> None:
+    files = {
+        ".git/HEAD": "",
+        "people/bob/train.sh": RUN,
+        "people/ida/requirements.txt": "megatron-core==0.19.0\n",
+        "people/ida/train.sh": RUN,
+    }
+    assert by_place(project(files)) == {(): "0.16.1", ("people/ida",): "0.19.0"}
+
+
+def test_megatron_around_a_folder_counts_more_than_what_the_folder_installs(project: Project) -> None:
+    files = {
+        ".git/HEAD": "",
+        "megatron/core/package_info.py": PACKAGE_INFO.format(0, 18, 2, ""),
+        "examples/requirements.txt": "megatron-core==0.15.0\n",
+        "examples/train.sh": f"IMAGE=nvcr.io/nvidia/nemo:26.04.01\n{RUN}",
+    }
+    assert by_place(project(files)) == {(".",): "0.18.2"}
+
+
+def test_the_same_versions_of_two_folders_are_one_target(project: Project) -> None:
+    files = {
+        ".git/HEAD": "",
+        "requirements.txt": "megatron-core==0.16.1\n",
+        "train.sh": RUN,
+        **{f"{name}/requirements.txt": "megatron-core==0.19.0\n" for name in ("ida", "bob")},
+        **{f"{name}/train.sh": RUN for name in ("ida", "bob")},
+    }
+    assert list(by_place(project(files)).values()) == ["0.16.1", "0.19.0"]
+
+
+def test_what_was_asked_for_holds_everywhere(project: Project) -> None:
+    files = {
+        "requirements.txt": "megatron-core==0.16.1\n",
+        "ida/requirements.txt": "megatron-core==0.19.0\n",
+        "ida/train.sh": RUN,
+    }
+    assert by_place(project(files, Options(target_core="0.18.2"))) == {(): "0.18.2"}

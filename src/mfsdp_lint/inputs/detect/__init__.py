@@ -1,21 +1,29 @@
 """Detection of the versions that a project uses: one idea a module, asked in this order.
 
-The first place that names a version counts. A range goes on to later places, which may narrow it down.
+The first place that names a version counts. A range goes on to later places, which may narrow it down. Several people
+or projects may share a repository: a file is judged by the versions that it names itself, or the nearest folder above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
-from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.records import dataclass, field, replace
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.detect.declared import (
     NamedVersions,
     ProjectFolders,
     in_locks,
+    in_own_set_up,
     in_requirements,
     in_set_up,
+    named_by,
     project_folders,
     set_up_by,
+    upwards,
 )
 from mfsdp_lint.inputs.detect.present import in_flags, in_site_packages, in_submodules, in_tree, in_use, source_of
 from mfsdp_lint.inputs.options import Options
@@ -32,7 +40,9 @@ from mfsdp_lint.megatron.versions import (
     release_for_core,
 )
 
-KINDS: tuple[Callable[[ProjectFolders], Iterator[NamedVersions]], ...] = (
+Kind = Callable[[ProjectFolders], Iterator[NamedVersions]]
+
+KINDS: tuple[Kind, ...] = (
     in_tree,
     in_locks,
     in_requirements,
@@ -40,13 +50,20 @@ KINDS: tuple[Callable[[ProjectFolders], Iterator[NamedVersions]], ...] = (
     in_set_up,
     in_site_packages,
 )
+NEAR: tuple[Kind, ...] = (in_locks, in_requirements, in_submodules, in_own_set_up)
+"""What a folder itself declares: the nearest folder that does so counts before those above it."""
+
 ASKED = 0
 """The step before all these: what the options say, which nothing narrows down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """The versions to judge against, the newest first (one, unless a range is all that is known), and remarks."""
+    """The versions to judge against, and remarks.
+
+    The newest come first (there is one, unless a range is all that is known), and behind them those that hold only in
+    some folders and files (`Target.places`).
+    """
 
     targets: tuple[Target, ...]
     remarks: tuple[str, ...] = ()
@@ -93,12 +110,118 @@ def detect(paths: Sequence[str], options: Options, files: Sequence[str] = (), sc
     Raises UnknownVersion for an option that is no known version; an unknown version that the project names is a
     remark.
     """
+    looked = project_folders(paths, options.search_path)
+    if options.target_bridge is not None or options.target_core is not None:
+        return Detected(_detected(looked, options, files, scripts), tuple(dict.fromkeys(looked.remarks)))
+    nearest_to = _Nearest(looked)
+    by_place: dict[str, list[str]] = defaultdict(list)
+    for path in files:
+        by_place[nearest_to.folder(path)].append(path)
+    for path in scripts:
+        by_place[nearest_to.place(path)].append(path)
+    python = frozenset(files)
+    # The widest place comes first.
+    found: dict[object, tuple[Target, ...]] = {}
+    for place in sorted(by_place or [""], key=len):
+        here = by_place[place]
+        there = looked.only(tuple(upwards(place))) if place else nearest_to.unnamed()
+        if not place:
+            # The set-up of one launch says something of those that nothing else is known of.
+            here = [*here, *(each for each in scripts if each in by_place and not nearest_to.folder(each))]
+        modules, others = ([each for each in here if (each in python) == is_module] for is_module in (True, False))
+        targets = tuple(
+            replace(target, places=(place,) if place else ())
+            for target in _detected(there, options, modules, others, place)
+        )
+        key = tuple((replace(target, reason="", places=()), not target.places) for target in targets)
+        found[key] = _together(found[key], targets) if key in found else targets
+    return Detected(tuple(chain.from_iterable(found.values())), tuple(dict.fromkeys(looked.remarks)))
+
+
+def detect_beside(known: Sequence[Target], paths: Iterable[str], options: Options) -> tuple[Target, ...]:
+    """Return the known targets, and those of further files whose own names, or nearest folders', are other ones."""
+    if options.target_bridge is not None or options.target_core is not None:
+        return tuple(known)
+    nearest_to = _Nearest(project_folders((), options.search_path))
+    places = dict.fromkeys(nearest_to.place(path) for path in paths)
+    open_ = [each for each in places if not any(each in target.places or not each for target in known)]
+    more = (
+        replace(target, places=(place,))
+        for place in open_
+        for target in _detected(nearest_to.looked.only(tuple(upwards(place))), options, (), (), place)
+    )
+    return (*known, *more)
+
+
+@dataclass(slots=True)
+class _Nearest:
+    """The place that names versions for a file: the nearest folder that does, the file itself, or none."""
+
+    looked: ProjectFolders
+    _above: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _in: dict[tuple[str, Kind], bool] = field(default_factory=dict)
+
+    def place(self, path: str) -> str:
+        """Return the place for a file that may start runs: an image that it names is nearer than any folder.
+
+        It is not nearer than Megatron's own source around it, which the run brings along.
+        """
+        brings_source = any(map(self._has_source, self._folders(path)))
+        return path if not brings_source and named_by(self.looked, path) else self.folder(path)
+
+    def folder(self, path: str) -> str:
+        """Return the nearest folder above a file that names versions; "" without one."""
+        above = self._folders(path)
+        tree = next(filter(self._is_tree, above), None)
+        return tree or next(filter(self._declares, above), "")
+
+    def unnamed(self) -> ProjectFolders:
+        """Return the folders that are looked into for files without such a place."""
+        named = {folder for (folder, _), names in self._in.items() if names}
+        return self.looked.only(tuple(each for each in self.looked.folders if each not in named))
+
+    def _folders(self, path: str) -> tuple[str, ...]:
+        folder = os.path.dirname(path)
+        if folder not in self._above:
+            self._above[folder] = tuple(upwards(path))
+        return self._above[folder]
+
+    def _is_tree(self, folder: str) -> bool:
+        return self._names(folder, in_tree)
+
+    def _has_source(self, folder: str) -> bool:
+        return self._is_tree(folder) or self._names(folder, in_submodules)
+
+    def _declares(self, folder: str) -> bool:
+        return any(self._names(folder, kind) for kind in NEAR)
+
+    def _names(self, folder: str, kind: Kind) -> bool:
+        if (folder, kind) not in self._in:
+            self._in[folder, kind] = any(each.bridge or each.core for each in kind(self.looked.only((folder,))))
+        return self._in[folder, kind]
+
+
+def _together(found: Sequence[Target], more: Sequence[Target]) -> tuple[Target, ...]:
+    """Join the same versions of two places."""
+    return tuple(
+        replace(
+            one,
+            reason=", ".join(dict.fromkeys((*one.reason.split(", "), *other.reason.split(", ")))),
+            places=(*one.places, *other.places),
+        )
+        for one, other in zip(found, more, strict=True)
+    )
+
+
+def _detected(
+    looked: ProjectFolders, options: Options, files: Sequence[str], scripts: Sequence[str], place: str = ""
+) -> tuple[Target, ...]:
+    """Find the versions that hold in a place, the newest first. Raises UnknownVersion, see `detect`."""
     bridge, core = _Known(MEGATRON_BRIDGE.versions), _Known(MEGATRON_CORE.versions)
     te, torch = _Component("te", options.target_te), _Component("torch", options.target_torch)
     gpu = _ask(bridge, core, options)
-    looked = project_folders(paths, options.search_path)
     at = {}
-    for step, found in _everything(looked, files, scripts, bridge, core):
+    for step, found in _everything(looked, files, scripts, bridge, core, place):
         for known, text in ((bridge, found.bridge), (core, found.core)):
             # A core that is found behind the place that says which Bridge it is belongs to another.
             if text and not (known is core and bridge.versions and bridge.step < step):
@@ -125,11 +248,10 @@ def detect(paths: Sequence[str], options: Options, files: Sequence[str] = (), sc
         )
         for each in found_targets
     )
-    remarks = tuple(dict.fromkeys(looked.remarks))
     # One reading serves all targets: source of one release would not do for another.
     if options.installed_source and len(targets) == 1 and not targets[0].core_alone:
         targets = (replace(targets[0], source=source_of(looked, targets[0].bridge, targets[0].core)),)
-    return Detected(tuple(reversed(targets)), remarks)
+    return tuple(reversed(targets))
 
 
 def _ask(bridge: _Known, core: _Known, options: Options) -> str | None:
@@ -156,20 +278,35 @@ def _ask(bridge: _Known, core: _Known, options: Options) -> str | None:
 
 
 def _everything(
-    looked: ProjectFolders, files: Sequence[str], scripts: Sequence[str], bridge: _Known, core: _Known
+    looked: ProjectFolders,
+    files: Sequence[str],
+    scripts: Sequence[str],
+    bridge: _Known,
+    core: _Known,
+    place: str,
 ) -> Iterator[tuple[int, NamedVersions]]:
     """Yield the versions that every place names; what is used is asked only where the version is not known by then."""
-    for step, kind in enumerate(KINDS, 1):
-        yield from ((step, found) for found in kind(looked))
+    folders = [looked.only((folder,)) for folder in looked.folders]
+    near = [(kind, folder) for folder in folders for kind in NEAR]
+    kinds = [*((kind, looked) for kind in KINDS[:1]), *near, *((kind, looked) for kind in KINDS[1:])]
+    if place:
+        # What is set up in the folders beside a place is theirs.
+        kinds = [(kind, looked.only(looked.folders[:1]) if kind is in_set_up else where) for kind, where in kinds]
+    if disk.is_file(place):
+        yield from ((ASKED + 1, found) for found in named_by(looked, place))
+        kinds = [(kind, where) for kind, where in kinds if kind is not in_set_up]
+    for step, (kind, where) in enumerate(kinds, 2):
+        yield from ((step, found) for found in kind(where))
+    step = len(kinds) + 2
     if not (bridge.versions or core.versions):
-        yield from ((len(KINDS) + 1, found) for found in set_up_by(looked, scripts))
+        yield from ((step, found) for found in set_up_by(looked, scripts))
     if (len(bridge.versions) > 1 and bridge.step != ASKED) or not (bridge.versions or core.versions):
         found = in_use(looked, files)
         # That the newest release on the index would do says nothing that is not assumed anyway.
         if found and (bridge.versions or DEFAULT_TARGET.bridge not in MEGATRON_BRIDGE.versions(found.bridge or "")):
-            yield len(KINDS) + 2, found
+            yield step + 1, found
     if not (bridge.versions or core.versions) and (found := in_flags(looked, scripts, files, DEFAULT_TARGET.core)):
-        yield len(KINDS) + 3, found
+        yield step + 2, found
 
 
 def _targets(bridge: _Known, core: _Known) -> tuple[Target, ...]:

@@ -134,6 +134,10 @@ class ProjectFolders:
     remarks: list[str] = field(default_factory=list)
     _listed: dict[str, disk.Listing] = field(default_factory=dict)
 
+    def only(self, folders: tuple[str, ...]) -> ProjectFolders:
+        """Return other folders, of the same search path, with what was seen."""
+        return replace(self, folders=folders, _listed=self._listed)
+
     def files(self, *patterns: str, below: bool = False) -> Iterator[str]:
         """Yield the files of these names in every folder, and in those in it (`below`), by folder, pattern and name."""
         for folder in self.folders:
@@ -171,7 +175,7 @@ class ProjectFolders:
 
 def project_folders(paths: Sequence[str], search_path: Sequence[str] = ()) -> ProjectFolders:
     """Return the places for the paths that a run was asked to lint."""
-    folders = dict.fromkeys(folder for path in paths for folder in _upwards(path))
+    folders = dict.fromkeys(folder for path in paths for folder in upwards(path))
     return ProjectFolders(tuple(folders), tuple(search_path))
 
 
@@ -180,7 +184,7 @@ def join(folder: str, name: str) -> str:
     return os.path.normpath(os.path.join(folder, name))
 
 
-def _upwards(path: str) -> Iterator[str]:
+def upwards(path: str) -> Iterator[str]:
     """Yield the folder of a path, then those above it up to the repository's root; without a repository, up to the
     project's, or up to here if that is further.
 
@@ -369,7 +373,31 @@ def in_set_up(places: ProjectFolders) -> Iterator[NamedVersions]:
     yield from set_up_by(places, islice(files, MOST_SET_UP_FILES))
 
 
-def set_up_by(places: ProjectFolders, paths: Iterable[str]) -> Iterator[NamedVersions]:
+def in_own_set_up(places: ProjectFolders) -> Iterator[NamedVersions]:
+    """Yield the versions that the folders' own Dockerfiles and scripts set up.
+
+    The image in a script is that of the script's own run (see `named_by`).
+    """
+    yield from set_up_by(places, islice(places.files(*DOCKERFILES), MOST_SET_UP_FILES))
+    yield from set_up_by(places, islice(places.files(*SCRIPTS), MOST_SET_UP_FILES), images=False)
+
+
+_PROJECT_INSTALLED = re.compile(
+    r"\b(?:pip3?\s+install\b.*?\s(?:-r|--requirement|-e|--editable|\.)(?=[\s=./]|$)|uv\s+sync\b)"
+)
+"""A command that installs what the project's own files name."""
+
+
+def named_by(places: ProjectFolders, path: str) -> tuple[NamedVersions, ...]:
+    """Return the Megatron versions that a launch file sets up for its own runs; none where it names different ones."""
+    text = places.text(path)
+    if not _TELLING.search(text) or _PROJECT_INSTALLED.search(text):
+        return ()
+    found = tuple(each for each in set_up_by(places, (path,)) if each.bridge or each.core)
+    return found if len({(each.bridge, each.core) for each in found}) == 1 else ()
+
+
+def set_up_by(places: ProjectFolders, paths: Iterable[str], *, images: bool = True) -> Iterator[NamedVersions]:
     """Yield the versions that these files install, then those in the images that they name.
 
     Where they install several versions of a package, any of these is meant.
@@ -383,7 +411,7 @@ def set_up_by(places: ProjectFolders, paths: Iterable[str]) -> Iterator[NamedVer
             yield NamedVersions(", ".join(where), **{package: " | ".join(reversed(by_version))})
     yield from (found for found in installed if not (found.bridge or found.core))
     megatron = any(found.bridge or found.core for found in installed)
-    for path, text in texts:
+    for path, text in texts if images else ():
         for number, line in enumerate(text.splitlines(), 1):
             for match in () if _COMMENT.match(line) else _IMAGE.finditer(line):
                 if found := _in_image(f"{path}:{number}", match):

@@ -146,6 +146,8 @@ class Target:
     project has itself is older than all that are known, so that nothing is said of what it does. `between`: it is from
     between two that are known, both of which are targets, and only what holds for both is said. `source` are the
     folders in which imports find the source of just these versions, where it is at hand without being asked for.
+    `places` are the folders and files that name these versions, and for whose recipes they hold; without any they hold
+    wherever nothing nearer is named.
     """
 
     bridge: str
@@ -159,6 +161,7 @@ class Target:
     older: bool = False
     between: bool = False
     source: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
