@@ -25,6 +25,8 @@ def sides(recipe: Recipe, path: str = "checkpoint.ckpt_format") -> list[object]:
         '[ "$X" = 1 ]',
         "[[ $X == 1 ]]",
         "[[ $X == [0-9] ]]",
+        "[[ -n $Y || $X == [0-9] ]]",
+        "[[ -z $Y && ( $X == 1* ) ]]",
         "((X == 1))",
         '[ "$X" -ge 1 ]',
         "test $X = 1",
@@ -113,6 +115,20 @@ esac
         (each.when, each.exposed, each.value("checkpoint.ckpt_format"), each.value("model.num_layers"))
         for each in recipe.exposed
     ] == [(("SIZE=70b",), ("$1",), Known("torch_dist"), Known(70))]
+
+
+def test_what_a_pipe_reads_of_a_switch_is_what_its_default_prints() -> None:
+    script = f"""
+WRAPPER=${{1:-fsdp}}
+flags() {{
+  if [ "$1" = fsdp ]; then echo --use-megatron-fsdp; else echo --sequence-parallel; fi
+  echo --ckpt-format fsdp_dtensor
+}}
+{LAUNCH} $(flags $WRAPPER | tr '\\n' ' ')
+"""
+    recipe = only_recipe(script)
+    assert sides(recipe) == [Known("fsdp_dtensor")]
+    assert sides(recipe, "ddp.use_megatron_fsdp") == [Known(True)]
 
 
 def test_the_other_items_of_a_case_matter_where_fsdp_is_on() -> None:

@@ -142,8 +142,7 @@ def _binary(expander: Expander, node: Node, depth: int) -> Truth:
     if operator == "=~":
         return _matches(expander, left, right)
     if operator in ("=", "==", "!="):
-        pattern = node.parent is not None and script.source(node.parent).startswith("[[")
-        found = _equal(expander.text(left), expander.text(right), pattern=pattern)
+        found = _equal(expander.text(left), expander.text(right), pattern=_is_in_double_brackets(script, node))
         found = replace(found, unfilled=_is_filled(expander, left).unfilled)
         if operator == "!=":
             return _not(found)
@@ -153,6 +152,13 @@ def _binary(expander: Expander, node: Node, depth: int) -> Truth:
             return replace(found, means=(name[1], meant))
         return found
     return NOT_KNOWN
+
+
+def _is_in_double_brackets(script: Script, node: Node) -> bool:
+    """Tell whether the right side of `==` is a pattern."""
+    while node.parent is not None and node.type != "test_command":
+        node = node.parent
+    return script.source(node).startswith("[[")
 
 
 def _matches(expander: Expander, left: Node, right: Node) -> Truth:

@@ -514,9 +514,8 @@ class ScriptRunner:
             ended = self.sequence(script, node.children, inside) if self.depth < _DEEPEST else []
         finally:
             self.depth -= 1
-        # Started without the options that a person may give, it prints what it prints by default.
-        plainly = [each for each in ended if each.state.given == state.given]
-        printed = output_of(plainly[0].state.output) if len(plainly) == 1 else None
+        way = _only_way(ended, state)
+        printed = None if way is None else output_of(way.output)
         return None if printed is None else substituted(printed)
 
     # Redirections, pipelines, lists
@@ -572,9 +571,9 @@ class ScriptRunner:
             part.input = given
             followed = state.output is not None if reader is None else self._reads(script, reader)
             part.output = [] if followed else None
-            ended = self.statement(script, child, part)
-            given = output_of(ended[0].state.output) if followed and len(ended) == 1 else None
-            state.files = dict(ended[0].state.files) if len(ended) == 1 else state.files
+            way = _only_way(self.statement(script, child, part), state)
+            given = output_of(way.output) if followed and way is not None else None
+            state.files = dict(way.files) if way is not None else state.files
         if state.output is not None:
             state.output.append(given)
         return [Ended(state)]
@@ -605,6 +604,14 @@ class ScriptRunner:
             else:
                 ended += past_guard(self, way, follow, succeeded)
         return ended
+
+
+def _only_way(ended: Sequence[Ended], before: State) -> State | None:
+    """Return the way behind commands whose output is read; None for several. Commands that are started without the
+    options that a person may give print what they print by default.
+    """
+    plainly = [each.state for each in ended if each.state.given == before.given]
+    return plainly[0] if len(plainly) == 1 else None
 
 
 def _name(script: Script, node: Node) -> str:
