@@ -168,12 +168,12 @@ def is_not_all() -> None:
 
 def take_over(watched: Iterable[Watched]) -> None:
     """Keep looks that an earlier run took, and that show the same today."""
-    for each in watched if _record is not None else ():
-        _record.seen.stamps.setdefault(each.path, each.stamp)
-        record: Record | None = _record
-        while record is not None:
+    record, watched = _record, tuple(watched)
+    while record is not None:
+        for each in watched:
+            record.seen.stamps.setdefault(each.path, each.stamp)
             record.taken_over.setdefault(each.path, each)
-            record = record.outer
+        record = record.outer
 
 
 def was_read(path: str, most: int, stamp: Stamp, digest: str) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
 
 from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.records import dataclass
@@ -42,7 +43,8 @@ def names_reached(text: str, words: Collection[str]) -> frozenset[str] | None:
     if (tree := parsed(text)) is None:
         return None
     lines = split_lines(text)
-    foreign = {name for node in ast.walk(tree) for name in _bound_by_import(node)}
+    # Few modules need this: it looks at everything in them.
+    foreign = cache(lambda: frozenset(name for node in ast.walk(tree) for name in _bound_by_import(node)))
     pieces = [piece for node in tree.body if not _is_program(node) for piece in _pieces(node, lines, foreign)]
     reached = {*words, *_BY_COMPUTED_NAME}
     pending = pieces
@@ -63,7 +65,7 @@ def _is_program(node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and not node.orelse and ast.unparse(node.test) == "__name__ == '__main__'"
 
 
-def _pieces(node: ast.stmt, lines: list[str], foreign: Collection[str]) -> Iterator[_Piece]:
+def _pieces(node: ast.stmt, lines: list[str], foreign: Callable[[], Collection[str]]) -> Iterator[_Piece]:
     """Yield a statement; of an import, each name that it binds by itself."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         module = _WORD.findall(getattr(node, "module", None) or "")
@@ -76,21 +78,25 @@ def _pieces(node: ast.stmt, lines: list[str], foreign: Collection[str]) -> Itera
     if "__name__" in words and not words.isdisjoint(_MODULES):
         words |= _BY_COMPUTED_NAME
     binds, stores = set[str](), set[str]()
-    for inner in ast.walk(node):
-        match inner:
-            case ast.Global():
-                binds.update(inner.names)
-            case ast.Name(id=name, ctx=ast.Store()) if not isinstance(node, _Definition):
-                binds.add(name)
-            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()) if not isinstance(node, _Definition):
-                stores.add(_base(inner))
-            case _:
-                pass
-        binds.update(_bound_by_import(inner) if not isinstance(node, _Definition) else ())
-    inside = (node,) if isinstance(node, _Definition) else ast.walk(node)
-    names = {each.name for each in inside if isinstance(each, _Definition)}
-    acts = _calls(node) or not stores.isdisjoint({"", *foreign})
-    yield _Piece(words, frozenset(binds | stores | names), acts)
+    if isinstance(node, _Definition):
+        binds.add(node.name)
+        if "global" in words:
+            binds.update(name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names)
+    else:
+        for inner in ast.walk(node):
+            match inner:
+                case ast.Global():
+                    binds.update(inner.names)
+                case ast.Name(id=name, ctx=ast.Store()):
+                    binds.add(name)
+                case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+                    stores.add(_base(inner))
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                    binds.add(inner.name)
+                case _:
+                    binds.update(_bound_by_import(inner))
+    acts = _calls(node) or "" in stores or (bool(stores) and not stores.isdisjoint(foreign()))
+    yield _Piece(words, frozenset(binds | stores), acts)
 
 
 def _bound_by_import(node: ast.AST) -> Iterator[str]:
