@@ -51,16 +51,19 @@ _LONG_STRING = re.compile(r'"""[^"]*(?:"(?!"")[^"]*)*"""')
 _BEYOND = ("'''", '\\"""', '""""', "\r", "\f", "\t")
 """Text too rare in source code to reason about: other long strings, escaped ends, empty ones, other white space."""
 _COMMENT_CONTINUED = re.compile(r"^[^#\n]*#[^\n]*\\\n", re.MULTILINE)
+_OTHER_LINES = ("\r", "\f")
+"""Text that ends lines otherwise, or that a parser leaves out of the indentation."""
 _NESTING = (ast.ClassDef, ast.If, ast.Try, ast.With, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
 _SHORT = 120
 """Characters; parsing a shorter body at once costs less than cutting it out."""
 
 
 class _Cut(NamedTuple):
-    """A body that was left out: its text, and the number of the line above it."""
+    """A body that was left out: its text, the number of the line above it, and where it ends, if that is known."""
 
     text: str
     above: int
+    end: tuple[int, int] | None = None
 
 
 class Unread(ast.FunctionDef):
@@ -70,8 +73,8 @@ class Unread(ast.FunctionDef):
 
     if not TYPE_CHECKING:
         body = property(lambda self: read_body(self).body)
-        end_lineno = property(lambda self: read_body(self).end_lineno)
-        end_col_offset = property(lambda self: read_body(self).end_col_offset)
+        end_lineno = property(lambda self: self.cut.end[0] if self.cut.end else read_body(self).end_lineno)
+        end_col_offset = property(lambda self: self.cut.end[1] if self.cut.end else read_body(self).end_col_offset)
 
 
 class UnreadableBody(ast.stmt):
@@ -106,6 +109,39 @@ def outline(text: str) -> ast.Module:
         if _leave_out(tree, cuts):
             return tree
     return ast.parse(text)
+
+
+def checked(text: str) -> ast.Module:
+    """Return the syntax tree of a file that is parsed whole, and its functions once more when somebody asks for them.
+
+    Bodies are most of the memory of a tree, and most of them nobody asks for. Raises the errors of `ast.parse`.
+    """
+    tree = ast.parse(text)
+    if not any(odd in text for odd in _OTHER_LINES):
+        _let_go(tree.body, text.split("\n"))
+    return tree
+
+
+def _let_go(statements: list[ast.stmt], lines: list[str]) -> None:
+    """Defer the reading of the functions among these statements, and in the blocks of these."""
+    for node in statements:
+        if type(node) is ast.FunctionDef and (cut := _body_in(node, lines)):
+            del node.body, node.end_lineno, node.end_col_offset
+            node.__class__ = Unread
+            node.cut = cut  # type: ignore[attr-defined]  # it is an Unread by now
+        elif isinstance(node, _NESTING):
+            _let_go(node.body, lines)
+            _let_go(getattr(node, "orelse", []), lines)
+
+
+def _body_in(node: ast.FunctionDef, lines: list[str]) -> _Cut | None:
+    """Return the body of a function as whole lines; None where it is short, or shares a line with something else."""
+    first, end = node.body[0], (node.end_lineno or 0, node.end_col_offset or 0)
+    above = min(each.lineno for each in (first, *getattr(first, "decorator_list", ()))) - 1
+    body = lines[above : end[0]]
+    if not body[0][: first.col_offset].isspace() or body[-1].endswith("\\") or sum(map(len, body)) < _SHORT:
+        return None
+    return _Cut("\n".join(body), above, end)
 
 
 def _masked(text: str) -> str:
@@ -180,7 +216,7 @@ _parsed: dict[tuple[str, Parser], tuple[str, ast.Module]] = {}
 """The last trees of every file, with the text they are of: proofs of fixes read mostly unchanged files again."""
 
 
-def parse(path: str, text: str, parser: Parser = ast.parse) -> ast.Module:
+def parse(path: str, text: str, parser: Parser = checked) -> ast.Module:
     """Return the syntax tree of a file. Raises Unreadable, with the place, where it is not Python."""
     known = _parsed.get((path, parser))
     if known is not None and known[0] == text:
