@@ -183,6 +183,38 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         },
         [f"run.py:4 {FORMAT}"],
     ),
+    "each row of a table, where an option chooses": (
+        {
+            "run.py": (
+                "import argparse\nimport subprocess\nMODELS = {\n    '8b': {'fmt': 'fsdp_dtensor'},\n"
+                "    '70b': {'fmt': 'torch_dist'},\n}\np = argparse.ArgumentParser()\np.add_argument('--model')\n"
+                "cfg = MODELS[p.parse_args().model]\n"
+                f"words = ['--use-megatron-fsdp', '--save', '/c', '--ckpt-format', cfg['fmt']]\n{LAUNCH}"
+            )
+        },
+        [f"run.py:5 {FORMAT}"],
+    ),
+    "tables with the same keys": (
+        {
+            "run.py": (
+                "import subprocess\nimport sys\nFMT = {'a': 'torch_dist', 'b': 'fsdp_dtensor'}\n"
+                "FSDP = {'a': [], 'b': ['--use-megatron-fsdp']}\n"
+                f"words = ['--save', '/c', '--ckpt-format', FMT[sys.argv[1]], *FSDP[sys.argv[1]]]\n{LAUNCH}"
+            )
+        },
+        [],
+    ),
+    "functions of a table": (
+        {
+            "run.py": (
+                "import os\nimport subprocess\ndef run(fmt):\n    words = ['--use-megatron-fsdp', '--save', '/c']\n"
+                "    subprocess.run(['torchrun', 'pretrain_gpt.py', *words, '--ckpt-format', fmt])\n"
+                "def good():\n    run('fsdp_dtensor')\ndef bad():\n    run('torch_dist')\n"
+                "{'good': good, 'bad': bad}[os.environ['KIND']]()\n"
+            )
+        },
+        [f"run.py:9 {FORMAT}"],
+    ),
     "no words that nobody gives": (
         {
             "run.py": (
@@ -223,3 +255,16 @@ def test_on_a_way_with_unknown_words_nothing_is_known(
     Path("run.py").write_text(f"{unknown}args.update(load() or {{}})\n{OF_PAIRS}")
     main(["runs", "--no-cache", "--target-core", "0.16.1", "."])
     assert "FSDP megatron-fsdp|?" in capsys.readouterr().out
+
+
+def test_the_rows_of_a_large_table_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "MODELS = {f'm{i}': {'fmt': 'torch_dist'} for i in range(17)}\n"
+    words = f"words = ['--use-megatron-fsdp', '--ckpt-format', MODELS[sys.argv[1]]['fmt']]\n{LAUNCH}"
+    Path("run.py").write_text(f"import subprocess\nimport sys\n{rows}{words}")
+    main(["runs", "--no-cache", "--target-core", "0.16.1", "."])
+    told = capsys.readouterr().out
+    assert "FSDP megatron-fsdp" in told
+    assert "run.py:4: not followed: any of 17 rows may be meant here; up to 16 are followed one by one" in told

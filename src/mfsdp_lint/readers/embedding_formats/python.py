@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Origin, Unfollowed
+from mfsdp_lint.core.recipe import Origin, Span, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.inputs.sources import Unreadable
@@ -26,6 +26,7 @@ from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import ProgramEvaluation, Watch, note
+from mfsdp_lint.readers.python.eval.branches import one_key
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
@@ -47,14 +48,20 @@ from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
+    DictObject,
     External,
+    Frame,
     Function,
+    Instance,
+    ListObject,
     Module,
     Object,
     Option,
     PartlyKnown,
     PathObject,
+    Unknown,
     Write,
+    uncertain,
 )
 from mfsdp_lint.readers.relevance import TRAINING_PROGRAM
 from mfsdp_lint.readers.shell.script import Piece, Text, plain, standing_at
@@ -116,8 +123,42 @@ def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> U
     return None
 
 
+MOST_ROWS = 16
+"""Rows of a table that a program is started with, one after the other."""
+
+MOST_PATHS = 64
+"""Ways through a script that are followed for what they start."""
+
+MOST_TURNS = 6
+"""Decisions about rows and other things on one path, of two sides each."""
+
+
+def _rows(holder: Object) -> Sequence[Object]:
+    """Return the keys of a table whose rows are all known; none for other values."""
+    if isinstance(holder, DictObject) and not holder.writes.get(MAY_HAVE_CHANGED):
+        return () if any(map(uncertain, holder.fields.values())) else tuple(holder.fields)
+    items = holder.items if isinstance(holder, ListObject) else holder
+    if isinstance(items, list | tuple) and all(isinstance(each, DictObject | Instance) for each in items):
+        return range(len(items))
+    return ()
+
+
 class _Watching(Interpreter):
-    """A machine that keeps what is started."""
+    """A machine that keeps what is started, and runs a program with each row of a table whose key is not known."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self.large_tables: dict[ast.AST, tuple[Module, int]] = {}
+        self.words: dict[int, Unknown] = {}
+
+    def left_out(self, entry: entries.Entry, path: str) -> Iterator[Unfollowed]:
+        """Yield the tables of which no row is told apart; each once."""
+        spans = Spans(self)
+        for node, (module, rows) in self.large_tables.items():
+            if module.path == path:
+                why = f"any of {rows} rows may be meant here; up to {MOST_ROWS} are followed one by one"
+                yield Unfollowed.of_launch(path, spans.of(module, node), "limit", why)
+        self.large_tables.clear()
 
     def starting(self, command: Command, instead_of: Command | None = None) -> None:
         former = (key for key, each in self.path.launches.fields.items() if each is instead_of)
@@ -128,6 +169,22 @@ class _Watching(Interpreter):
             return False
         text = self.finder.sources.text_or_none(value.module.path) or ""
         return bool(MENTIONS_LAUNCHER.search(ast.get_source_segment(text, value.node) or ""))
+
+    def word_not_given(self, number: int) -> Object:
+        if number not in self.words:
+            self.words[number] = self.unknown(f"sys.argv[{number}]", not_none=True)
+        return self.words[number]
+
+    def key_of_row(self, holder: Object, key: Object, node: Any, frame: Frame) -> Object:
+        rows = _rows(holder)
+        if not rows or not isinstance(key, Unknown):
+            return key
+        asked = node.slice if isinstance(node, ast.Subscript) else node.args[0] if isinstance(node, ast.Call) else node
+        text = ast.unparse(asked)
+        if len(rows) > MOST_ROWS:
+            self.large_tables[node] = frame.module, len(rows)
+            return key
+        return one_key(self, key, rows, text, MOST_TURNS)
 
     def out_of_sight(self, name: str, call: object) -> None:
         if isinstance(call, Call):
@@ -144,6 +201,13 @@ def _commands(
     # What a file only makes, others may start: Airflow imports it.
     entry = entries.script(interp, module) or entries.Entry(module.name.rpartition(".")[2], module, "script", 1)
     found = _started_by(interp, entry, path, evaluation, refused)
+    if not found and interp.given is None and interp.dependencies.depends_on_start:
+        # An option without a default may be one that has to be given.
+        interp.needed = True
+        try:
+            found = _started_by(interp, entry, path, evaluation, [])
+        finally:
+            interp.needed = False
     if found or (interp.given is not None and evaluation.known_as_idle(path)):
         return found
     text = interp.finder.sources.text_or_none(path) or ""
@@ -178,7 +242,7 @@ def _started_by(
     """Return the commands that a script, or a function of it, starts on every path."""
     found: list[Held | HeldCommand] = []
     pending: list[tuple[bool, ...]] = [()]
-    for _ in range(running.RUN_LIMIT):
+    for _ in range(MOST_PATHS):
         if not pending:
             break
         prefix = pending.pop()
@@ -206,6 +270,12 @@ def _started_by(
             found += [held] if held is not None and held not in found else []
     interp.finish()
     note(evaluation.asked, evaluation.ran, interp, entry, interp.dependencies)
+    if isinstance(interp, _Watching) and found:
+        refused += interp.left_out(entry, path)
+    if pending and found:
+        span = Span(path, entry.line, 1, entry.line, 1)
+        why = f"more than {MOST_PATHS} ways lead through {entry.name}, and the others are not followed"
+        refused.append(Unfollowed.of_launch(path, span, "limit", why))
     return found
 
 

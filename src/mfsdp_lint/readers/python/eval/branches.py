@@ -8,7 +8,7 @@ become one of several.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mfsdp_lint.megatron.vocabulary import NAMES
@@ -323,6 +323,27 @@ def one_of(interp: Interpreter, options: list[Object], text: str, limit: int = F
         if _is_taken(interp, f"{text} returns configuration {number} of {len(options)}", limit):
             return option
     return options[-1]
+
+
+def one_key(interp: Interpreter, key: Unknown, known: Sequence[Object], text: str, limit: int) -> Object:
+    """Take an unknown value to be one of several known ones, another on each path.
+
+    It stays unknown where there is no room for that many paths, or where paths are joined.
+    """
+    turns = (len(known) - 1).bit_length()
+    if interp.path.local is not None or not _can_fork(interp, limit - turns + 1):
+        return key
+    path = interp.path
+    begin = len(path.taken)
+    while len(known) > 1:
+        position, half = len(path.taken), len(known) // 2 + len(known) % 2
+        outcome = path.decisions[position] if position < len(path.decisions) else True
+        known = known[:half] if outcome else known[half:]
+        path.taken.append((outcome, ""))
+    words = f"{text} == {known[0]!r}"
+    path.taken[begin:] = [(outcome, words) for outcome, _ in path.taken[begin:]]
+    interp.learn("is", key, known[0])
+    return known[0]
 
 
 def fork(interp: Interpreter, words: str) -> bool:

@@ -100,6 +100,8 @@ def plain_key(interp: Interpreter, key: Object) -> Object:
 def entry(interp: Interpreter, holder: Object, key: Object, node: Any, frame: Frame) -> Object:
     """Evaluate `holder[key]`. Raises Raised where Python would."""
     holder, key = interp.settle(holder), plain_key(interp, key)
+    if isinstance(key, Unknown):
+        key = interp.key_of_row(holder, key, node, frame)
     if isinstance(holder, Choice):
         return over_options(interp, holder, lambda option: entry(interp, option, key, node, frame))
     if isinstance(key, Choice) and isinstance(holder, (DictObject, ListObject, tuple)):
@@ -139,13 +141,9 @@ def entry(interp: Interpreter, holder: Object, key: Object, node: Any, frame: Fr
             given = interp.started_with() or ()
             stop = key.stop - 1 if isinstance(key.stop, int) and key.stop > 0 else key.stop
             return words(interp, given[slice(key.start - 1, stop, key.step)], frame)
-        if (
-            holder.name == "sys.argv"
-            and isinstance(key, int)
-            and key > 0
-            and (every := argv(interp, frame)) is not None
-        ):
-            return _sequence_entry(interp, every, key)
+        if holder.name == "sys.argv" and isinstance(key, int) and key > 0:
+            every = argv(interp, frame)
+            return interp.word_not_given(key) if every is None else _sequence_entry(interp, every, key)
         return variable(interp, key, frame) if is_environment(holder) else External(holder.name)
     if isinstance(holder, Instance):
         return _ask(interp, holder, "__getitem__", [key], node, frame)

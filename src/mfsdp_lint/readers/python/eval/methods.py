@@ -69,7 +69,9 @@ def dict_method(interp: Interpreter, owner: DictObject, name: str, call: Call) -
     match name, call.arguments:
         case "get", [key, *rest]:
             fallback = rest[0] if rest else call.keywords.get("default")
-            return _get(interp, owner, plain_key(interp, key), fallback)
+            key = plain_key(interp, key)
+            key = interp.key_of_row(owner, key, call.node, call.frame) if isinstance(key, Unknown) else key
+            return _get(interp, owner, key, fallback)
         case "pop", [key, *rest]:
             found = _get(interp, owner, plain_key(interp, key), rest[0] if rest else MISSING)
             if found is MISSING:

@@ -40,6 +40,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ClassObject,
     DictObject,
     EnumMember,
+    External,
     Frame,
     Function,
     Instance,
@@ -562,6 +563,14 @@ class Interpreter:
     def may_start(self, value: Object) -> bool:
         """Tell whether calling a value may start a program that this interpreter asks for."""
         return False
+
+    def word_not_given(self, number: int) -> Object:
+        """Return a word of the command line that a program asks for, where nobody gives any."""
+        return External("sys.argv")
+
+    def key_of_row(self, holder: Object, key: Object, node: Any, frame: Frame) -> Object:
+        """Return the key of the row of a table that is meant on this path: for interpreters that tell rows apart."""
+        return key
 
     # -- what is known --------------------------------------------------------------------------------------------
 
