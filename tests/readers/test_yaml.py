@@ -13,8 +13,10 @@ import yaml
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from mfsdp_lint.cli import main
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Origin, Recipe
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.vocabulary import SECTIONS
@@ -28,7 +30,7 @@ from mfsdp_lint.readers.yaml.nodes import (
     SequenceNode,
     compose_documents,
 )
-from mfsdp_lint.readers.yaml.read import read_yaml
+from mfsdp_lint.readers.yaml.read import overlooked, read_yaml
 
 RECIPES = Path(__file__).parent.parent / "recipes"
 
@@ -463,6 +465,43 @@ class TestErrors:
 
     def test_a_key_of_a_thousand_dots_is_no_setting(self) -> None:
         assert values("ddp" + ".a" * 90 + ": 1\nmodel" + ".a" * 120 + ": 1\n") == {"ddp" + ".a" * 90: Known(1)}
+
+
+FLAGS_OF_A_TEAM = "train_iters: 10\n# use_torch_fsdp2: true\nuse_custom_fsdp: true\n"
+"""Flags that a tool of a team's own makes a command line of."""
+
+
+class TestFilesThatNobodyKnownReads:
+    @pytest.mark.parametrize(
+        "pair", ["use_custom_fsdp: true", "  --use-megatron-fsdp: true", '- "use_torch_fsdp2": "True"']
+    )
+    def test_what_turns_fsdp_on_is_told_at_the_pair(self, pair: str) -> None:
+        told = overlooked("conf/flags.yaml", f"lr: 1\n{pair}\n", ())
+        assert told is not None
+        assert (told.path, told.line, told.why) == ("conf/flags.yaml", 2, "out of sight")
+        assert "no program or framework that is known reads this file" in told.message
+
+    @pytest.mark.parametrize(
+        "pair", ["use_custom_fsdp: false", "# use_custom_fsdp: true", "note: use_custom_fsdp: true", "fsdp: true"]
+    )
+    def test_other_files_are_not_told(self, pair: str) -> None:
+        assert overlooked("flags.yaml", f"lr: 1\n{pair}\n", ()) is None
+
+    def test_what_a_run_has_its_value_from_is_no_news(self) -> None:
+        setting = Setting("ddp.use_megatron_fsdp", Known(True), Origin(Span("flags.yaml", 3, 1, 3, 22), "assigned"))
+        run = Recipe("run", "run", "run.yaml", 1, "configuration", (Variant(WrittenSettings({setting.path: setting})),))
+        assert overlooked("flags.yaml", FLAGS_OF_A_TEAM, [run]) is None
+        assert overlooked("others.yaml", FLAGS_OF_A_TEAM, [run]) is not None
+
+    def test_it_is_counted(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("flags.yaml").write_text(FLAGS_OF_A_TEAM, encoding="utf-8")
+        main(["--show-unfollowed", "flags.yaml"])
+        printed = capsys.readouterr()
+        assert "1 recipe could not be followed" in printed.out
+        assert "flags.yaml:3: flags.yaml could not be followed: use_custom_fsdp is true here" in printed.err
 
 
 def nodes(node: Node) -> Iterator[Node]:

@@ -89,20 +89,25 @@ class YamlFiles:
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of every file that has some."""
         from mfsdp_lint.readers.yaml.document import Files
-        from mfsdp_lint.readers.yaml.read import may_be_one, read_yaml
+        from mfsdp_lint.readers.yaml.read import may_be_one, overlooked, read_yaml
 
         files = Files(asked.sources, lambda path, text: _evaluated(asked, path, text), asked.environment)
 
         unfollowed: list[Unfollowed] = []
+        untold: dict[str, str] = {}
         # Many files start the same programs.
         programs = Programs(asked)
 
         def recipes_of(path: str, text: str) -> list[Recipe]:
             # A job may be called as a section of a configuration is.
             found = _of_scripts(path, text, asked, programs, unfollowed)
-            return read_yaml(path, text, asked.target, files, asked.front_end) if found is None else found
+            if found is None and not (found := read_yaml(path, text, asked.target, files, asked.front_end)):
+                untold[path] = text
+            return found
 
-        return replace(read_each(asked, recipes_of, lambda _, text: may_be_one(text)), unfollowed=tuple(unfollowed))
+        reading = read_each(asked, recipes_of, lambda _, text: may_be_one(text))
+        missed = (overlooked(path, text, reading.recipes) for path, text in untold.items())
+        return replace(reading, unfollowed=(*unfollowed, *filter(None, missed)))
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment."""
