@@ -167,6 +167,17 @@ def test_a_later_place_narrows_a_range_down(project: Project) -> None:
     assert told(project(files)) == [("0.4.2", "0.17.1", "pyproject.toml:1, Dockerfile:1")]
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (".devcontainer/Dockerfile", "RUN git clone --branch core_v0.18.2 https://github.com/NVIDIA/Megatron-LM.git\n"),
+        (".devcontainer/devcontainer.json", '{"image": "nvcr.io/nvidia/nemo:26.06.01"}\n'),
+    ],
+)
+def test_the_image_that_people_develop_in_counts(project: Project, file: str, text: str) -> None:
+    assert [(target.core, target.reason) for target in project({file: text}).targets] == [("0.18.2", f"{file}:1")]
+
+
 def test_a_place_that_contradicts_a_range_is_passed_over(project: Project) -> None:
     files = {"requirements.txt": "megatron-bridge>=0.5,<0.6\n", "Dockerfile": "FROM nvcr.io/nvidia/nemo:25.11\n"}
     assert [target.bridge for target in project(files).targets] == ["0.5.1", "0.5.0"]

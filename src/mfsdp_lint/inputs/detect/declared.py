@@ -146,10 +146,13 @@ class ProjectFolders:
                     yield from (join(where, name) for name in self.names(where, pattern))
 
     def _inside(self, folder: str) -> Iterator[str]:
-        """Yield the folders in a folder, none of them hidden or elsewhere; as many as a project has."""
+        """Yield the folders in a folder, none of them elsewhere, and hidden ones if images are described there; as many
+        as a project has.
+        """
         with suppress(OSError):
             inside = (each for each in disk.entries(folder) if each.kind == "folder" and not each.is_link)
-            yield from (join(folder, each.name) for each in islice(inside, MOST_FOLDERS) if each.name[:1] != ".")
+            names = (each.name for each in islice(inside, MOST_FOLDERS))
+            yield from (join(folder, name) for name in names if name[:1] != "." or name in OF_IMAGES)
 
     def names(self, folder: str, pattern: str) -> list[str]:
         """Return the names in a folder that match a shell pattern, sorted; none where it cannot be listed."""
@@ -358,7 +361,10 @@ def _requirements(place: str, line: str) -> Iterator[NamedVersions]:
             yield found
 
 
-DOCKERFILES = ("Dockerfile*", "*.Dockerfile", "Containerfile*", "docker-compose*.y*ml", "compose*.y*ml", "values*.y*ml")
+DOCKERFILES = ("Dockerfile*", "*.Dockerfile", "Containerfile*", "devcontainer.json")
+DOCKERFILES += ("docker-compose*.y*ml", "compose*.y*ml", "values*.y*ml")
+OF_IMAGES = frozenset({".devcontainer", ".docker"})
+"""Hidden folders in which people describe the images that they work in."""
 SCRIPTS = ("*.sh", "*.sbatch", "*.slurm", "*.sub")
 MOST_SET_UP_FILES = 200
 """Files looked into, in the folders of a project and those in them."""
