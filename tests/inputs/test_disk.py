@@ -204,3 +204,24 @@ def test_only_while_recorded_is_anything_kept(there: Path) -> None:
         disk.exists(str(there))
     disk.exists(str(there / "file.py"))
     assert [len(inner.looks), len(outer.looks)] == [1, 0]
+
+
+def test_looks_that_are_taken_over_are_those_of_the_run_each_once(there: Path) -> None:
+    file, folder = str(there / "file.py"), str(there)
+    with disk.recorded() as before:
+        disk.read(file)
+        assert disk.exists(file)
+        assert "file.py" in disk.Listing(folder)
+    with disk.recorded() as outer, disk.recorded(as_part=True) as record:
+        disk.take_over(disk.compared(each)[0] for each in before.watched())
+        disk.read(file)
+        assert "other.py" not in disk.Listing(folder)
+    found = [look for each in record.watched() for look in each.looks]
+    assert len(found) == len(set(found)) == len(before.looks) + 1
+    assert set(found) == {look for each in outer.watched() for look in each.looks}
+    (there / "file.py").unlink()
+    assert not disk.shows_the_same(record.watched())
+
+
+def test_damaged_looks_show_nothing() -> None:
+    assert not disk.shows_the_same([disk.Watched("file.py", None, (b"\xc1",))])
