@@ -102,7 +102,9 @@ class YamlFiles:
             found = _of_scripts(path, text, asked, programs, unfollowed)
             return read_yaml(path, text, asked.target, files, asked.front_end) if found is None else found
 
-        return replace(read_each(asked, recipes_of, lambda _, text: may_be_one(text)), unfollowed=tuple(unfollowed))
+        found = read_each(asked, recipes_of, lambda _, text: may_be_one(text))
+        programs.let_go()
+        return replace(found, unfollowed=tuple(unfollowed))
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment."""
