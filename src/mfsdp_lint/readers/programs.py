@@ -62,6 +62,11 @@ class Programs:
         tree = upstream_script(name, self.asked.target.bridge)
         return NOTHING if tree is None else self.evaluation.start_upstream(tree, name, starter, given)
 
+    def let_go(self) -> None:
+        """Forget what only further programs would ask for."""
+        if "evaluation" in vars(self):
+            self.evaluation.let_go()
+
     @cached_property
     def evaluation(self) -> ProgramEvaluation:
         """The evaluator with the programs, which is loaded with the first that is followed."""

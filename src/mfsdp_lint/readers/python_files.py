@@ -20,7 +20,7 @@ from mfsdp_lint.inputs.discover import FileType
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import NOTEBOOK, Problem
 from mfsdp_lint.inputs.suppression import CommentPlace, lines_below
-from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran, ShellRead
+from mfsdp_lint.readers.launch_memory import LaunchMemory, ShellRead
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.reader import Reading, ToRead
 from mfsdp_lint.readers.shell_files import may_start
@@ -67,24 +67,26 @@ def _runs(asked: ToRead, memory: LaunchMemory) -> Reading | None:
     unfollowed: list[Unfollowed] = []
     faults = Faults()
     paths: list[str] = []
+    programs = Programs(asked, memory.ran)
     for path in asked.paths:
         with faults.contained(path):
             if not _may_start(path, asked):
                 continue
             paths.append(path)
-            found = memory.follow(path, partial(_followed, path, asked, memory.ran))
+            found = memory.follow(path, partial(_followed, path, programs))
             recipes += found.recipes
             problems += found.problems
             unfollowed += found.unfollowed
+    programs.let_go()
     told = [*problems, *faults.problems]
     return Reading(recipes, told, unfollowed=unfollowed) if paths or told else None
 
 
-def _followed(path: str, asked: ToRead, ran: Ran) -> ShellRead:
+def _followed(path: str, programs: Programs) -> ShellRead:
     from mfsdp_lint.readers.embedding_formats.python import commands, overlooked
     from mfsdp_lint.readers.shell.read import read_shell
 
-    programs = Programs(asked, ran)
+    asked = programs.asked
     refused: list[Unfollowed] = []
     started = commands(path, programs, refused=refused)
     read = read_shell(path, started, asked.target, asked.sources, programs)

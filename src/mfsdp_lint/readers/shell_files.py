@@ -49,6 +49,7 @@ class ShellFiles:
             recipes = [recipe for path in asked.paths for recipe in reading.recipes(path)]
             unfollowed = tuple(reading.unfollowed)
             recipes += reading.launches()
+            reading.programs.let_go()
         problems = [*reading.problems, *reading.faults.problems]
         return Reading(reading.told_of_others(recipes), problems, memory=reading.memory, unfollowed=unfollowed)
 
@@ -136,7 +137,7 @@ class _ScriptReading:
         self.problems: list[Problem] = []
         self.unfollowed: list[Unfollowed] = []
         self.faults = Faults()
-        self.programs: Programs | None = None
+        self.programs = Programs(asked, memory.ran)
         self.loadings: dict[str, Loading] = {}
         self.converted: dict[str, list[ScriptConversion]] = {}
         self.imported: dict[str, list[ScriptImport]] = {}
@@ -166,7 +167,6 @@ class _ScriptReading:
     def _followed(self, path: str, text: str) -> ShellRead:
         from mfsdp_lint.readers.shell.read import read_shell
 
-        self.programs = self.programs or Programs(self.asked, self.memory.ran)
         if _TEMPLATE.search(text):
             from mfsdp_lint.readers.embedding_formats.held_texts import template_of_script
             from mfsdp_lint.readers.shell.script import of_file
@@ -249,6 +249,7 @@ class HolderFiles:
             return recipes_of(path, held, asked.target, asked.sources, programs, unfollowed)
 
         found = read_each(asked, read, lambda path, text: may_start(path, text, asked.relevance))
+        programs.let_go()
         return replace(found, unfollowed=tuple(unfollowed))
 
     def comments(self, text: str) -> Iterable[CommentPlace]:

@@ -106,6 +106,7 @@ class YamlFiles:
             return found
 
         reading = read_each(asked, recipes_of, lambda _, text: may_be_one(text))
+        programs.let_go()
         missed = (overlooked(path, text, reading.recipes) for path, text in untold.items())
         return replace(reading, unfollowed=(*unfollowed, *filter(None, missed)))
 

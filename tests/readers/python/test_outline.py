@@ -1,4 +1,4 @@
-"""Imported files are parsed without the bodies of their functions, and say the same as if they were parsed whole."""
+"""Files are parsed without the bodies of their functions, and say the same as if they were parsed whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import mfsdp_lint.readers.python
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.readers.python.state.modules import Unread, outline
+from mfsdp_lint.readers.python.state.modules import Unread, checked, outline
 from mfsdp_lint.readers.python.state.trees import functions_in, nodes_in
 
 LONG = "".join(f"    value_{number} = {number}  # a body that is worth leaving out\n" for number in range(6))
@@ -75,6 +75,44 @@ def test_an_outline_is_the_same_tree(text: str, names: list[str]) -> None:
     assert unread(tree) == names
     assert dumped(tree) == dumped(ast.parse(text))
     assert not unread(tree)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        pytest.param(f"def f(x=1):\n{LONG}\nB = f\n", ["f"], id="a function"),
+        pytest.param(f"class C:\n    def f(self):\n{LONG.replace('    ', '        ')}", ["f"], id="the end of a class"),
+        pytest.param(
+            f"def f(\n    x=1,\n): return dict(\n{LONG.replace('  #', ',  #')})\n", [], id="a body beside its head"
+        ),
+        pytest.param(f"def f():\n    @a\n    def g():\n        pass\n{LONG}", ["f"], id="a decorator first"),
+        pytest.param(
+            f'def f():\n    """\nTold in the first column.\n"""\n{LONG}', ["f"], id="a text in the first column"
+        ),
+        pytest.param(
+            f"def f():\n    a = [\n1, 2]\n{LONG}b = 1\n", ["f"], id="a bracket that closes in the first column"
+        ),
+        pytest.param(f"def f(): \\\n    return 1\n{LONG.replace('    ', '')}", [], id="a head that goes on"),
+        pytest.param(f"def f():\n{LONG}    return 1 \\\n\n", [], id="a last line that goes on"),
+        pytest.param(f"def f():\n{LONG}".replace("    ", "\t"), ["f"], id="tabs"),
+        pytest.param(f"def f():\n{LONG}".replace("\n", "\r\n"), [], id="other line endings"),
+        pytest.param(f"def f():\n    ä = 'ä'; return ä\n{LONG}    ä = 'ä'", ["f"], id="not ASCII"),
+        pytest.param(f"def f():\n{LONG}    def g():\n        yield 1\n    return g\n", ["f"], id="a function inside"),
+    ],
+)
+def test_a_checked_tree_is_the_same_with_every_end(text: str, names: list[str]) -> None:
+    whole, tree = ast.parse(text), checked(text)
+    assert unread(tree) == names
+    ends = [(node.name, node.end_lineno, node.end_col_offset) for node in statements(tree.body) if type(node) is Unread]
+    assert unread(tree) == names, "where a function ends is known without its body"
+    assert ast.dump(tree, include_attributes=True) == ast.dump(whole, include_attributes=True)
+    read = {node.name: (node.end_lineno, node.end_col_offset) for node in functions_in(tree)}
+    assert all(read[name] == (line, column) for name, line, column in ends)
+
+
+def test_a_body_that_is_no_python_is_told_of_an_asked_file() -> None:
+    with pytest.raises(SyntaxError):
+        checked(f"def f():\n{LONG}    return return\n")
 
 
 def test_the_evaluator_itself_is_the_same_by_outline() -> None:

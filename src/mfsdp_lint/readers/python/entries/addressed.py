@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import chain
 
 from mfsdp_lint.core.nearest import did_you_mean, nearest
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -267,15 +268,24 @@ class ProgramEvaluation:
         # (Those in front were asked last.)
         self.interpreters = {order: self.interpreters.pop(order, []), **self.interpreters}
         while len(self.interpreters) > _MOST_KEPT:
-            self.interpreters.popitem()
+            for each in self.interpreters.popitem()[1]:
+                each.let_go()
         every = self.interpreters[order]
         found = next((each for each in every if _is_fit(each, path, given)), None)
         if found is None:
             asked = self.asked
             found = Interpreter(self._finder.anew(), asked.knowledge(), asked.tracing, asked.environment)
             # One whose modules depend on the words that they were started with is fit for no other start.
-            every[:] = [*(each for each in every if not each.shared_dependencies.asks_start), found]
+            for each in [each for each in every if each.shared_dependencies.asks_start]:
+                every.remove(each)
+                each.let_go()
+            every.append(found)
         return found
+
+    def let_go(self) -> None:
+        """Forget what only further programs would ask for: the recipes keep interpreters alive."""
+        for each in chain.from_iterable(self.interpreters.values()):
+            each.let_go()
 
     @cached_property
     def _finder(self) -> ModuleFinder:

@@ -159,7 +159,7 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
         if function in interp.forwarding:
             # What it writes is said by whoever calls it.
             key = (*key, said_by(interp, call.node, call.frame))
-        remembered = interp.memo.get(key, MISSING)
+        remembered = interp.called.get(key, MISSING)
         if remembered is not MISSING and not (remembered[1].depends_on_start and interp.is_started):
             interp.returned = None if remembered[2] is None else (call.node, remembered[2])
             interp.dependencies.add(remembered[1])
@@ -169,7 +169,7 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
             return made
     record = None
     if key is None and (like := repeated(interp, function, call)) is not None:
-        outcome = interp.memo.get(like)
+        outcome = interp.called.get(like)
         if outcome is not None and outcome.fits(interp, call):
             found: Object = outcome.again(interp, call)
             return found
@@ -225,7 +225,7 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
         # Whoever asks later finds this, and no call that it could look into.
         places = _decided(interp, result, call.node)
         interp.returned = None if places is None else (call.node, places)
-        interp.memo[key] = (template(result, born), dependencies, places)
+        interp.called[key] = (template(result, born), dependencies, places)
     if record is not None and record.is_outcome(interp, result, dependencies):
         record.keep(interp, result, _decided(interp, result, call.node), dependencies)
     return result

@@ -114,7 +114,7 @@ class CallRecord:
         self, interp: Interpreter, result: Object, places: tuple[Place, ...] | None, dependencies: Dependencies
     ) -> None:
         """Keep the outcome for calls like this one."""
-        interp.memo[self.key] = Outcome(
+        interp.called[self.key] = Outcome(
             template(result, self.born),
             places,
             dependencies,

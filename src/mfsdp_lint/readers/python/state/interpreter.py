@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -57,9 +58,13 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 _MOST_PIECES = 20_000
+_FEW_PIECES = 2_000
 
 FOLLOWED = (*CONSTANTS, tuple, ListObject, EnumMember, Option)
 """The kinds of values that somebody wants to know the source of."""
+
+_ONLY_HERE = 2
+"""References to what only a record and the call that counts them refer to."""
 
 _write: Callable[[type[Write], tuple[Any, ...]], Write] = tuple.__new__
 
@@ -71,8 +76,8 @@ class Interpreter:
     """Knowledge at one moment of an evaluation; `path` is the execution path that the evaluation is on.
 
     `knowledge` has the facts of upstream's packages whose source is not at hand.
-    `memo` holds results that were worked out once for all paths. `dependencies` are those of the
-    entry point at hand, `shared_dependencies` those of module state, which whoever comes later finds made.
+    `memo` holds results that were worked out once for all paths, `called` those of calls. `dependencies` are those of
+    the entry point at hand, `shared_dependencies` those of module state, which whoever comes later finds made.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
     `variables` are the variables of the process environment that are not known; `asked_for` are those that nobody gives
     ("$NAME"), with the functions and modules that ask, or that decide by them. `inspected` are functions whose text was
@@ -113,6 +118,7 @@ class Interpreter:
         self.tracing = tracing
         self.outside = tuple(outside)
         self.memo: dict[Any, Any] = {}
+        self.called: dict[Any, Any] = {}
         self.dependencies = Dependencies()
         self.shared_dependencies = Dependencies()
         self.clock = 0
@@ -144,6 +150,7 @@ class Interpreter:
         self.gave: dict[ast.expr, Object] = {}
         self.pieces: dict[int, tuple[Any, Sequence[Write | None]]] = {}
         """The writes of the elements of the program's own tuples and lists, by the identity of each."""
+        self._most_pieces = _FEW_PIECES
         self.suspect: Write | None = None
         """The call that is about to make everything within its reach unknown; told where calls are traced."""
         self.obstacle: TextPlace | None = None
@@ -301,6 +308,12 @@ class Interpreter:
         else:
             home = self._home(owner)
             yield from (name for name, value in home.fields.items() if value is owner and isinstance(name, str))
+
+    def let_go(self) -> None:
+        """Forget all that only further programs would ask for: questions about recipes do without."""
+        self.called.clear()
+        self.pieces.clear()
+        self.gave.clear()
 
     def anew(self) -> Interpreter:
         """Return an interpreter of the same texts in which nothing was imported yet, and that nobody gives anything.
@@ -500,9 +513,18 @@ class Interpreter:
 
     def tell_pieces(self, whole: Object | Sequence[Object], writes: Sequence[Write | None]) -> None:
         """Keep who wrote the elements of a tuple, or of the Python list in a list; neither is ever changed in place."""
+        if len(self.pieces) > self._most_pieces:
+            self._forget_pieces()
+        self.pieces[id(whole)] = whole, writes
+
+    def _forget_pieces(self) -> None:
+        """Forget who wrote the elements of what nobody but this record has any more; of all, where that is too much."""
+        while gone := [key for key, piece in self.pieces.items() if sys.getrefcount(piece[0]) == _ONLY_HERE]:
+            for key in gone:
+                del self.pieces[key]
         if len(self.pieces) > _MOST_PIECES:
             self.pieces.clear()
-        self.pieces[id(whole)] = whole, writes
+        self._most_pieces = min(max(_FEW_PIECES, 2 * len(self.pieces)), _MOST_PIECES)
 
     def writers(self, whole: Object | Sequence[Object]) -> Sequence[Write | None]:
         """Return who wrote the elements of a tuple or list; none where nobody told."""
