@@ -15,7 +15,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import filterfalse
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
@@ -121,7 +120,7 @@ def closure(starts: Iterable[str], leads_to: Callable[[str], Iterable[str]]) -> 
     found = dict.fromkeys(starts)
     pending = [*found]
     while pending:
-        fresh = dict.fromkeys(filterfalse(found.__contains__, leads_to(pending.pop())))
+        fresh = dict.fromkeys(each for each in leads_to(pending.pop()) if each not in found)
         found |= fresh
         pending += fresh
     return found

@@ -331,19 +331,18 @@ def with_variables(interp: Interpreter, evaluation: Evaluation, found: Iterable[
     """Add to recipes of an entry point the variables that may decide a switch."""
     variables = {}
     modules = evaluation.modules if interp.asked_for else {}
-    uses, reached = interp.finder.uses, set[str]()
+    uses = interp.finder.uses
+    # A variable reaches an entry point that has called functions of a module which asks for it, or imports that module.
+    reached = {
+        *(each.path for each in modules),
+        *(closure((evaluation.entry.module.path,), lambda path: uses.get(path, ())) if modules else ()),
+    }
     for name, scopes in interp.asked_for.items():
-        asking = {scope: module for scope, module in scopes.items() if not _only_refuses(scope, name[1:])}
-        if not _may_switch(interp, asking, modules):
-            continue
-        # A variable reaches an entry point that calls functions of a module which asks for it, or imports that module.
-        reached = reached or {
-            *(each.path for each in modules),
-            *closure((evaluation.entry.module.path,), lambda path: uses.get(path, ())),
-        }
-        here = [scope for scope, module in asking.items() if module.path in reached]
-        if _may_switch(interp, here, modules):
-            texts = dict.fromkeys(text for scope in here for text in _compared_variable(scope))
+        asking = [
+            scope for scope, module in scopes.items() if module.path in reached and not _only_refuses(scope, name[1:])
+        ]
+        if asking and _may_switch(interp, asking, modules):
+            texts = dict.fromkeys(text for scope in asking for text in _compared_variable(scope))
             variables[name[1:]] = tuple(texts)
     if not variables:
         return list(found)
