@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import Known, Value
+from mfsdp_lint.core.values import Known, OneOf, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -165,3 +165,36 @@ def test_each_recipe_has_a_copy_of_its_own(folder: Path) -> None:
         Known(["core_attn"]),
         Known(["core_attn", "mlp"]),
     ]
+
+
+def test_doubts_about_the_environment_count_only_where_a_function_asks_for_a_variable(
+    folder: Path, alone: list[Interpreter]
+) -> None:
+    asks = """\
+        import os
+
+        STAGES = 8 if os.environ.get("DEEP") == "1" else 2
+
+
+        def stages():
+            return 16 if os.environ.get("WIDE", "0") == "1" else 4
+        """
+    bridge = FILES["megatron/bridge/models/qwen/qwen_bridge.py"]
+    bridge = bridge.replace("utils.qwen import STAGES", "utils.llama import stages").replace("=STAGES", "=stages()")
+    (folder / "megatron/bridge/utils/llama.py").write_text(dedent(asks))
+    (folder / "megatron/bridge/models/qwen/qwen_bridge.py").write_text(bridge)
+    sources = Sources()
+    followed_no_further = """
+    for step in steps():
+        if step:
+            break
+    """
+
+    def unsure_and_sure(name: str) -> list[Value]:
+        text = dedent(FILES[f"{name}.py"])
+        unsure = "from outside import steps\n" + text.replace("\n    provider", f"{followed_no_further}provider")
+        return [stages(sources, name, {f"{name}.py": each}) for each in (unsure, text, unsure)]
+
+    assert unsure_and_sure("llama") == [Known(2)] * 3
+    assert unsure_and_sure("qwen") == [OneOf((16, 4)), Known(4), OneOf((16, 4))]
+    assert len(alone) == 1
