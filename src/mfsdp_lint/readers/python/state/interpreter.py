@@ -569,7 +569,7 @@ class Interpreter:
         return External("sys.argv")
 
     tries_files = False
-    """Whether files of the tree are tried for unknown paths."""
+    """The mark of an interpreter that tries files of the tree for paths that are not known."""
 
     def file_meant(self, path: Object, frame: Frame) -> Object:
         """Return the file that an unknown path means on this path: for interpreters that try those of the tree."""
