@@ -211,9 +211,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
             tuple(fields.pop("flags", ())),
             tuple(fields.pop("commands", ())),
             dict(fields.pop("programs", {})),
-            {
-                name: dict(entries) for names, entries in fields.pop("ships", {}).items() for name in _each_name(names)
-            },
+            {name: dict(entries) for names, entries in fields.pop("ships", {}).items() for name in _each_name(names)},
         )
     except (KeyError, TypeError, AttributeError, re.error, ConditionError) as error:
         raise ProfileError(f"{data.get('name')}: {error}") from None

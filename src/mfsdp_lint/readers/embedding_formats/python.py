@@ -107,10 +107,13 @@ def commands(
 _TRAINS = re.compile(rf"(?<![\w./-])[\w./-]*\b{TRAINING_PROGRAM}")
 
 
+def _said_by(started: Held | HeldCommand) -> str:
+    return plain(started.text) if isinstance(started, Held) else " ".join(map(plain, started.words))
+
+
 def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> Unfollowed | None:
     """Return the first word of a command in a Python file that names a training program, where no start has it."""
-    said = (plain(each.text) if isinstance(each, Held) else " ".join(map(plain, each.words)) for each in started)
-    if any(map(_TRAINS.search, said)):
+    if any(map(_TRAINS.search, map(_said_by, started))):
         return None
     try:
         tree = parse(path, text)
@@ -299,9 +302,10 @@ def _started_by(
             found += [held] if held is not None and held not in found else []
     interp.finish()
     note(evaluation.asked, evaluation.ran, interp, entry, interp.dependencies)
-    if isinstance(interp, _Watching) and found:
+    trains = any(map(_TRAINS.search, map(_said_by, found)))
+    if isinstance(interp, _Watching) and trains:
         refused += interp.left_out(entry, path)
-    if pending and found:
+    if pending and trains:
         span = Span(path, entry.line, 1, entry.line, 1)
         why = f"more than {MOST_PATHS} ways lead through {entry.name}, and the others are not followed"
         refused.append(Unfollowed.of_launch(path, span, "limit", why))
