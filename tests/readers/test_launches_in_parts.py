@@ -215,6 +215,42 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         },
         [f"run.py:9 {FORMAT}"],
     ),
+    "each file with the keys that a launcher reads": (
+        {
+            "run.py": (
+                "import argparse\nimport subprocess\nimport yaml\np = argparse.ArgumentParser()\n"
+                "p.add_argument('--config')\nwith open(p.parse_args().config) as f:\n    cfg = yaml.safe_load(f)\n"
+                "words = ['--use-megatron-fsdp', '--save', '/c', '--ckpt-format', cfg['fmt']]\n"
+                f"words += ['--num-layers', str(cfg['layers'])]\n{LAUNCH}"
+            ),
+            "conf/bad.yaml": "layers: 4\nfmt: torch_dist\n",
+            "conf/good.yaml": "layers: 4\nfmt: fsdp_dtensor\n",
+            "conf/other.yaml": "fmt: torch\n",
+        },
+        [f"conf/bad.yaml:2 {FORMAT}"],
+    ),
+    "a path that is handed to a helper": (
+        {
+            "run.py": (
+                "import json\nimport subprocess\nimport sys\nfrom pathlib import Path\ndef load(path):\n"
+                "    return json.loads(Path(path).read_text())\nargs = load(sys.argv[1])['args']\n"
+                f"{OF_PAIRS}"
+            ),
+            "job.json": '{"args": {"use_megatron_fsdp": true, "save": "/c",\n "ckpt_format": "torch_dist"}}',
+            "package.json": '{"name": "x"}',
+        },
+        [f"job.json:2 {FORMAT}"],
+    ),
+    "flags alone": (
+        {
+            "run.py": (
+                f"import subprocess\nimport sys\nimport yaml\nargs = yaml.safe_load(open(sys.argv[1]))\n{OF_PAIRS}"
+            ),
+            "job.yaml": "use_megatron_fsdp: true\nsave: /c\nckpt_format: torch_dist\n",
+            "docs.yaml": "title: x\nsave: y\n",
+        },
+        [f"job.yaml:3 {FORMAT}"],
+    ),
     "no words that nobody gives": (
         {
             "run.py": (
@@ -268,3 +304,18 @@ def test_the_rows_of_a_large_table_are_told(
     told = capsys.readouterr().out
     assert "FSDP megatron-fsdp" in told
     assert "run.py:4: not followed: any of 17 rows may be meant here; up to 16 are followed one by one" in told
+
+
+def test_a_configuration_that_no_file_can_be_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = f"words = ['--use-megatron-fsdp', '--ckpt-format', cfg['fmt']]\n{LAUNCH}"
+    Path("run.py").write_text(
+        f"import subprocess\nimport sys\nimport yaml\ncfg = yaml.safe_load(open(sys.argv[1]))\n{words}"
+    )
+    Path("other.yaml").write_text("name: x\n")
+    main(["runs", "--no-cache", "--target-core", "0.16.1", "."])
+    told = capsys.readouterr().out
+    assert "format set" in told
+    assert "not followed: no file of the project has the keys that are read of sys.argv[1]" in told

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from mfsdp_lint.cli import main
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import UNKNOWN, Known, Value
+from mfsdp_lint.engine.cache import run
+from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.readers.shell.read import read_shell
 
 
@@ -67,3 +72,60 @@ def test_a_file_in_place_of_options_is_not_known() -> None:
 )
 def test_other_commands_are_no_run(command: str) -> None:
     assert recipes(f"{command}\n") == []
+
+
+EXPERIMENT = """\
+modules:
+  pre_trainer:
+    framework: megatron
+    config: pre_trainer.yaml
+    model: llama3_8B.yaml
+    overrides:
+      use_torch_fsdp2: true
+      use_distributed_optimizer: false
+      ckpt_format: torch_dist
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        (
+            "EXP=exp.yaml bash ./examples/run_pretrain.sh\n",
+            "1: not followed: run_pretrain.sh is not at hand, and may start",
+        ),
+        ("export EXP=exp.yaml\n./examples/run_pretrain.sh\n", "2: not followed: run_pretrain.sh is not at hand"),
+        (
+            "primus-cli direct -- train pretrain --config exp.yaml\n",
+            "1: not followed: the launch of exp.yaml goes through",
+        ),
+        ("cp exp.yaml /tmp\nbash tools/check.sh $X\n", ""),
+    ],
+)
+def test_an_experiment_that_a_program_out_of_sight_starts_is_told(
+    script: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    Path("exp.yaml").write_text(EXPERIMENT)
+    Path("run.sh").write_text(script)
+    main(["runs", "--no-cache", "."])
+    told = capsys.readouterr().out
+    assert f"run.sh:{why}" in told if why else "not followed" not in told
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "codes"),
+    [
+        ("llama3_8B.yaml", "", ["MFSDP252"]),
+        ("llama3_8B.yaml", "      gradient_accumulation_fusion: false\n", []),
+        ("mine.yaml", "", []),
+    ],
+)
+def test_what_a_frameworks_own_preset_sets_is_known_where_it_is_not_at_hand(
+    model: str, more: str, codes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("exp.yaml").write_text(EXPERIMENT.replace("llama3_8B.yaml", model) + more)
+    found = run(Options(paths=("exp.yaml",), target_core="0.16.1", cache=False))
+    assert [each.code for each in found.findings] == codes

@@ -21,6 +21,7 @@ from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 from mfsdp_lint.process import without_collection
+from mfsdp_lint.readers.experiments import experiments_in
 from mfsdp_lint.readers.launch_memory import LaunchMemory, ShellRead
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.reader import Reading, ToRead, read_each
@@ -78,8 +79,8 @@ def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | N
     """Tell whether a text that is, or holds, a script at a path may start a training run. Parsers are loaded for no
     other.
 
-    It says so itself, or it names a script that may, or a Python program that leads to a recipe. `followed` are the
-    scripts on the way here.
+    It says so itself, or it names a script that may, a Python program that leads to a recipe, or an experiment of a
+    framework. `followed` are the scripts on the way here.
     """
     if _speaks(text):
         return True
@@ -93,7 +94,7 @@ def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | N
             followed.add(program)
             if may_start(program, sources.text_or_none(program) or "", relevance, followed):
                 return True
-    return False
+    return any(True for _ in experiments_in(path, text, sources))
 
 
 def _speaks(text: str) -> bool:

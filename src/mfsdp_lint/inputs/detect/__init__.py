@@ -51,7 +51,7 @@ KINDS: tuple[Kind, ...] = (
     in_site_packages,
 )
 NEAR: tuple[Kind, ...] = (in_locks, in_requirements, in_submodules, in_own_set_up)
-"""What a folder itself declares: the nearest folder that does so counts before those above it."""
+"""The kinds of places that are a folder's own: the nearest folder that has one counts before those above it."""
 
 ASKED = 0
 """The step before all these: what the options say, which nothing narrows down."""
@@ -133,7 +133,7 @@ def detect(paths: Sequence[str], options: Options, files: Sequence[str] = (), sc
             replace(target, places=(place,) if place else ())
             for target in _detected(there, options, modules, others, place)
         )
-        key = tuple((replace(target, reason="", places=()), not target.places) for target in targets)
+        key = _versions(targets)
         found[key] = _together(found[key], targets) if key in found else targets
     return Detected(tuple(chain.from_iterable(found.values())), tuple(dict.fromkeys(looked.remarks)))
 
@@ -145,12 +145,26 @@ def detect_beside(known: Sequence[Target], paths: Iterable[str], options: Option
     nearest_to = _Nearest(project_folders((), options.search_path))
     places = dict.fromkeys(nearest_to.place(path) for path in paths)
     open_ = [each for each in places if not any(each in target.places or not each for target in known)]
-    more = (
-        replace(target, places=(place,))
-        for place in open_
-        for target in _detected(nearest_to.looked.only(tuple(upwards(place))), options, (), (), place)
-    )
-    return (*known, *more)
+    found = {_versions(each): each for each in _grouped(known)}
+    for place in open_:
+        above = nearest_to.looked.only(tuple(upwards(place)))
+        targets = tuple(replace(each, places=(place,)) for each in _detected(above, options, (), (), place))
+        key = _versions(targets)
+        found[key] = _together(found[key], targets) if key in found else targets
+    return tuple(chain.from_iterable(found.values()))
+
+
+def _grouped(targets: Sequence[Target]) -> Iterable[tuple[Target, ...]]:
+    """Return the targets of each place together."""
+    by_places: dict[tuple[str, ...], tuple[Target, ...]] = {}
+    for each in targets:
+        by_places[each.places] = (*by_places.get(each.places, ()), each)
+    return by_places.values()
+
+
+def _versions(targets: Sequence[Target]) -> object:
+    """Return the part of the targets of a place that they share with those of places with the same versions."""
+    return tuple((replace(each, reason="", places=()), not each.places) for each in targets)
 
 
 @dataclass(slots=True)
@@ -172,7 +186,8 @@ class _Nearest:
     def folder(self, path: str) -> str:
         """Return the nearest folder above a file that names versions; "" without one."""
         above = self._folders(path)
-        tree = next(filter(self._is_tree, above), None)
+        # (Of the folders of one checkout, such as `src`, the outermost has all of its files.)
+        tree = next(filter(self._is_tree, reversed(above)), None)
         return tree or next(filter(self._declares, above), "")
 
     def unnamed(self) -> ProjectFolders:

@@ -17,7 +17,9 @@ commands: [megatron sft]           commands that start it; their options are the
 programs: {verl.trainer.main: ppo} its programs of Hydra, each with the file that it composes where nobody names one
 ships:                             files that it brings along and a user's project does not have, each with the entries
   engine/megatron: {…}             that every release of it has there; all others of the file are not known. (Of
-  model_engine/megatron@_global_:  Hydra's files, with the package of a head.)
+  model_engine/megatron@_global_:  Hydra's files, with the package of a head.) `models/{a, b}.yaml` are several files
+  modules/trainer.yaml:            with the same entries; `lacks` are keys that a file surely does not have
+    lacks: [seed]
 compose: primus                    how its files are put together (readers/yaml/compose.py)
 recipes:
   - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
@@ -209,7 +211,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
             tuple(fields.pop("flags", ())),
             tuple(fields.pop("commands", ())),
             dict(fields.pop("programs", {})),
-            {name: dict(entries) for name, entries in fields.pop("ships", {}).items()},
+            {name: dict(entries) for names, entries in fields.pop("ships", {}).items() for name in _each_name(names)},
         )
     except (KeyError, TypeError, AttributeError, re.error, ConditionError) as error:
         raise ProfileError(f"{data.get('name')}: {error}") from None
@@ -217,6 +219,13 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
     if fields:
         raise ProfileError(f"{profile.front_end}: unknown field {next(iter(fields))!r}")
     return profile
+
+
+def _each_name(names: str) -> Iterator[str]:
+    """Yield the names that `models/{a, b}.yaml` means; a name without braces is one."""
+    start, brace, rest = names.strip().partition("{")
+    inside, _, end = rest.partition("}")
+    yield from (f"{start}{each.strip()}{end}" for each in inside.split(",")) if brace else (names,)
 
 
 def _place(data: Mapping[str, Any]) -> SettingsPlace:

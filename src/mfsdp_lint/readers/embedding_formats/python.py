@@ -17,9 +17,11 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin, Span, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
+from mfsdp_lint.inputs.projects import shown
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import collect_new, without_collection
+from mfsdp_lint.readers.embedding_formats.given_files import configurations_for
 from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
 from mfsdp_lint.readers.embedding_formats.remote_calls import given_to_functions
 from mfsdp_lint.readers.given_words import HOLE, Given
@@ -48,6 +50,7 @@ from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
+    MISSING,
     DictObject,
     External,
     Frame,
@@ -105,10 +108,13 @@ def commands(
 _TRAINS = re.compile(rf"(?<![\w./-])[\w./-]*\b{TRAINING_PROGRAM}")
 
 
+def _said_by(started: Held | HeldCommand) -> str:
+    return plain(started.text) if isinstance(started, Held) else " ".join(map(plain, started.words))
+
+
 def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> Unfollowed | None:
     """Return the first word of a command in a Python file that names a training program, where no start has it."""
-    said = (plain(each.text) if isinstance(each, Held) else " ".join(map(plain, each.words)) for each in started)
-    if any(map(_TRAINS.search, said)):
+    if any(map(_TRAINS.search, map(_said_by, started))):
         return None
     try:
         tree = parse(path, text)
@@ -146,10 +152,13 @@ def _rows(holder: Object) -> Sequence[Object]:
 class _Watching(Interpreter):
     """A machine that keeps what is started, and runs a program with each row of a table whose key is not known."""
 
+    tries_files = True
+
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self.large_tables: dict[ast.AST, tuple[Module, int]] = {}
         self.words: dict[int, Unknown] = {}
+        self.files_left_out: dict[str, int] = {}
 
     def left_out(self, entry: entries.Entry, path: str) -> Iterator[Unfollowed]:
         """Yield the tables of which no row is told apart; each once."""
@@ -158,7 +167,13 @@ class _Watching(Interpreter):
             if module.path == path:
                 why = f"any of {rows} rows may be meant here; up to {MOST_ROWS} are followed one by one"
                 yield Unfollowed.of_launch(path, spans.of(module, node), "limit", why)
+        for text, files in self.files_left_out.items():
+            why = f"any of {files} files may be {text}; {MOST_ROWS} are followed one by one"
+            if not files:
+                why = f"no file of the project has the keys that are read of {text}"
+            yield Unfollowed.of_launch(path, Span(path, entry.line, 1, entry.line, 1), "argument", why)
         self.large_tables.clear()
+        self.files_left_out.clear()
 
     def starting(self, command: Command, instead_of: Command | None = None) -> None:
         former = (key for key, each in self.path.launches.fields.items() if each is instead_of)
@@ -174,6 +189,24 @@ class _Watching(Interpreter):
         if number not in self.words:
             self.words[number] = self.unknown(f"sys.argv[{number}]", not_none=True)
         return self.words[number]
+
+    def file_meant(self, path: Object, frame: Frame) -> Object:
+        if not isinstance(path, Unknown) or (type(path) is Option and path.default not in (None, MISSING)):
+            return path
+        files = configurations_for(self._own_modules(), frame.module)
+        if files is None:
+            return path
+        text = path.text or "its configuration"
+        if not 0 < len(files) <= MOST_ROWS:
+            self.files_left_out[text] = len(files)
+            files = files[:MOST_ROWS]
+        if not files:
+            return path
+        known = {f"{self.finder.symbol(os.path.dirname(file))}/{os.path.basename(file)}": file for file in files}
+        return one_key(self, path, list(known), text, MOST_TURNS, lambda value: shown(known[str(value)]))
+
+    def _own_modules(self) -> list[Module]:
+        return [each for each in self.finder.by_path.values() if each is not None and each.is_own]
 
     def key_of_row(self, holder: Object, key: Object, node: Any, frame: Frame) -> Object:
         rows = _rows(holder)
@@ -201,7 +234,7 @@ def _commands(
     # What a file only makes, others may start: Airflow imports it.
     entry = entries.script(interp, module) or entries.Entry(module.name.rpartition(".")[2], module, "script", 1)
     found = _started_by(interp, entry, path, evaluation, refused)
-    if not found and interp.given is None and interp.dependencies.depends_on_start:
+    if not found and interp.given is None and "add_argument" in (interp.finder.sources.text_or_none(path) or ""):
         # An option without a default may be one that has to be given.
         interp.needed = True
         try:
@@ -270,9 +303,10 @@ def _started_by(
             found += [held] if held is not None and held not in found else []
     interp.finish()
     note(evaluation.asked, evaluation.ran, interp, entry, interp.dependencies)
-    if isinstance(interp, _Watching) and found:
+    trains = any(map(_TRAINS.search, map(_said_by, found)))
+    if isinstance(interp, _Watching) and trains:
         refused += interp.left_out(entry, path)
-    if pending and found:
+    if pending and trains:
         span = Span(path, entry.line, 1, entry.line, 1)
         why = f"more than {MOST_PATHS} ways lead through {entry.name}, and the others are not followed"
         refused.append(Unfollowed.of_launch(path, span, "limit", why))

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from mfsdp_lint.core.recipe import Span, Unfollowed
+from mfsdp_lint.inputs.projects import above
+from mfsdp_lint.readers.experiments import experiments_in
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.relevance import TRAINING_PROGRAM, trains_nothing
 from mfsdp_lint.readers.shell.builtins import BUILTINS
@@ -51,9 +53,40 @@ def _reasons(runner: ScriptRunner, launches: dict[Span, ShellLaunch]) -> Iterato
                 launch = launches.pop(place := script.span(node), None)
                 if _TRAINS.search(script.source(node) + _words_of(launch)):
                     yield place, _reason(script, node, launch, runner, place)
+                elif launch is None and (reason := _goes_elsewhere(script, node, runner)):
+                    yield place, reason
     for place, launch in launches.items():
         if _TRAINS.search(_words_of(launch)):
             yield place, _reason_of_launch(launch, runner)
+
+
+_SPEAKS_OF_TRAINING = re.compile(r"(?<![\w./-])(?:(?:pre|post)?train|sft|finetune|launch)\w*(?![\w./-])")
+_SCRIPT = re.compile(r"(?:\S*/)?(?P<name>[\w.-]+\.(?:sh|bash))")
+
+
+def _goes_elsewhere(script: Script, node: Node, runner: ScriptRunner) -> str:
+    """Return the reason why an experiment is not started: a command is given it that is not at hand; "" without one.
+
+    A script may be given it in the environment, by whatever name.
+    """
+    named = node.child_by_field_name("name")
+    words = [script.source(each) for each in (named, *node.children_by_field_name("argument")) if each is not None]
+    if not words or posixpath.basename(words[0]) in BUILTINS or STARTS_NOTHING.fullmatch(posixpath.basename(words[0])):
+        return ""
+    own = script.source(node)
+    experiments = list(experiments_in(runner.path, runner.sources.text_or_none(runner.path) or "", runner.sources))
+    given = next((file for name, file in experiments if name in own), None)
+    first = words[1] if words[0] in ("bash", "sh") and len(words) > 1 else words[0]
+    is_script = _SCRIPT.fullmatch(first.strip("\"'"))
+    at_hand = is_script and any(
+        runner.sources.exists(posixpath.normpath(posixpath.join(folder, is_script[0].lstrip("/"))))
+        for folder in above(runner.path)
+    )
+    if is_script and experiments and not at_hand and (given or "$" not in own):
+        return f"{is_script['name']} is not at hand, and may start {given or experiments[0][1]}"
+    if given is not None and _SPEAKS_OF_TRAINING.search(own) and not may_start(posixpath.basename(words[0])):
+        return f"the launch of {given} goes through `{posixpath.basename(words[0])}`, which is not followed"
+    return ""
 
 
 def _is_message(script: Script, node: Node) -> bool:

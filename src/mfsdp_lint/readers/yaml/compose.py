@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.recipe import Origin, Setting, Source, Span
 from mfsdp_lint.core.records import replace
@@ -263,6 +263,10 @@ Ships = Mapping[str, Mapping[str, Plain]]
 """Files that a framework ships, each with the entries that are known of it, by dotted keys."""
 
 
+LACKS = "lacks"
+"""The entry with the keys that such a file surely does not have."""
+
+
 def shipped(ships: Ships, name: str, named: Origin | None) -> Section | None:
     """Return what is known of a file that a framework ships, as a default of the place that named it; None for others.
 
@@ -274,6 +278,8 @@ def shipped(ships: Ships, name: str, named: Origin | None) -> Section | None:
     found = MISSING
     place = named.span if named else Span("", 1, 1, 1, 1)
     for key, value in entries.items():
+        if key == LACKS:
+            continue
         leaf = Leaf(Known(value), Origin(place, "default", value=Known(value)))
         found = merge(found, under(key, leaf, named))
     return found
@@ -447,7 +453,10 @@ def _module(path: str, module: Section, files: Files, ships: Ships) -> Section:
         return module
     config, model = (_preset(path, module, kind, files, ships) for kind in ("config", "model"))
     # Where two have a key the later one has all of it: the preset of the module is stronger than that of the model.
-    below = _beneath(_beneath(model, module.without(*_OF_THE_MODULE)), config)
+    below = _beneath(model, module.without(*_OF_THE_MODULE))
+    # A preset that is not at hand may have any other key than those that it surely lacks.
+    left = {key: below.entries[key] for key in _lacks(path, module, files, ships) if key in below.entries}
+    below = _beneath(below, replace(config, entries={**left, **config.entries}))
     written = merge(below, module.section("overrides") or Section())
     named = {name: each for name in ("framework", "model") if (each := module.get(name)) is not None}
     return replace(written, entries={**named, **written.entries}, origin=module.origin)
@@ -459,19 +468,35 @@ def _beneath(below: Section, above: Section) -> Section:
 
 
 def _preset(path: str, module: Section, kind: str, files: Files, ships: Ships) -> Section:
-    name, framework = module.text(kind), module.text("framework")
-    if name is None or framework is None:
-        return MISSING
-    name = name if name.endswith((".yaml", ".yml")) else f"{name}.yaml"
-    inside = f"{'modules' if kind == 'config' else 'models'}/{framework}/{name}"
-    for folder in above(path):
-        there = posixpath.join(folder, _PRESETS, inside)
-        if files.exists(there):
-            if there not in files.composed:
-                files.composed[there] = _extended(there, files.tree(there), files)
-            return files.composed[there]
+    inside = _named_preset(module, kind)
+    there = _at_hand(path, inside, files) if inside else None
+    if there is not None:
+        if there not in files.composed:
+            files.composed[there] = _extended(there, files.tree(there), files)
+        return files.composed[there]
     said = module.get(kind)
     return shipped(ships, inside, None if said is None else said.origin) or MISSING
+
+
+def _lacks(path: str, module: Section, files: Files, ships: Ships) -> Sequence[str]:
+    """Return the keys that the module's preset surely lacks, where it is one of Primus that is not at hand."""
+    inside = _named_preset(module, "config")
+    lacked = ships.get(inside, {}).get(LACKS)
+    return [str(key) for key in lacked] if isinstance(lacked, list) and _at_hand(path, inside, files) is None else []
+
+
+def _named_preset(module: Section, kind: str) -> str:
+    """Return the path of a module's preset among the presets; "" where it is not known."""
+    name, framework = module.text(kind), module.text("framework")
+    if name is None or framework is None:
+        return ""
+    name = name if name.endswith((".yaml", ".yml")) else f"{name}.yaml"
+    return f"{'modules' if kind == 'config' else 'models'}/{framework}/{name}"
+
+
+def _at_hand(path: str, inside: str, files: Files) -> str | None:
+    places = (posixpath.join(folder, _PRESETS, inside) for folder in above(path))
+    return next(filter(files.exists, places), None)
 
 
 def _read(leaf: Leaf, environment: Mapping[str, Setting]) -> Leaf:

@@ -325,7 +325,14 @@ def one_of(interp: Interpreter, options: list[Object], text: str, limit: int = F
     return options[-1]
 
 
-def one_key(interp: Interpreter, key: Unknown, known: Sequence[Object], text: str, limit: int) -> Object:
+def one_key(
+    interp: Interpreter,
+    key: Unknown,
+    known: Sequence[Object],
+    text: str,
+    limit: int,
+    spelled: Callable[[Object], str] = repr,
+) -> Object:
     """Take an unknown value to be one of several known ones, another on each path.
 
     It stays unknown where there is no room for that many paths, or where paths are joined.
@@ -340,7 +347,7 @@ def one_key(interp: Interpreter, key: Unknown, known: Sequence[Object], text: st
         outcome = path.decisions[position] if position < len(path.decisions) else True
         known = known[:half] if outcome else known[half:]
         path.taken.append((outcome, ""))
-    words = f"{text} == {known[0]!r}"
+    words = f"{text} == {spelled(known[0])}"
     path.taken[begin:] = [(outcome, words) for outcome, _ in path.taken[begin:]]
     interp.learn("is", key, known[0])
     return known[0]

@@ -181,11 +181,16 @@ HANDS_ON = {
 """Modelled functions that pass their arguments on as they are, or know by themselves what comes of options."""
 
 
+_READING = frozenset(("builtins.open", "io.open", "pathlib.Path", "pathlib.Path.read_text", "omegaconf.OmegaConf.load"))
+"""Functions that are given the path of a file to read, or hand it on."""
+
+
 def _call_model(interp: Interpreter, name: str, model: Model, call: Call) -> Object:
     given = call.values
     options = [value for value in given if type(value) is Option]
     try:
-        if not options or name in HANDS_ON:
+        tries_files = interp.tries_files and name in _READING and any(each.default is None for each in options)
+        if not options or name in HANDS_ON or tries_files:
             born = interp.clock
             found = model(interp, call)
             if type(found) is Unknown and found.obstacle is None and abs(found.born) > born:

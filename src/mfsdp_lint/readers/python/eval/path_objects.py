@@ -30,6 +30,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Native,
     Object,
     PathObject,
+    Unknown,
     is_symbolic,
 )
 
@@ -197,9 +198,22 @@ def make_path(interp: Interpreter, parts: list[Object]) -> Object:
     if len(texts) < len(known):
         if any(part is None or isinstance(part, (int, float)) for part in parts):
             raise Raised("TypeError", "argument should be a str or an os.PathLike object")
-        return interp.unknown("path", not_none=True)
+        made = interp.unknown("path", not_none=True)
+        if interp.tries_files:
+            made.text = next((part.text for part in parts if isinstance(part, Unknown) and part.text), made.text)
+            made.fields.update({name: _of_unknown(name, made) for name in ("open", "read_text")})
+        return made
     rooted = [index for index, text in enumerate(texts) if text.startswith(SYMBOLS)]
     return PathObject(interp.tick(), str(PurePosixPath(*texts[rooted[-1] if rooted else 0 :])))
+
+
+def _of_unknown(name: str, path: Object) -> Native:
+    """Return a method of a path that is not known, which may turn out to be a file of the tree."""
+
+    def model(interp: Interpreter, call: Call) -> Object:
+        return LIBRARY[_AS_FUNCTION[name]](interp, call.passing([path, *call.arguments], call.keywords))
+
+    return Native(f"pathlib.Path.{name}", model)
 
 
 def text_of_path(value: Object) -> str | None:

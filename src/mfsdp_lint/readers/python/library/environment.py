@@ -64,7 +64,10 @@ def read(interp: Interpreter, path: Object, frame: Frame) -> str | None:
 
     Raises Raised where the file is missing and the program is ready for that.
     """
-    text = text_of_path(interp.settle(path))
+    settled = interp.settle(path)
+    if settled is None and interp.tries_files:
+        settled = path  # an option that has to be given
+    text = text_of_path(interp.file_meant(settled, frame) if isinstance(settled, Unknown) else settled)
     if text is None:
         return None
     try:

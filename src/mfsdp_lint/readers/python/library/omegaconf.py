@@ -161,10 +161,11 @@ def _from_text(interp: Interpreter, text: str, call: Call) -> Object:
 
 @models("omegaconf.OmegaConf.load")
 def _load(interp: Interpreter, call: Call) -> Object:
-    source = interp.settle(call.argument(0, "file_"))
+    given = call.argument(0, "file_")
+    source = interp.settle(given)
     text: Object = source
-    if text_of_path(source) is not None:
-        text = read(interp, source, call.frame)
+    if text_of_path(source) is not None or (interp.tries_files and not (isinstance(source, Unknown) and source.fields)):
+        text = read(interp, given, call.frame)
     found = None if text is None else loaded(interp, text, from_omegaconf, call)
     if found is None:
         return interp.unknown("config", not_none=True)

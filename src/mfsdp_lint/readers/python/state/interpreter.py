@@ -590,6 +590,13 @@ class Interpreter:
         """Return a word of the command line that a program asks for, where nobody gives any."""
         return External("sys.argv")
 
+    tries_files = False
+    """The mark of an interpreter that tries files of the tree for paths that are not known."""
+
+    def file_meant(self, path: Object, frame: Frame) -> Object:
+        """Return the file that an unknown path means on this path: for interpreters that try those of the tree."""
+        return path
+
     def key_of_row(self, holder: Object, key: Object, node: Any, frame: Frame) -> Object:
         """Return the key of the row of a table that is meant on this path: for interpreters that tell rows apart."""
         return key

@@ -1,0 +1,104 @@
+"""Configurations that a launcher is given on its command line: the files of its project that have the keys it reads.
+
+A file is tried where it has keys that the program reads; the evaluation then shows whether it has all of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.dependents import MOST_FOLDERS
+from mfsdp_lint.inputs.discover import written_folders
+from mfsdp_lint.inputs.projects import is_project, repository_above
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.readers.python.values.objects import Module
+
+_FORMATS = {
+    r"\b(?:yaml|OmegaConf)\b": (
+        (".yaml", ".yml"),
+        re.compile(r"^[ \t]*(?:- +)?[\"']?([\w.-]+)[\"']?[ \t]*:(?=\s|$)", re.M),
+    ),
+    r"\bjson\b": ((".json",), re.compile(r"\"([\w.-]+)\"\s*:")),
+    r"\b(?:tomllib|tomli?)\b": ((".toml",), re.compile(r"^[ \t]*\[*[\"']?([\w.-]+)[\"']?(?:\]|[ \t]*=)", re.M)),
+}
+"""By the words of a program that reads a format: the suffixes of its files, and a key in their text."""
+
+_LARGEST = 200_000
+"""Bytes of a configuration that people write."""
+
+_LEAST_FLAGS = 3
+
+
+def configurations_for(modules: Sequence[Module], reading: Module) -> list[str] | None:
+    """Return the files of the project that a program may be given to read, those with most of its keys first; None
+    where it reads no data.
+
+    A file counts if it has one of the keys that the program reads without a default, and about as many of all that it
+    names as the others; or if all of its keys are flags of Megatron-LM, where the program reads none by name.
+    """
+    text = ast.unparse(reading.tree)
+    required = frozenset(key for module in modules for key in _required(module.tree))
+    found: list[tuple[int, str]] = []
+    formats = [each for words, each in _FORMATS.items() if re.search(words, text)]
+    if not formats:
+        return None
+    for suffixes, key in formats:
+        for path in _files(os.path.abspath(os.path.dirname(reading.path)), suffixes):
+            keys = _keys(path, key)
+            shared = len(keys & required)
+            if shared or (not required and _are_flags(keys)):
+                found.append((shared, path))
+    most = max((shared for shared, _ in found), default=0)
+    return [path for shared, path in sorted(found, key=lambda each: (-each[0], each[1])) if 2 * shared >= most]
+
+
+def _required(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that a program asks for with `[...]`, but for variables of the environment."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Attribute(attr="environ") | ast.Name(id="environ")):
+                continue
+            case ast.Subscript(slice=ast.Constant(value=str(key)), ctx=ast.Load()):
+                yield key
+            case ast.Attribute(value=ast.Name(id=name), attr=key, ctx=ast.Load()) if _is_configuration(
+                name
+            ) and not hasattr(dict, key):
+                yield key
+
+
+_CONFIGURATION = re.compile(r"(?i)(?:\w*_)?(?:c(?:on)?fi?g|conf|settings|job|spec|params?)(?:_\w*)?")
+
+
+def _is_configuration(name: str) -> bool:
+    return _CONFIGURATION.fullmatch(name) is not None
+
+
+def _files(folder: str, suffixes: tuple[str, ...]) -> Iterator[str]:
+    root = repository_above(folder)
+    folders = written_folders(root) if is_project(root) else iter([(folder, disk.Listing(folder).matching("*"))])
+    for there, names in islice(folders, MOST_FOLDERS):
+        yield from (os.path.join(there, name) for name in sorted(names) if name.endswith(suffixes))
+
+
+def _keys(path: str, key: re.Pattern[str]) -> frozenset[str]:
+    try:
+        content = disk.read(path, _LARGEST + 1) if disk.is_file(path) else b""
+    except OSError:
+        return frozenset()
+    return _keys_in(content, key) if len(content) <= _LARGEST else frozenset()
+
+
+@lru_cache(maxsize=1024)
+def _keys_in(content: bytes, key: re.Pattern[str]) -> frozenset[str]:
+    return frozenset(key.findall(content.decode("utf-8", "replace")))
+
+
+def _are_flags(keys: frozenset[str]) -> bool:
+    names = {f"--{each.replace('_', '-')}" for each in keys}
+    return len(names) >= _LEAST_FLAGS and all(table().flag_versions(each) for each in names)
