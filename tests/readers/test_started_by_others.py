@@ -307,6 +307,25 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         f"ray.get(train.options(\n    runtime_env={{'env_vars': {{'{NAME}': '1'}}}}).remote())\n",
         [f"10 {CONNECTIONS}"],
     ),
+    "a task with its arguments": (
+        "import ray, subprocess\n\n\n@ray.remote\ndef train(format):\n"
+        f"    subprocess.run('{RUN} --ckpt-format '.split() + [format])\n\n\n"
+        "ray.get(train.options(num_gpus=8).remote('torch_dist'))\n",
+        [f"9 {FORMAT}"],
+    ),
+    "a method of an actor": (
+        f"import ray, subprocess\nray.init(runtime_env={{'env_vars': {{'{NAME}': '1'}}}})\n\n\n"
+        "@ray.remote(num_gpus=8)\nclass Trainer:\n    def __init__(self, format):\n        self.format = format\n\n"
+        "    def train(self):\n"
+        f"        subprocess.run('{RUN} --ckpt-format '.split() + [self.format])\n\n\n"
+        "trainer = Trainer.remote('fsdp_dtensor')\nray.get(trainer.train.remote())\n",
+        [f"2 {CONNECTIONS}"],
+    ),
+    "a driver's environment, which a worker need not have": (
+        f"import os, ray, subprocess\nos.environ['{NAME}'] = '1'\n\n\n@ray.remote\ndef train(format):\n"
+        f"    subprocess.run('{RUN} --ckpt-format '.split() + [format])\n\n\ntrain.remote('fsdp_dtensor')\n",
+        [],
+    ),
     "a cluster's environment, which its driver does not have": (
         f"import ray, subprocess\nray.init(runtime_env={{'env_vars': {{'{NAME}': '1'}}}})\n\n\n"
         f"def train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\ntrain()\n",

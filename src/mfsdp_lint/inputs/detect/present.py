@@ -409,19 +409,15 @@ def in_flags(
     newer = known[known.index(assumed) + 1 :] if assumed in known else ()
     fits: set[str] | None = None
     deciding: dict[str, str] = {}
-    for path, text in texts:
-        for found in _FLAG.finditer(_COMMENTED.sub("", text)):
-            having = table().flag_versions(found[0])
-            if having and having[0] in newer:
-                deciding.setdefault(found[0], path)
-            elif having:
-                fits = set(having) if fits is None else fits & set(having)
-    for path, text in python:
-        keys = (f"--{each[1].replace('_', '-')}" for each in _KEY.finditer(text))
+    narrowing = dict(texts)
+    for path, text in (*texts, *python):
+        keys = () if path in narrowing else (f"--{each[1].replace('_', '-')}" for each in _KEY.finditer(text))
         for name in (*keys, *_FLAG.findall(_COMMENTED.sub("", text))):
             having = table().flag_versions(name)
             if having and having[0] in newer:
                 deciding.setdefault(name, path)
+            elif having and path in narrowing:
+                fits = set(having) if fits is None else fits & set(having)
     for text in map(places.text, files if deciding else ()):
         deciding = {name: path for name, path in deciding.items() if not re.search(_DECLARES.format(name=name), text)}
     for name in deciding:

@@ -28,17 +28,17 @@ def given_to_functions(path: str, tree: ast.Module, lines: Lines) -> Mapping[str
     reader = _Reader(path, tree, lines)
     found: dict[str, dict[str, Variable]] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             for decorator in node.decorator_list:
                 # (`local_entrypoint` of Modal stays where it is started.)
                 if "local" not in ast.unparse(decorator).partition("(")[0]:
-                    reader.add(found.setdefault(node.name, {}), decorator)
+                    reader.add(found, node.name, decorator)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if isinstance(of := node.func.value, ast.Name) and of.id in reader.functions:  # `train.options(…)`
-                reader.add(found.setdefault(of.id, {}), node)
+            if isinstance(of := node.func.value, ast.Name):  # `train.options(…)`
+                reader.add(found, of.id, node)
             for each in (*node.args, *(keyword.value for keyword in node.keywords)):
-                if isinstance(each, ast.Name) and each.id in reader.functions:
-                    reader.add(found.setdefault(each.id, {}), node.func.value)
+                if isinstance(each, ast.Name):
+                    reader.add(found, each.id, node.func.value)
     return found
 
 
@@ -48,12 +48,15 @@ class _Reader:
     def __init__(self, path: str, tree: ast.Module, lines: Lines) -> None:
         self.path = path
         self.lines = lines
-        self.functions: set[str] = set()
+        self.functions: dict[str, list[str]] = {}  # a class has those that are its methods
         self.bound: dict[str, list[ast.expr]] = {}
         self.asked: dict[str, list[ast.Call]] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                self.functions.add(node.name)
+                self.functions.setdefault(node.name, [node.name])
+            elif isinstance(node, ast.ClassDef):
+                methods = (each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+                self.functions[node.name] = [each.name for each in methods]
             elif isinstance(node, ast.Assign):
                 for target in node.targets:
                     if isinstance(target, ast.Name):
@@ -67,9 +70,12 @@ class _Reader:
                 if isinstance(of, ast.Name):  # `ray.init(…)`, `executor.update_parameters(…)`
                     self.asked.setdefault(of.id, []).append(call)
 
-    def add(self, found: dict[str, Variable], node: ast.expr) -> None:
-        """Add the variables that an expression names, through the names of the file, in the order of their effect."""
-        self._add(found, node, set(), _DEEPEST)
+    def add(self, found: dict[str, dict[str, Variable]], name: str, node: ast.expr) -> None:
+        """Add the variables that an expression names, through the names of the file, in the order of their effect, to
+        those of a function, or of the methods of a class.
+        """
+        for function in self.functions.get(name, ()):
+            self._add(found.setdefault(function, {}), node, set(), _DEEPEST)
 
     def _add(self, found: dict[str, Variable], node: ast.expr, seen: set[str], depth: int) -> None:
         match node:

@@ -230,6 +230,8 @@ def _instance_attribute(
         return _out_of_sight(interp, value, value.cls, name)
     if name in OF_BASES and has_base(interp, value.cls, *BASES_WITH_MORE):
         return interp.unknown(f"{value.cls.name}.{name}")
+    if value.cls.given_by is not None:  # a decorator may have made another class of it
+        return interp.unknown(f"{value.cls.name}.{name}")
     raise Raised("AttributeError", f"'{value.cls.name}' object has no attribute '{name}'")
 
 
@@ -302,7 +304,8 @@ def class_attribute(interp: Interpreter, value: Instance, name: str) -> Object:
     attribute, _ = lookup(interp, value.cls, name)
     if attribute is MISSING:
         hooked = isinstance(lookup(interp, value.cls, "__getattr__")[0], Function)
-        return interp.unknown(name) if hooked or opaque(interp, value.cls) else MISSING
+        is_open = hooked or value.cls.given_by is not None or opaque(interp, value.cls)
+        return interp.unknown(name) if is_open else MISSING
     if isinstance(attribute, Descriptor):
         return interp.unknown(name)
     return Bound(attribute, value) if isinstance(attribute, Function) else attribute

@@ -16,7 +16,7 @@ from mfsdp_lint.readers.python.eval.functions import call_function, one_configur
 from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown
-from mfsdp_lint.readers.python.eval.unfollowed import call_at, forget, launch, unfollowed
+from mfsdp_lint.readers.python.eval.unfollowed import call_at, call_elsewhere, forget, launch, unfollowed
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import CALLERS, EVALUATORS, LIBRARY, Model, evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_reachable
@@ -90,6 +90,10 @@ def evaluate_call(interp: Interpreter, node: ast.Call, frame: Frame) -> Object:
             _spread(interp, as_mapping(interp, value, node, frame), keywords, focus, frame)
     if type(function) is Unknown:
         _forget_owner(interp, owner, node, frame)
+        name = node.func.attr if type(node.func) is ast.Attribute else ""
+        called = call_elsewhere(interp, owner, name, Call(arguments, keywords, node, frame, focus))
+        if called is not MISSING:
+            return called
     try:
         result = CALLERS[type(function)](interp, function, _call(Call, (arguments, keywords, node, frame, focus)))
     except Raised as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.branches import one_of
@@ -25,8 +26,10 @@ from mfsdp_lint.readers.python.state.paths import CannotJoin, Command, Facts, La
 from mfsdp_lint.readers.python.values.code import Call, calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import CONFIGURATION, EITHER, HANDED
 from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
     Bound,
     Choice,
+    ClassObject,
     DictObject,
     Frame,
     Function,
@@ -130,6 +133,35 @@ def launch_what_is_started(interp: Interpreter, call: Call) -> None:
                     break
 
 
+_WITH_OTHER_OPTIONS = frozenset(("options", "with_options"))
+"""Methods that give back what they are asked of, to be called with other options: docs.ray.io, ray-core/api;
+modal.com/docs/reference/modal.Cls."""
+
+
+def call_elsewhere(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
+    """Call what a decorator out of sight has made of a definition (`train.remote(…)`, `Trainer.remote(…)`): that calls
+    it with these arguments in another process. Return MISSING for anything else.
+    """
+    instance = owner.owner if isinstance(owner, Bound) else None
+    definition = owner if instance is None else getattr(instance, "cls", None)
+    if not isinstance(definition, (Function, ClassObject)) or definition.given_by is None:
+        return MISSING
+    if name in _WITH_OTHER_OPTIONS:
+        return owner
+    if isinstance(definition, ClassObject) and instance is None:
+        try:
+            return invoke(interp, definition, call)
+        except Raised:
+            return MISSING
+    function = owner.function if isinstance(owner, Bound) else owner
+    if not interp.module_level and (may_launch(interp, function) or interp.may_start(function)):
+        with _aside(interp):
+            forget_reachable(interp, interp.path.environment)
+            with suppress(Raised, CannotJoin):
+                invoke(interp, owner, call)
+    return MISSING
+
+
 def may_launch(interp: Interpreter, value: Object) -> bool:
     """Tell whether calling a value may launch something, judged by the names in its text."""
     match value:
@@ -178,20 +210,31 @@ def _starts(interp: Interpreter, value: Object, call: Call) -> bool:
     kept.
     """
     path = interp.path
+    with _aside(interp) as launched:
+        try:
+            result = invoke(interp, value, call)
+            if isinstance(result, Coroutine):
+                result.result()
+        except (Raised, CannotJoin):
+            pass
+        except OutOfSteps:
+            if path.limit == path.budget:
+                raise
+    return bool(launched)
+
+
+@contextmanager
+def _aside(interp: Interpreter) -> Iterator[list[Object]]:
+    """Take back what is done meanwhile, but for what is launched and started; that is listed afterwards."""
+    path = interp.path
     mark, before = len(path.journal), {*map(id, path.launches.fields.values())}
+    launched: list[Object] = []
     path.trial += 1
     try:
-        result = invoke(interp, value, call)
-        if isinstance(result, Coroutine):
-            result.result()
-    except (Raised, CannotJoin):
-        pass
-    except OutOfSteps:
-        if path.limit == path.budget:
-            raise
+        yield launched
     finally:
         path.trial -= 1
-        launched = [
+        launched += [
             each
             for each in path.launches.fields.values()
             if id(each) not in before
@@ -200,7 +243,6 @@ def _starts(interp: Interpreter, value: Object, call: Call) -> bool:
         interp.rollback(mark)
     for each in launched:
         interp.put(path.launches, interp.tick(), each)
-    return bool(launched)
 
 
 def unfollowed(
