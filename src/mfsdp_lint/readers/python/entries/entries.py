@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, functions_of, meant, resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import may_launch
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
+from mfsdp_lint.readers.python.state.modules import Unread
 from mfsdp_lint.readers.python.state.trees import children
 from mfsdp_lint.readers.python.values.code import calls_to
 from mfsdp_lint.readers.python.values.objects import (
@@ -336,7 +337,7 @@ def definitions(module: Module) -> Iterator[tuple[str, Definition | ast.Module]]
     pending: list[tuple[str, ast.AST]] = [("", module.tree)]
     while pending:
         prefix, node = pending.pop()
-        for inner in _statements_in(node):
+        for inner in _statements_in(node, "def", "class"):
             if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 pending.append((prefix, inner))
                 continue
@@ -349,9 +350,12 @@ def definitions(module: Module) -> Iterator[tuple[str, Definition | ast.Module]]
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Delete)
 
 
-def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the statements (and handlers and cases) right inside a statement; nothing is defined in an expression."""
-    if isinstance(node, _SIMPLE):
+def _statements_in(node: ast.AST, *words: str) -> Iterator[ast.AST]:
+    """Yield the statements (and handlers and cases) right inside a statement; nothing is defined in an expression.
+
+    A function body that was not read yet is read only where it has one of these words.
+    """
+    if isinstance(node, _SIMPLE) or (type(node) is Unread and not any(word in node.cut.text for word in words)):
         return
     for block in ("body", "handlers", "orelse", "finalbody", "cases"):
         yield from getattr(node, block, ())
@@ -450,7 +454,7 @@ def _imports(interp: Interpreter, module: Module) -> Mapping[str, str]:
     pending: list[ast.AST] = [module.tree]
     while pending:
         node = pending.pop()
-        pending.extend(_statements_in(node))
+        pending.extend(_statements_in(node, "import"))
         match node:
             case ast.Import(names=names):
                 told = (alias for alias in names if f"{alias.name}.".startswith(UPSTREAM))
