@@ -361,8 +361,10 @@ def _requirements(place: str, line: str) -> Iterator[NamedVersions]:
             yield found
 
 
-DOCKERFILES = ("Dockerfile*", "*.Dockerfile", "Containerfile*", "devcontainer.json")
-DOCKERFILES += ("docker-compose*.y*ml", "compose*.y*ml", "values*.y*ml")
+DOCKERFILES = (
+    *("Dockerfile*", "*.Dockerfile", "Containerfile*", "devcontainer.json"),
+    *("docker-compose*.y*ml", "compose*.y*ml", "values*.y*ml"),
+)
 OF_IMAGES = frozenset({".devcontainer", ".docker"})
 """Hidden folders in which people describe the images that they work in."""
 SCRIPTS = ("*.sh", "*.sbatch", "*.slurm", "*.sub")
