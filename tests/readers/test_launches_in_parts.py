@@ -224,10 +224,11 @@ CASES: dict[str, tuple[Files, list[str]]] = {
                 f"words += ['--num-layers', str(cfg['layers'])]\n{LAUNCH}"
             ),
             "conf/bad.yaml": "layers: 4\nfmt: torch_dist\n",
+            "conf/worse.yaml": "layers: 8\n\nfmt: torch_dist\n",
             "conf/good.yaml": "layers: 4\nfmt: fsdp_dtensor\n",
             "conf/other.yaml": "fmt: torch\n",
         },
-        [f"conf/bad.yaml:2 {FORMAT}"],
+        [f"conf/bad.yaml:2 {FORMAT}", f"conf/worse.yaml:3 {FORMAT}"],
     ),
     "a path that is handed to a helper": (
         {

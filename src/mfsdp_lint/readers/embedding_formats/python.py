@@ -159,6 +159,7 @@ class _Watching(Interpreter):
         self.large_tables: dict[ast.AST, tuple[Module, int]] = {}
         self.words: dict[int, Unknown] = {}
         self.files_left_out: dict[str, int] = {}
+        self.read_elsewhere: frozenset[str] = frozenset()
 
     def left_out(self, entry: entries.Entry, path: str) -> Iterator[Unfollowed]:
         """Yield the tables of which no row is told apart; each once."""
@@ -203,7 +204,10 @@ class _Watching(Interpreter):
         if not files:
             return path
         known = {f"{self.finder.symbol(os.path.dirname(file))}/{os.path.basename(file)}": file for file in files}
-        return one_key(self, path, list(known), text, MOST_TURNS, lambda value: shown(known[str(value)]))
+        meant = one_key(self, path, list(known), text, MOST_TURNS, lambda value: shown(known[str(value)]))
+        # The others are read on other paths.
+        self.read_elsewhere = frozenset(known.values()) - {known.get(str(meant), "")}
+        return meant
 
     def _own_modules(self) -> list[Module]:
         return [each for each in self.finder.by_path.values() if each is not None and each.is_own]
@@ -474,7 +478,9 @@ class _PlacedCommand:
         """Yield the files of the program, and those that it may read."""
         sources = self.interp.finder.sources
         own = [module.path for module in self.interp.finder.by_path.values() if module is not None]
-        data = (each for each in sorted(self.interp.dependencies.data) if each.endswith(_DATA) and sources.exists(each))
+        elsewhere = self.interp.read_elsewhere if isinstance(self.interp, _Watching) else frozenset()
+        read = sorted(self.interp.dependencies.data - elsewhere)
+        data = (each for each in read if each.endswith(_DATA) and sources.exists(each))
         for path in dict.fromkeys((*own, *map(os.path.relpath, data))):
             if path not in self.lines:
                 self.lines[path] = Lines(sources.text_or_none(path) or "")
