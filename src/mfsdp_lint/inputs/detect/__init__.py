@@ -122,6 +122,7 @@ def detect(paths: Sequence[str], options: Options, files: Sequence[str] = (), sc
     python = frozenset(files)
     # The widest place comes first.
     found: dict[object, tuple[Target, ...]] = {}
+    said: dict[str, tuple[Target, ...]] = {}
     for place in sorted(by_place or [""], key=len):
         here = by_place[place]
         there = looked.only(tuple(upwards(place))) if place else nearest_to.unnamed()
@@ -133,9 +134,17 @@ def detect(paths: Sequence[str], options: Options, files: Sequence[str] = (), sc
             replace(target, places=(place,) if place else ())
             for target in _detected(there, options, modules, others, place)
         )
+        said[place] = tuple(replace(target, reason="", places=()) for target in targets)
+        if place and said[place] == said.get(_around(place, said)):
+            continue  # as around it
         key = _versions(targets)
         found[key] = _together(found[key], targets) if key in found else targets
     return Detected(tuple(chain.from_iterable(found.values())), tuple(dict.fromkeys(looked.remarks)))
+
+
+def _around(place: str, places: Iterable[str]) -> str:
+    """Return the nearest other place that a place lies in; "" for what lies in none."""
+    return max((each for each in places if each and place.startswith(os.path.join(each, ""))), key=len, default="")
 
 
 def detect_beside(known: Sequence[Target], paths: Iterable[str], options: Options) -> tuple[Target, ...]:

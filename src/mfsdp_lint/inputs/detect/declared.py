@@ -309,7 +309,7 @@ def _locked(place: str, name: str, body: str) -> NamedVersions | None:
 
 
 PINNED = ("requirements*.txt", "environment.yml", "environment.yaml")
-DECLARED = ("pyproject.toml",)
+DECLARED = ("pyproject.toml", "setup.cfg", "setup.py")
 
 _NAME = r"(?P<name>(?:nvidia[-_.])?(?:megatron|transformer|torch)[\w.-]*)"
 _REQUIREMENT = re.compile(
