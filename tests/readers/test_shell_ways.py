@@ -340,3 +340,17 @@ def test_a_file_of_which_no_folder_is_named_may_set_anything(
 def test_a_file_that_a_person_may_give_leaves_the_run_without_it_known() -> None:
     script = f'TP=1\nif [ -n "$SETUP" ]; then source $SETUP; fi\n{LAUNCH} --tensor-model-parallel-size $TP\n'
     assert [each.value("model.tensor_model_parallel_size") for each in only_recipe(script).variants] == [Known(1)]
+
+
+def test_the_size_of_a_job_is_what_its_own_lines_ask_for_unless_somebody_says_otherwise() -> None:
+    script = f"""#!/bin/bash
+#SBATCH --nodes=8
+#SBATCH --ntasks-per-node 4 # one a GPU
+INSTANCES=$((SLURM_JOB_NUM_NODES / ${{NODES_PER_POD:-4}}))
+{LAUNCH} --num-distributed-optimizer-instances $INSTANCES --micro-batch-size $SLURM_NTASKS_PER_NODE
+"""
+    recipe = only_recipe(script)
+    assert sides(recipe, "ddp.num_distributed_optimizer_instances") == [Known(2)]
+    assert sides(recipe, "train.micro_batch_size") == [Known(4)]
+    origin = recipe.variants[0].origin("train.micro_batch_size")
+    assert origin is not None and origin.option == "$SLURM_NTASKS_PER_NODE"

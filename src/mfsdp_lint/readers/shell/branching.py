@@ -260,9 +260,32 @@ _HANDED = re.compile(r"^#(?:SBATCH\s+--export[= ]|PBS\s+-v\s*|BSUB\s+-env\s*|\$\
 _ASSIGNED = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>[^,\"'\s]*)(?=[,\"']|\s|$)")
 
 
+_SIZE = re.compile(
+    r"^#SBATCH\s+(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|cpus-per-task)(?:=|\s+)|-(?P<short>[Nnc])\s*)"
+    r"(?P<said>\d{1,6})\s*(?:#|$)",
+    re.MULTILINE,
+)
+_NAMES_OF_SIZES = {
+    "nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
+    "ntasks": ("SLURM_NTASKS", "SLURM_NPROCS"),
+    "ntasks-per-node": ("SLURM_NTASKS_PER_NODE",),
+    "gpus-per-node": ("SLURM_GPUS_PER_NODE",),
+    "cpus-per-task": ("SLURM_CPUS_PER_TASK",),
+}
+_SHORT = {"N": "nodes", "n": "ntasks", "c": "cpus-per-task"}
+"""sbatch(1), "OUTPUT ENVIRONMENT VARIABLES"."""
+
+
 def handed_by_scheduler(script: Script) -> dict[str, Variable]:
-    """Return the variables that a script's own lines ask its scheduler for; those of the caller are as they are."""
+    """Return the variables that a script's own lines ask its scheduler for; those of the caller are as they are.
+
+    The sizes of the job are defaults: whoever submits the script may ask for others.
+    """
     found = {}
+    for line in _SIZE.finditer(script.text):
+        for name in _NAMES_OF_SIZES[line["name"] or _SHORT[line["short"]]]:
+            size = tuple(replace(piece, option=f"${name}") for piece in script.cut(*line.span("said")))
+            found[name] = Variable((size,), exported=None)
     for line in _HANDED.finditer(script.text):
         for each in _ASSIGNED.finditer(script.text, *line.span("said")):
             value = script.cut(*each.span("value"))
