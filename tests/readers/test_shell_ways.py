@@ -346,7 +346,8 @@ def test_the_size_of_a_job_is_what_its_own_lines_ask_for_unless_somebody_says_ot
     script = f"""#!/bin/bash
 #SBATCH --nodes=8
 #SBATCH --ntasks-per-node 4 # one a GPU
-INSTANCES=$((SLURM_JOB_NUM_NODES / ${{NODES_PER_POD:-4}}))
+PER_POD=${{PER_POD:-4}}
+INSTANCES=$((SLURM_JOB_NUM_NODES / PER_POD))
 {LAUNCH} --num-distributed-optimizer-instances $INSTANCES --micro-batch-size $SLURM_NTASKS_PER_NODE
 """
     recipe = only_recipe(script)
