@@ -261,8 +261,8 @@ _ASSIGNED = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>[^,\"'\s]*)(?=[,\"']|\
 
 
 _SIZE = re.compile(
-    r"^#SBATCH\s+(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|cpus-per-task)(?:=|\s+)|-(?P<short>[Nnc])\s*)"
-    r"(?P<said>\d{1,6})\s*(?:#|$)",
+    r"^#SBATCH[ \t]+(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|cpus-per-task)(?:=|[ \t]+)"
+    r"|-(?P<short>[Nnc])[ \t]*)(?P<said>\d{1,6})[ \t]*(?:#|$)",
     re.MULTILINE,
 )
 _NAMES_OF_SIZES = {
