@@ -140,6 +140,24 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         },
         [f"compose.yaml:5 {CONNECTIONS}"],
     ),
+    "a service with the words behind the entry point of its image": (
+        {
+            "compose.yaml": (
+                "services:\n  t:\n    build: {context: ., dockerfile: docker/Dockerfile}\n"
+                f"    command: >-\n      --micro-batch-size 1 {BAD}\n"
+            ),
+            "docker/Dockerfile": (f'FROM x\nENV {NAME}=8\nCOPY docker/start.sh /start.sh\nENTRYPOINT ["/start.sh"]\n'),
+            "docker/start.sh": f'exec {RUN} "$@"\n',
+        },
+        [f"compose.yaml:5 {FORMAT}"],
+    ),
+    "an entry point that takes no words": (
+        {
+            "compose.yaml": f"services:\n  t:\n    build: image\n    command: [{', '.join(BAD.split())}]\n",
+            "image/Dockerfile": f"FROM x\nENTRYPOINT {RUN} {GOOD}\n",
+        },
+        [],
+    ),
     "a program in a folder that a service sees": (
         {
             "compose.yaml": (

@@ -354,4 +354,5 @@ INSTANCES=$((SLURM_JOB_NUM_NODES / PER_POD))
     assert sides(recipe, "ddp.num_distributed_optimizer_instances") == [Known(2)]
     assert sides(recipe, "train.micro_batch_size") == [Known(4)]
     origin = recipe.variants[0].origin("train.micro_batch_size")
-    assert origin is not None and origin.option == "$SLURM_NTASKS_PER_NODE"
+    assert origin is not None
+    assert origin.option == "$SLURM_NTASKS_PER_NODE"

@@ -101,6 +101,14 @@ def _speaks(text: str) -> bool:
     return bool(_RELEVANT.search(text) and _STARTS.search(text)) or bool(_ON_A_CLUSTER.search(text))
 
 
+_BUILD = re.compile(r"^[ \t]*build[ \t]*:", re.MULTILINE)
+
+
+def starts_as_built(text: str) -> bool:
+    """Tell whether a text has the words of a run for an image that is built here, whose Dockerfile says what starts."""
+    return bool(_BUILD.search(text) and _RELEVANT.search(text))
+
+
 # A name is looked for at the beginning of a run of such characters alone: from each of them, that takes quadratic time.
 _PROGRAM = re.compile(
     r"(?<![\w./-])(?:(?P<file>[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b)|[\w.-]*/(?P<inner>[\w./-]*\w)(?![\w/.*=]))"

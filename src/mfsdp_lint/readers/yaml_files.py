@@ -15,7 +15,7 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.reader import Reading, ToRead, read_each
-from mfsdp_lint.readers.shell_files import may_start
+from mfsdp_lint.readers.shell_files import may_start, starts_as_built
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.framework_configs import Evaluated
@@ -69,7 +69,7 @@ def _of_scripts(
         from mfsdp_lint.readers.embedding_formats.kustomize import read_kustomization
 
         return read_kustomization(path, asked.target, asked.sources, programs, unfollowed)
-    if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)):
+    if not ((_HOLDS.search(text) and may_start(path, text, asked.relevance)) or starts_as_built(text)):
         return None
     from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder
 

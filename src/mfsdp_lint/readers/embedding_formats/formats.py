@@ -63,19 +63,28 @@ def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources)
     """Yield the scripts of the services: the entry point with the command behind it.
 
     Files of variables are beside the file; those of `.env` are filled in (docs.docker.com/compose, interpolation). A
-    service sees the tree where a volume has it.
+    service sees the tree where a volume has it. One that is built here has the entry point, the variables and the files
+    of its Dockerfile.
     """
     dotenv = beside(document.path, ".env")
     text = sources.text_or_none(dotenv) if sources.exists(dotenv) else None
     fill = partial(_interpolated, dotenv_variables(dotenv, text) if text is not None else {})
     for service in entries(document, entries(document, root).get("services")).values():
         own = entries(document, service)
+        image = _built_image(document, own, sources)
         variables = {
+            **image.variables,
             **_of_files(document, own.get("env_file"), sources),
             **environment(document, own.get("environment"), fill),
         }
         entrypoint, given = own.get("entrypoint"), own.get("command")
-        if all(each is None or _is_list(document, each) for each in (entrypoint, given)):
+        if entrypoint is None and given is not None and image.entry is not None:
+            is_text = not _is_list(document, given)
+            behind = fill(text_of(document, given)) if is_text else command(document, given, fill=fill)
+            script = (
+                joined([script_of(_words(image.entry)), behind], " ") if _is_json_list(image.entry) else image.entry
+            )
+        elif all(each is None or _is_list(document, each) for each in (entrypoint, given)):
             script = command(document, entrypoint, given, fill=fill)
         else:
             # A text is split into words as a shell does it.
@@ -84,9 +93,27 @@ def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources)
                 for each in (entrypoint, given)
             ]
             script = joined(parts, " ")
-        container = ContainerFiles(said(document, own.get("working_dir")) or "/", tuple(_volumes(document, own)))
+        folder = said(document, own.get("working_dir")) or image.container.folder
+        container = ContainerFiles(folder, (*image.container.mounts, *_volumes(document, own)))
         for one in held(script, variables):
             yield replace(one, container=container)
+
+
+def _built_image(document: YamlDocument, service: Mapping[str, Node], sources: Sources) -> DockerImage:
+    """Return the image that a service is built as: `build: FOLDER`, or a mapping with `context` and `dockerfile`."""
+    build = service.get("build")
+    own = entries(document, build)
+    context = said(document, own.get("context") if own else build)
+    if build is None or context is None:
+        return NO_IMAGE
+    name = said(document, own.get("dockerfile")) or "Dockerfile"
+    path = beside(document.path, posixpath.normpath(posixpath.join(context, name)))
+    text = sources.text_or_none(path) if sources.exists(path) else None
+    if text is None:
+        return NO_IMAGE
+    image = image_of(path, text)
+    copied = ((there, posixpath.normpath(posixpath.join(context, here))) for there, here in image.container.mounts)
+    return replace(image, container=replace(image.container, mounts=tuple(copied)))
 
 
 _VOLUME = re.compile(r"(?P<source>\$\{?PWD\}?[^:]*|\.[^:]*):(?P<target>/[^:]*)(?::\w+)?")
@@ -146,8 +173,21 @@ _PAIR = re.compile(
 _OLD = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]*\S)")
 
 
-def dockerfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
-    """Yield the script of the last stage: the entry point with the command behind it, where files are copied to."""
+@dataclass(frozen=True, slots=True)
+class DockerImage:
+    """The last stage of a Dockerfile: its variables, the entry point and the command behind it, and its files."""
+
+    variables: Variables
+    entry: Text | None
+    command: Text | None
+    container: ContainerFiles
+
+
+NO_IMAGE = DockerImage({}, None, None, ContainerFiles("/", ()))
+
+
+def image_of(path: str, text: str) -> DockerImage:
+    """Read a Dockerfile."""
     lines = Lines(text)
     variables: dict[str, Variable] = {}
     last: dict[str, Text] = {}
@@ -160,8 +200,14 @@ def dockerfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]
             variables |= _environment(piece)
         elif name in ("CMD", "ENTRYPOINT"):
             last[name] = (piece,)
-    for one in held(_run(last.get("ENTRYPOINT"), last.get("CMD")), variables):
-        yield replace(one, container=files_of_image(text))
+    return DockerImage(variables, last.get("ENTRYPOINT"), last.get("CMD"), files_of_image(text))
+
+
+def dockerfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
+    """Yield the script of the last stage: the entry point with the command behind it, where files are copied to."""
+    image = image_of(path, text)
+    for one in held(_run(image.entry, image.command), image.variables):
+        yield replace(one, container=image.container)
 
 
 def _run(entry: Text | None, command: Text | None) -> Text:
