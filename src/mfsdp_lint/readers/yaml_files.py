@@ -101,9 +101,12 @@ class YamlFiles:
         def recipes_of(path: str, text: str) -> list[Recipe]:
             # A job may be called as a section of a configuration is.
             found = _of_scripts(path, text, asked, programs, unfollowed)
-            if found is None and not (found := read_yaml(path, text, asked.target, files, asked.front_end)):
+            if found is not None:
+                return found
+            recipes = read_yaml(path, text, asked.target, files, asked.front_end)
+            if not recipes:
                 untold[path] = text
-            return found
+            return recipes
 
         reading = read_each(asked, recipes_of, lambda _, text: may_be_one(text))
         missed = (overlooked(path, text, reading.recipes) for path, text in untold.items())
