@@ -144,10 +144,10 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         {
             "compose.yaml": (
                 "services:\n  t:\n    build: {context: ., dockerfile: docker/Dockerfile}\n"
-                f"    command: >-\n      --micro-batch-size 1 {BAD}\n"
+                f"    command: >-\n      --use-megatron-fsdp {BAD}\n"
             ),
             "docker/Dockerfile": (f'FROM x\nENV {NAME}=8\nCOPY docker/start.sh /start.sh\nENTRYPOINT ["/start.sh"]\n'),
-            "docker/start.sh": f'exec {RUN} "$@"\n',
+            "docker/start.sh": 'exec torchrun --nproc_per_node 8 pretrain_gpt.py "$@"\n',
         },
         [f"compose.yaml:5 {FORMAT}"],
     ),
