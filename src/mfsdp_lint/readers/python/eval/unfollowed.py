@@ -224,11 +224,11 @@ def _starts(interp: Interpreter, value: Object, call: Call) -> bool:
 
 
 @contextmanager
-def _aside(interp: Interpreter) -> Iterator[list[Object]]:
+def _aside(interp: Interpreter) -> Iterator[list[Launch | Command]]:
     """Take back what is done meanwhile, but for what is launched and started; that is listed afterwards."""
     path = interp.path
     mark, before = len(path.journal), {*map(id, path.launches.fields.values())}
-    launched: list[Object] = []
+    launched: list[Launch | Command] = []
     path.trial += 1
     try:
         yield launched
