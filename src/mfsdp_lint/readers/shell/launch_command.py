@@ -18,7 +18,7 @@ from itertools import islice
 from mfsdp_lint.core.recipe import Origin, Setting, Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.disk import walk
 from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import commands
@@ -458,7 +458,7 @@ def texts_of_files(name: Text, script: str, sources: Sources, state: State) -> l
     for place in (*([] if state.folder is None else [state.folder]), *above(script)):
         root = posixpath.normpath(posixpath.join(place, folder))
         paths = [
-            posixpath.join(inner, each) for inner, _, names in islice(disk.walk(root), _MOST_FOLDERS) for each in names
+            posixpath.join(inner, each) for inner, _, names in islice(walk(root), _MOST_FOLDERS) for each in names
         ]
         # (A script does not read itself.)
         own = {posixpath.normpath(each) for each in (script, *(piece.path for piece in name))}
