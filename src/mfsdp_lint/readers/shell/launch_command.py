@@ -457,9 +457,7 @@ def texts_of_files(name: Text, script: str, sources: Sources, state: State) -> l
     fits = re.compile(".+".join(map(re.escape, parts)))
     for place in (*([] if state.folder is None else [state.folder]), *above(script)):
         root = posixpath.normpath(posixpath.join(place, folder))
-        paths = [
-            posixpath.join(inner, each) for inner, _, names in islice(walk(root), _MOST_FOLDERS) for each in names
-        ]
+        paths = [posixpath.join(inner, each) for inner, _, names in islice(walk(root), _MOST_FOLDERS) for each in names]
         # (A script does not read itself.)
         own = {posixpath.normpath(each) for each in (script, *(piece.path for piece in name))}
         found = sorted(each for each in paths if each not in own and fits.fullmatch(posixpath.relpath(each, root)))
