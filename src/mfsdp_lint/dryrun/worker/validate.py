@@ -3,7 +3,8 @@
 Importing takes seconds, validating a millisecond; so one process answers every question. Validation is that of
 Megatron-Bridge, or `validate_args` of Megatron-LM's command line, from a source tree. What pretrain_gpt.py does before
 (0.12.0 to head) is done here as well: `parse_args` with the flags of modelopt, if it can have them, and
-GPT2BPETokenizer where no tokenizer is named. Nothing comes after: no checkpoint is looked at, not even with
+GPT2BPETokenizer where no tokenizer is named. Of what comes after, the optimizer's configuration is made, which
+refuses some settings; no checkpoint is looked at, not even with
 --use-checkpoint-args, and no tokenizer is made. Settings are spelled in the words that the parser takes.
 """
 
@@ -16,7 +17,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NoReturn
 
 from . import stand_ins
@@ -136,8 +137,22 @@ def validate_command_line(question: Mapping[str, Any], answer: Answer) -> None:
         return parser
 
     arguments = parse_args(extra_args_provider=provide)
-    check = functools.partial(validate_args, arguments, {"tokenizer_type": "GPT2BPETokenizer"})
+
+    def check() -> None:
+        validate_args(arguments, {"tokenizer_type": "GPT2BPETokenizer"})
+        # (The precision-aware optimizer needs Transformer Engine.)
+        if getattr(arguments, "use_precision_aware_optimizer", None) is False:
+            _optimizer_config(arguments)
+
     _run(check, lambda: plain_arguments(vars(arguments)), answer)
+
+
+def _optimizer_config(arguments: argparse.Namespace) -> None:
+    """Make the optimizer's configuration as training does (megatron/training/training.py, 0.12 to head)."""
+    from megatron.core.optimizer import OptimizerConfig
+
+    names = [each.name for each in fields(OptimizerConfig)]
+    OptimizerConfig(**{name: getattr(arguments, name) for name in names if hasattr(arguments, name)})
 
 
 def _refuse(message: str) -> NoReturn:
