@@ -51,8 +51,8 @@ _ON = Known(True)
 
 _MOST_VALUES = 8
 
-Again = Callable[[SettingOverride, frozenset[str]], Iterable[Recipe]]
-"""A variable with its value, and the files of some recipes → what they come to with it."""
+Again = Callable[[SettingOverride, Sequence[Recipe]], Iterable[Recipe]]
+"""A variable with its value, and some recipes → what they come to with it."""
 
 
 def with_switches(recipes: Sequence[Recipe], again: Again) -> list[Recipe]:
@@ -71,7 +71,7 @@ def with_switches(recipes: Sequence[Recipe], again: Again) -> list[Recipe]:
             given = SettingOverride(
                 f"{ENVIRONMENT}{name}", Known(value), Origin(place, "environment", value=Known(value))
             )
-            for then in again(given, frozenset(path for path, _, _ in open_to)):
+            for then in again(given, [found[at] for at in open_to.values()]):
                 at = open_to.get(_key(then))
                 if at is not None:
                     variants = tuple(_turned_on(found[at], then, name, value))
@@ -122,7 +122,8 @@ class Question:
     looked at. `dependents` are files that nobody asked for, and that use the files: they are read whole. With
     `tells_of_users`, what the files break in these and in the launchers is told. `front_end` is the framework whose
     configurations the YAML files are, where the options name it. With `only_runs`, code that starts no run is not
-    looked at: nobody asks for a recipe by itself. `command_line` overrides settings of every recipe. `unsaved` are
+    looked at: nobody asks for a recipe by itself. Of Python files, only the `entries` are run (each a path and a name;
+    None: all). `command_line` overrides settings of every recipe. `unsaved` are
     texts in front of the files. `also` are the other versions of a range, of which `target` is the newest, and those
     that hold in other places; `remarks` are notes about them for the user.
     """
@@ -142,6 +143,7 @@ class Question:
     tells_of_users: bool = False
     front_end: str | None = None
     only_runs: bool = False
+    entries: frozenset[tuple[str, str]] | None = None
     unsaved: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
 
@@ -432,10 +434,10 @@ def read(
             unfollowed += found.unfollowed
     trials: dict[tuple[str, str], Read] = {}
 
-    def again(given: SettingOverride, paths: frozenset[str]) -> Sequence[Recipe]:
+    def again(given: SettingOverride, asking: Sequence[Recipe]) -> Sequence[Recipe]:
         key = given.path, repr(given.value)
         earlier = None if before is None else before.trials.get(key)
-        trial = _given(question, given, paths)
+        trial = _given(question, given, asking)
         trials[key] = read(trial, sources, tracing=tracing, before=earlier, switches=False, like=relevance)
         return trials[key].recipes
 
@@ -490,8 +492,9 @@ def _read_some(reader: Reader, asked: ToRead, memory: object, paths: Collection[
     )
 
 
-def _given(question: Question, given: SettingOverride, paths: frozenset[str]) -> Question:
-    """Narrow the question to some files, with one more variable in the environment."""
+def _given(question: Question, given: SettingOverride, asking: Sequence[Recipe]) -> Question:
+    """Narrow the question to some recipes, with one more variable in the environment."""
+    paths = {each.path for each in asking}
     return replace(
         question,
         files=tuple(each for each in question.files if each.path in paths),
@@ -503,6 +506,7 @@ def _given(question: Question, given: SettingOverride, paths: frozenset[str]) ->
             *question.beside,
             *(each for each in (*question.files, *question.dependents) if each.path not in paths),
         ),
+        entries=frozenset((each.path, each.name.partition("[")[0]) for each in asking),
     )
 
 
@@ -524,6 +528,7 @@ def _of_kind(kind: str, question: Question, sources: Sources, relevance: Relevan
         question.front_end,
         question.only_runs,
         question.command_line.environment,
+        question.entries,
     )
 
 

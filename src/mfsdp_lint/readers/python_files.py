@@ -155,6 +155,7 @@ class PythonFiles:
                 before=memory.recipes,
                 relevance=asked.relevance,
                 environment=asked.environment,
+                only=asked.entries,
             )
             problems = (*(error.problem for error in read.unreadable), *read.missing, *read.faults)
             found = Reading(read.recipes, problems, tuple(knowledge.remarks()), unfollowed=read.unfollowed)

@@ -29,7 +29,8 @@ class ToRead:
     `every` are the files of all kinds, for a reader that reads others on its way. `launchers` are files that nobody
     asked for: only their recipes that launch one of `every` are wanted. `front_end` is the framework whose
     configurations the files are, where the user names it. With `only_runs`, recipes that no command starts are not
-    wanted. `environment` are the variables, `env.NAME`, that whoever starts a program gives it.
+    wanted. `environment` are the variables, `env.NAME`, that whoever starts a program gives it. Of Python files, only
+    the `entries` are run: each a path and a name (None: all).
 
     `knowledge` loads the facts of the target's release; `search_path` are folders with source, `relevance` tells which
     Python files may have to do with a run. With `tracing`, origins know the calls that led to them, which takes
@@ -50,6 +51,7 @@ class ToRead:
     front_end: str | None = None
     only_runs: bool = False
     environment: Sequence[Setting] = ()
+    entries: frozenset[tuple[str, str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

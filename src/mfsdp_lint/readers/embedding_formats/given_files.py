@@ -42,12 +42,11 @@ def configurations_for(modules: Sequence[Module], reading: Module) -> list[str] 
     A file counts if it has one of the keys that the program reads without a default, and about as many of all that it
     names as the others; or if all of its keys are flags of Megatron-LM, where the program reads none by name.
     """
-    text = ast.unparse(reading.tree)
-    required = frozenset(key for module in modules for key in _required(module.tree))
-    found: list[tuple[int, str]] = []
-    formats = [each for words, each in _FORMATS.items() if re.search(words, text)]
+    formats = _formats(reading.tree)
     if not formats:
         return None
+    required = frozenset[str]().union(*(_required(module.tree) for module in modules))
+    found: list[tuple[int, str]] = []
     for suffixes, key in formats:
         for path in _files(os.path.abspath(os.path.dirname(reading.path)), suffixes):
             keys = _keys(path, key)
@@ -58,8 +57,20 @@ def configurations_for(modules: Sequence[Module], reading: Module) -> list[str] 
     return [path for shared, path in sorted(found, key=lambda each: (-each[0], each[1])) if 2 * shared >= most]
 
 
-def _required(tree: ast.AST) -> Iterator[str]:
-    """Yield the names that a program asks for with `[...]`, but for variables of the environment."""
+@lru_cache(maxsize=512)
+def _formats(tree: ast.Module) -> Sequence[tuple[tuple[str, ...], re.Pattern[str]]]:
+    """Return the formats that a file of a program reads, each as in `_FORMATS`."""
+    text = ast.unparse(tree)
+    return [each for words, each in _FORMATS.items() if re.search(words, text)]
+
+
+@lru_cache(maxsize=512)
+def _required(tree: ast.Module) -> frozenset[str]:
+    """Return the names that a file asks for with `[...]`, but for variables of the environment."""
+    return frozenset(_asked_for(tree))
+
+
+def _asked_for(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Subscript(value=ast.Attribute(attr="environ") | ast.Name(id="environ")):

@@ -76,6 +76,7 @@ def read_python(
     before: Before | None = None,
     relevance: Relevance | None = None,
     environment: Sequence[Setting] = (),
+    only: Collection[tuple[str, str]] | None = None,
 ) -> PythonRead:
     """Read the recipes of Python files, and those that addresses name.
 
@@ -85,7 +86,8 @@ def read_python(
     file that cannot be read or parsed is listed and does not stop the others. With `tracing`, origins know the calls
     that led to them. `before` is an earlier reading of the same files, with the same knowledge: recipes that no change
     of texts since then can reach are taken over. `relevance` is that of the same texts, where it is at hand;
-    `environment` are the variables that every program is started with.
+    `environment` are the variables that every program is started with. With `only`, nothing but these entry points is
+    run, each given by its path and name.
     """
 
     def make() -> Interpreter:
@@ -108,7 +110,7 @@ def read_python(
     # Where no file is another one but for settings in its functions, what files import is what it was.
     same = before is not None and unchanged.effects is not None and before.asked == frozenset(paths)
     interpreters = Interpreters(make, own, shared, faults, unchanged.effects, is_sure=same)
-    reading = _Reading(interpreters, list(names), unchanged, faults, kept)
+    reading = _Reading(interpreters, list(names), unchanged, faults, kept, only)
     recipes = reading.recipes()
     users = together(*(interp.finder.users for interp in interpreters.all))
     aside = frozenset(key_of(each) for interp in interpreters.all for each in interp.shared_dependencies.functions)
@@ -120,7 +122,7 @@ def read_python(
         more = list(_imported(interp.finder, users, {each.path for each in unreadable}))
         unreadable += more
         complete = complete and not more
-    unfollowed = tuple(reading.unfollowed()) if before is None or before.is_kept else ()
+    unfollowed = tuple(reading.unfollowed()) if only is None and (before is None or before.is_kept) else ()
     used = together(users, *(each.finder.asking for each in interpreters.all), {} if same else interpreters.users)
     again = Before(
         sources,
@@ -211,12 +213,14 @@ class _Reading:
         unchanged: Unchanged,
         faults: Faults,
         kept: KeptEntries,
+        only: Collection[tuple[str, str]] | None = None,
     ) -> None:
         self.interpreters = interpreters
         self.spans = {interp: Spans(interp) for interp in interpreters.all}
         self.unchanged = unchanged
         self.faults = faults
         self.kept = kept
+        self.only = only
         self.not_reached: dict[str, NotReached] = {}
         self.tried = {path: self._tried(path) for path in paths}
         self.called: set[Key] = set()
@@ -253,6 +257,8 @@ class _Reading:
         every = chain(_told(early), _told(late))
         ran: list[Tried] = []
         for tried in every:
+            if self.only is not None and (tried.path, tried.entry.name) not in self.only:
+                continue
             if tried.late and not self._stands_alone(tried):
                 continue
             if not tried.ran:

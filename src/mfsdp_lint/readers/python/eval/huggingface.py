@@ -481,7 +481,11 @@ def shared_provider(
         key = ("upstream by itself", *options, tuple(sorted(variables.items())))
         shared = finder.sources.shared(key, interp.anew)
         provider = _provider_of(shared, variables, interp, method, wanted, work, in_doubt)
-        if provider is None:
+        if provider is not None and (asked := finder.asked_among(provider.files)) != provider.asked_for:
+            # The first interpreter was asked for other files of upstream's, which are treated otherwise.
+            shared = finder.sources.shared((*key, asked), interp.anew)
+            provider = _provider_of(shared, variables, interp, method, wanted, work, in_doubt)
+        if provider is None or not _is_alike(interp, provider, shared):
             return work(interp, method)
         fields = interp.path.environment.fields
         given = {name: fields[name] for name in provider.dependencies.variables if name in fields}
@@ -534,9 +538,16 @@ def _provider_of(
             alone.memo[key] = _worked_out(alone, method, work, in_doubt)
             alone.finish()
     found: _Provider = alone.memo[key]
-    # The first texts were those of another interpreter; it may have read files for this that are different here.
-    is_alike = interp.finder.asked_among(found.files) == found.asked_for and interp.finder.sources.has(shared.texts)
-    return found if found.is_portable and is_alike else None
+    return found if found.is_portable else None
+
+
+def _is_alike(interp: Interpreter, provider: _Provider, shared: Shared[Interpreter]) -> bool:
+    """Tell whether an interpreter would make the same provider.
+
+    The first texts were those of another one, which may have read files for it that are different here.
+    """
+    finder = interp.finder
+    return finder.asked_among(provider.files) == provider.asked_for and finder.sources.has(shared.texts)
 
 
 def _worked_out(alone: Interpreter, method: Function, work: Work, in_doubt: bool) -> _Provider:
