@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.engine import read
 from mfsdp_lint.readers.overrides import SettingOverride, parse_command_line
@@ -146,9 +148,9 @@ def test_a_variable_that_decides_something_else_is_not_tried(ask: Ask, monkeypat
     tried: list[str] = []
     kept = read._given
 
-    def given(question: read.Question, variable: SettingOverride, paths: frozenset[str]) -> read.Question:
+    def given(question: read.Question, variable: SettingOverride, asking: Sequence[Recipe]) -> read.Question:
         tried.append(variable.path)
-        return kept(question, variable, paths)
+        return kept(question, variable, asking)
 
     monkeypatch.setattr(read, "_given", given)
     other = 'def quiet():\n    return os.environ.get("QUIET", "0") == "1"\n\n\n'

@@ -16,6 +16,7 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import MOST_FOLDERS
 from mfsdp_lint.inputs.discover import written_folders
 from mfsdp_lint.inputs.projects import is_project, repository_above
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.python.values.objects import Module
 
@@ -35,7 +36,7 @@ _LARGEST = 200_000
 _LEAST_FLAGS = 3
 
 
-def configurations_for(modules: Sequence[Module], reading: Module) -> list[str] | None:
+def configurations_for(modules: Sequence[Module], reading: Module, sources: Sources) -> list[str] | None:
     """Return the files of the project that a program may be given to read, those with most of its keys first; None
     where it reads no data.
 
@@ -47,9 +48,10 @@ def configurations_for(modules: Sequence[Module], reading: Module) -> list[str] 
         return None
     required = frozenset[str]().union(*(_required(module.tree) for module in modules))
     found: list[tuple[int, str]] = []
+    folder = os.path.abspath(os.path.dirname(reading.path))
+    root = repository_above(folder)
     for suffixes, key in formats:
-        for path in _files(os.path.abspath(os.path.dirname(reading.path)), suffixes):
-            keys = _keys(path, key)
+        for path, keys in _configurations(sources, root if is_project(root) else folder, suffixes, key):
             shared = len(keys & required)
             if shared or (not required and _are_flags(keys)):
                 found.append((shared, path))
@@ -90,9 +92,21 @@ def _is_configuration(name: str) -> bool:
     return _CONFIGURATION.fullmatch(name) is not None
 
 
+def _configurations(
+    sources: Sources, folder: str, suffixes: tuple[str, ...], key: re.Pattern[str]
+) -> Sequence[tuple[str, frozenset[str]]]:
+    """Return the files of a project, or of a folder that is in none, that have some keys: each once a run."""
+
+    def found() -> Iterator[tuple[str, frozenset[str]]]:
+        for path in _files(folder, suffixes):
+            if keys := _keys(path, key):
+                yield path, keys
+
+    return sources.shared(("keys of configurations", folder, suffixes), lambda: list(found())).result
+
+
 def _files(folder: str, suffixes: tuple[str, ...]) -> Iterator[str]:
-    root = repository_above(folder)
-    folders = written_folders(root) if is_project(root) else iter([(folder, disk.Listing(folder).matching("*"))])
+    folders = written_folders(folder) if is_project(folder) else iter([(folder, disk.Listing(folder).matching("*"))])
     for there, names in islice(folders, MOST_FOLDERS):
         yield from (os.path.join(there, name) for name in sorted(names) if name.endswith(suffixes))
 
@@ -102,12 +116,7 @@ def _keys(path: str, key: re.Pattern[str]) -> frozenset[str]:
         content = disk.read(path, _LARGEST + 1) if disk.is_file(path) else b""
     except OSError:
         return frozenset()
-    return _keys_in(content, key) if len(content) <= _LARGEST else frozenset()
-
-
-@lru_cache(maxsize=1024)
-def _keys_in(content: bytes, key: re.Pattern[str]) -> frozenset[str]:
-    return frozenset(key.findall(content.decode("utf-8", "replace")))
+    return frozenset(key.findall(content.decode("utf-8", "replace"))) if len(content) <= _LARGEST else frozenset()
 
 
 def _are_flags(keys: frozenset[str]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -27,7 +28,7 @@ from mfsdp_lint.readers.embedding_formats.remote_calls import given_to_functions
 from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.python.entries import entries, running
-from mfsdp_lint.readers.python.entries.addressed import ProgramEvaluation, Watch, note
+from mfsdp_lint.readers.python.entries.addressed import ProgramEvaluation, Starts, Watch, note
 from mfsdp_lint.readers.python.eval.branches import one_key
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
 from mfsdp_lint.readers.python.export.origins import Spans
@@ -87,6 +88,27 @@ def commands(
     """Return the commands that a script starts, on every path; none where the file is no script. It is started with
     the words and variables that are `given`, or without any. `refused` receives what surely fails before it starts.
     """
+    evaluation = programs.evaluation
+    starts = evaluation.known_starts(path, given, patience)
+    if starts is None:
+        fails: list[Unfollowed] = []
+        with evaluation.noting() as noted:
+            found = _watched(path, programs, given, fails, patience)
+        starts = Starts(given, patience, found, fails, noted)
+        evaluation.starts.setdefault(path, deque(maxlen=_MOST_STARTS)).append(starts)
+    if refused is not None:
+        refused += starts.refused
+    return starts.found
+
+
+_MOST_STARTS = 16
+"""Different starts of one program whose commands are remembered: a script starts it on each of its ways."""
+
+
+def _watched(
+    path: str, programs: Programs, given: Given | None, refused: list[Unfollowed], patience: int
+) -> list[Held | HeldCommand]:
+    """Run a script, and return the commands that it starts."""
     asked, evaluation = programs.asked, programs.evaluation
     watch = evaluation.watching(path, given)
     if watch is None:
@@ -99,7 +121,7 @@ def commands(
     asked.sources.note(watch.texts)
     evaluation.watched = None  # (what a fault leaves behind is not used again)
     with without_collection(), asked.sources.recording(watch.texts):
-        found = _commands(interp, path, evaluation, [] if refused is None else refused)
+        found = _commands(interp, path, evaluation, refused)
         collect_new()
     evaluation.watched = watch
     return found
@@ -183,8 +205,7 @@ class _Watching(Interpreter):
     def may_start(self, value: object) -> bool:
         if not isinstance(value, Function) or not value.module.is_own:
             return False
-        text = self.finder.sources.text_or_none(value.module.path) or ""
-        return bool(MENTIONS_LAUNCHER.search(ast.get_source_segment(text, value.node) or ""))
+        return _mentions_launcher(self.finder.sources.text_or_none(value.module.path) or "", value.node)
 
     def word_not_given(self, number: int) -> Object:
         if number not in self.words:
@@ -194,7 +215,7 @@ class _Watching(Interpreter):
     def file_meant(self, path: Object, frame: Frame) -> Object:
         if not isinstance(path, Unknown) or (type(path) is Option and path.default not in (None, MISSING)):
             return path
-        files = configurations_for(self._own_modules(), frame.module)
+        files = configurations_for(self._own_modules(), frame.module, self.finder.sources)
         if files is None:
             return path
         text = path.text or "its configuration"
@@ -270,7 +291,12 @@ def _is_called_out_of_sight(function: ast.AST, text: str) -> bool:
     if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
     is_handed_on = function.decorator_list or len(re.findall(rf"\b{function.name}\b", text)) > 1
-    return bool(is_handed_on and MENTIONS_LAUNCHER.search(ast.get_source_segment(text, function) or ""))
+    return bool(is_handed_on) and _mentions_launcher(text, function)
+
+
+@lru_cache(maxsize=1024)
+def _mentions_launcher(text: str, function: ast.AST) -> bool:
+    return MENTIONS_LAUNCHER.search(ast.get_source_segment(text, function) or "") is not None
 
 
 def _started_by(

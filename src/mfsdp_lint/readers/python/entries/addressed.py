@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.nearest import did_you_mean, nearest
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -36,6 +38,10 @@ from mfsdp_lint.readers.python.state.paths import (
 )
 from mfsdp_lint.readers.python.values.objects import MISSING, ClassObject, Function, Module, Object, Partial, Unknown
 from mfsdp_lint.readers.reader import ToRead
+
+if TYPE_CHECKING:
+    from mfsdp_lint.core.recipe import Unfollowed
+    from mfsdp_lint.readers.shell.state import Held, HeldCommand
 
 
 class NotThere(Exception):
@@ -147,6 +153,20 @@ class Watch:
     texts: set[str] = field(default_factory=set)
 
 
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """Commands that a program starts where it is `given` this, with what surely fails before, and what they depend on.
+
+    The program was followed with this `patience`.
+    """
+
+    given: Given | None
+    patience: int
+    found: Sequence[Held | HeldCommand]
+    refused: Sequence[Unfollowed]
+    ran: Ran
+
+
 _MOST_KEPT = 6
 """Orders of modules of which interpreters are kept: whoever starts a program often does so in scripts side by side."""
 
@@ -155,8 +175,8 @@ class ProgramEvaluation:
     """Evaluates the programs of a tree. Those that are started in the same environment share what they import.
 
     `ran` receives the functions that run and the files that are read. `idle` are the programs of which no function that
-    others may call starts anything, with whatever words and variables the program itself is started. `watched` is the
-    last program of which it was asked what it starts.
+    others may call starts anything, with whatever words and variables the program itself is started. `starts` are what
+    programs were last found to start, by their files. `watched` is the last program of which that was asked.
     """
 
     def __init__(self, asked: ToRead, ran: Ran) -> None:
@@ -164,6 +184,7 @@ class ProgramEvaluation:
         self.ran = ran
         self.interpreters: dict[tuple[str, ...], list[Interpreter]] = {}
         self.idle: dict[str, Ran] = {}
+        self.starts: dict[str, deque[Starts]] = {}
         self.watched: Watch | None = None
 
     def start(self, path: str, given: Given) -> Started:
@@ -241,10 +262,21 @@ class ProgramEvaluation:
         """Tell whether a program is one of those that are `idle`; what showed it is recorded again."""
         known = self.idle.get(path)
         if known is not None:
-            self.ran.functions |= known.functions
-            self.ran.aside |= known.aside
-            self.asked.sources.note(known.texts)
+            self._take_over(known)
         return known is not None
+
+    def known_starts(self, path: str, given: Given | None, patience: int) -> Starts | None:
+        """Return what a program is known to start for these words and variables; what showed it is recorded again."""
+        for known in self.starts.get(path, ()):
+            if known.patience == patience and known.given == given:
+                self._take_over(known.ran)
+                return known
+        return None
+
+    def _take_over(self, known: Ran) -> None:
+        self.ran.functions |= known.functions
+        self.ran.aside |= known.aside
+        self.asked.sources.note(known.texts)
 
     @contextmanager
     def noting(self) -> Iterator[Ran]:
