@@ -17,6 +17,10 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.engine import read
 from mfsdp_lint.readers.overrides import SettingOverride, parse_command_line
+from mfsdp_lint.readers.python.entries import running
+from mfsdp_lint.readers.python.entries.entries import Entry
+from mfsdp_lint.readers.python.export.origins import Spans
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.trees import Leaf
 from mfsdp_lint.readers.yaml.compose import resolved
 from mfsdp_lint.readers.yaml.document import YamlDocument
@@ -159,6 +163,22 @@ def test_a_variable_that_decides_something_else_is_not_tried(ask: Ask, monkeypat
     Path("recipe.py").write_text(text.replace("cfg.ddp.use_megatron_fsdp = True", "pass"))
     ask("recipe.py", *TARGET)
     assert tried == []
+
+
+def test_with_a_variable_only_the_recipes_that_ask_for_it_run_again(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    kept = running.evaluate
+
+    def evaluate(interp: Interpreter, entry: Entry, spans: Spans) -> running.Evaluation:
+        ran.append(entry.name)
+        return kept(interp, entry, spans)
+
+    monkeypatch.setattr(running, "evaluate", evaluate)
+    other = "\n\ndef other():\n    return 1\n"
+    Path("recipe.py").write_text(RECIPE.replace("FORM", FORMS["get"]) + other)
+    _, out, _ = ask("recipe.py", *TARGET, "--output-format=concise", "--select=MFSDP101")
+    assert " MFSDP101 " in out
+    assert [ran.count("recipe") > 1, ran.count("other")] == [True, 1]
 
 
 def test_a_launch_exposes_what_its_program_asks_for_once(ask: Ask) -> None:

@@ -12,6 +12,7 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.engine.read import Read, question, read
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.embedding_formats import python
 
 FILES: Mapping[str, str] = {
     "pyproject.toml": "",
@@ -127,6 +128,26 @@ def test_a_sourced_script_concerns_those_that_source_it() -> None:
 
 def test_the_text_of_a_script_concerns_that_script() -> None:
     assert kept_with(small__sh=("small", "large")) == LAUNCHED - {"small.sh"}
+
+
+def test_a_program_that_is_started_alike_on_several_ways_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed: list[str] = []
+    watched = python._watched
+
+    def noted(path: str, *arguments: Any) -> Any:
+        followed.append(path)
+        return watched(path, *arguments)
+
+    monkeypatch.setattr(python, "_watched", noted)
+    start = "import subprocess\nimport sys\n\nsubprocess.run(['torchrun', 'pretrain_gpt.py', *sys.argv[1:]])\n"
+    Path("start.py").write_text(start)
+    Path("ways.sh").write_text(
+        'if [ -n "$DEBUG" ]; then LOG=1; fi\nif python start.py --use-megatron-fsdp $LOG; then echo done; fi\n'
+    )
+    asked, _ = question(Options(paths=("ways.sh",), target_bridge="0.3.1"))
+    found = read(asked, Sources())
+    assert [len(recipe.variants) for recipe in found.recipes] == [2]
+    assert followed == ["start.py"] * 2
 
 
 def test_the_words_of_a_python_launch_concern_every_script() -> None:

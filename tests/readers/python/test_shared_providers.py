@@ -121,6 +121,21 @@ def test_other_models_are_worked_out_beside_it(folder: Path, alone: list[Interpr
     assert len(alone) == 1
 
 
+def test_readings_that_ask_for_other_files_of_upstream_share_it_by_what_they_ask_for(
+    folder: Path, alone: list[Interpreter]
+) -> None:
+    sources = Sources()
+
+    def asking_for_upstream() -> Value:
+        paths = ["llama.py", "megatron/bridge/utils/llama.py"]
+        (recipe,) = read_python(paths, sources, search_path=["."]).recipes
+        return recipe.setting(STAGES).value
+
+    assert [asking_for_upstream(), stages(sources, "llama")] == [Known(2), Known(2)]
+    assert [asking_for_upstream(), stages(sources, "llama")] == [Known(2), Known(2)]
+    assert len(alone) == 2
+
+
 def test_a_changed_file_of_upstream_changes_it_and_is_forgotten_with_the_change(folder: Path) -> None:
     sources = Sources()
     changed = {"megatron/bridge/utils/llama.py": "STAGES = 8\n"}
