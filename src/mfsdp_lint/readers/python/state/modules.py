@@ -519,6 +519,7 @@ class ProgramFiles:
         self._outlined: dict[str, _ImportOutline] = finder.relevance.outlines.setdefault(without, {})
         self._outlines: dict[str, _ImportOutline] = {}
         self._orders: dict[str, tuple[str, ...]] = {}
+        self._files: dict[str, tuple[str, ...]] = {}
         self._mentioned: dict[str, tuple[str, ...]] = {}
         self._reaches: dict[str, tuple[str, ...]] = {}
         self._packages: dict[str, tuple[str, ...]] = {}
@@ -553,7 +554,9 @@ class ProgramFiles:
 
     def files(self, path: str) -> tuple[str, ...]:
         """Return the files of a program, each once."""
-        return tuple(dict.fromkeys(self.order(path)))
+        if path not in self._files:
+            self._files[path] = tuple(dict.fromkeys(self.order(path)))
+        return self._files[path]
 
     def reach(self, path: str) -> tuple[str, ...]:
         """Return the files of a program with those that its functions may import, each once."""
