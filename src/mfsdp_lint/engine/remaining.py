@@ -233,6 +233,7 @@ def _question(judge: Linter, paths: set[str], targets: Sequence[Target]) -> Ques
         dependents=tuple(file for file in asked.dependents if file.path in paths),
         named=tuple(file for file in asked.named if file.path in paths),
         addresses=tuple(address for address in asked.addresses if address.path in paths),
+        beside=(*asked.beside, *(each for each in (*asked.files, *asked.dependents) if each.path not in paths)),
     )
 
 

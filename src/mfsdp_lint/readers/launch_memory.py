@@ -42,12 +42,14 @@ Function = tuple[str, int, str]
 class Ran:
     """Record of the programs that were followed: the functions that ran for one script, and the files that were read.
 
-    `aside` are the functions that ran for what programs share.
+    `aside` are the functions that ran for what programs share. With `of_target`, they may run otherwise for another
+    release with the same facts.
     """
 
     functions: set[Function] = field(default_factory=set)
     aside: set[Function] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
+    of_target: bool = False
 
 
 @dataclass(frozen=True, slots=True)

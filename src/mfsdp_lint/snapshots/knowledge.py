@@ -100,6 +100,7 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
         self._modules: dict[str, Module] = {}
         self._origins: dict[int, Origin] = {}
         self._reach: dict[str, Set[str]] = {}
+        self._told_of_target = False
 
     # -- what the evaluator asks --------------------------------------------------------------------------------------
 
@@ -125,6 +126,10 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
         return None if module is None or name not in module.fields else resolve_global(interp, module, name)
 
     def version_of(self, package: str) -> Object | None:
+        self._told_of_target = True
+        return self._version_of(package)
+
+    def _version_of(self, package: str) -> Object | None:
         if self._wanted is None:
             return None
         targets = (self._wanted, *self._also)
@@ -177,9 +182,14 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
     def use(self) -> None:
         _ = self.snapshot
 
-    @cached_property
+    @property
+    def depends_on_target(self) -> bool:
+        return self._told_of_target
+
+    @property
     def target(self) -> Target:
         """The releases that the answers are about."""
+        self._told_of_target = True
         assert self._wanted is not None or self.snapshot is not None
         return self._wanted or resolve_target(self.snapshot.bridge)  # type: ignore[union-attr]
 
@@ -229,8 +239,9 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
 
     def _tell_version(self, module: Module, package: str) -> None:
         """Give a module that says a version that of the target, of which the snapshot may be a neighbour."""
-        version = self.version_of(package)
+        version = self._version_of(package)
         if version is None:
+            self._told_of_target = True
             for key in (VERSION, SHORT_VERSION, *PARTS, "VERSION"):
                 module.fields.pop(key, None)
             return
@@ -241,7 +252,12 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
             said |= {name: column[0] if len(column) == 1 else Choice(column) for name, column in columns.items()}
             said["VERSION"] = tuple(said[name] for name in PARTS)
             said[SHORT_VERSION] = version
-        module.fields.update(said)
+        module.fields |= {key: Deferred(functools.partial(self._told, value)) for key, value in said.items()}
+
+    def _told(self, value: Object) -> Object:
+        """Return a part of the target's version, which somebody asks for."""
+        self._told_of_target = True
+        return value
 
     def _entry(self, interp: Interpreter, module: Module, name: str) -> Object:
         assert self.snapshot is not None

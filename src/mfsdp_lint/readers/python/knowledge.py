@@ -34,6 +34,11 @@ class Knowledge(Generic[Asking]):
         """Tell whether an answer needed the facts of the release so far, so that `remarks` may speak of them."""
         return False
 
+    @property
+    def depends_on_target(self) -> bool:
+        """Tell whether an answer so far is another one for another release with the same facts."""
+        return False
+
     def use(self) -> None:
         """Take the facts as needed: an answer that another evaluation got from them is used in this one."""
 

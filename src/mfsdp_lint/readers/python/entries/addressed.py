@@ -189,10 +189,36 @@ class ProgramEvaluation:
 
     def start(self, path: str, given: Given) -> Started:
         """Return the recipes of a file's script; none where it is no script, or configures nothing that is known."""
-        with without_collection(), self.asked.sources.recording(self.ran.texts):
+        known = self._known_as_no_run(path, given)
+        if known is not None:
+            return known
+        with without_collection(), self.asked.sources.recording(self.ran.texts), self.noting() as noted:
             started = self._start(path, given)
             collect_new()
-            return started
+        if not (started.recipes or noted.of_target):
+            known_here = self._no_runs.setdefault(_texts(path, given), [])
+            known_here.append((given, started, noted, self.ran))
+        return started
+
+    def _known_as_no_run(self, path: str, given: Given) -> Started | None:
+        """Return the result of starting a program that came to nothing for another release; what it did is recorded."""
+        for known, started, noted, ran in self._no_runs.get(_texts(path, given), ()):
+            if known == given:
+                self._take_over(noted)
+                # What programs share was read by the first of them.
+                self.asked.sources.note(ran.texts)
+                self.ran.texts |= ran.texts
+                return started
+        return None
+
+    @cached_property
+    def _no_runs(self) -> dict[tuple[str, ...], list[tuple[Given, Started, Ran, Ran]]]:
+        """The starts that came to nothing, for all readings that differ in the release alone, by program and words."""
+        asked = self.asked
+        where = (asked.target.data, tuple(asked.search_path), frozenset(asked.every), asked.tracing)
+        variables = tuple((each.path, repr(each.value)) for each in asked.environment)
+        key = ("starts of no run", *where, variables, frozenset(asked.sources.unsaved.items()))
+        return asked.sources.shared(key, dict[tuple[str, ...], list[tuple[Given, Started, Ran, Ran]]]).result
 
     def start_upstream(self, tree: ast.Module, name: str, starter: str, given: Given) -> Started:
         """Return the recipes of a Megatron-Bridge script that is not in the tree: it finds what its starter would."""
@@ -290,6 +316,7 @@ class ProgramEvaluation:
             self.ran = outer
             outer.functions |= own.functions
             outer.aside |= own.aside
+            outer.of_target = outer.of_target or own.of_target
 
     def _interpreter(self, path: str, given: Given, order: tuple[str, ...] = ()) -> Interpreter:
         """Return an interpreter for a file's program: modules are imported once for all programs that find them alike.
@@ -329,10 +356,15 @@ class ProgramEvaluation:
         return finder
 
 
+def _texts(path: str, given: Given) -> tuple[str, ...]:
+    return (path, *(word.text for word in given.words))
+
+
 def note(asked: ToRead, ran: Ran, interp: Interpreter, entry: entries.Entry, dependencies: Dependencies) -> None:
     """Record that the code of a script ran, with all that it called."""
     key = asked.sources.key
     ran.functions.add((key(entry.module.path), entry.line, entry.name))
+    ran.of_target = ran.of_target or interp.takes_from_target or interp.knowledge.depends_on_target
     for known, by in ((ran.functions, dependencies), (ran.aside, interp.shared_dependencies)):
         known.update((key(path), line, name) for path, line, name in map(key_of, by.functions))
 

@@ -502,6 +502,7 @@ def shared_provider(
         return work(interp, method)
     if provider.opens:
         interp.knowledge.use()
+    interp.takes_from_target = True
     interp.shared_dependencies.add(provider.dependencies)
     for name in provider.dependencies.variables:
         interp.module_variables.setdefault(name, interp.path.environment.fields.get(name, MISSING))

@@ -158,6 +158,8 @@ class Interpreter:
         self.entry: Module | None = None
         self.executing: Module | None = None
         self.affected: dict[str, set[str]] = {}
+        self.takes_from_target = False
+        """It has an answer of an interpreter that may have asked which release is judged against."""
         self.setting: dict[str, set[str]] = {}
         self.followed: frozenset[str] | None = None
         self.leading: frozenset[str] = frozenset()
