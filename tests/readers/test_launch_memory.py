@@ -13,6 +13,7 @@ from mfsdp_lint.engine.read import Read, question, read
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.embedding_formats import python
+from mfsdp_lint.readers.python.entries import running
 
 FILES: Mapping[str, str] = {
     "pyproject.toml": "",
@@ -152,3 +153,58 @@ def test_a_program_that_is_started_alike_on_several_ways_is_followed_once(monkey
 def test_the_words_of_a_python_launch_concern_every_script() -> None:
     # It may be imported by any program.
     assert kept_with(launch__py=('"small"', '"large"')) == set()
+
+
+VERSIONED = """\
+{imports}
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.pretrain import pretrain
+
+if {version}.startswith("0.17"):
+    pretrain(llama3_8b_pretrain_config(), print)
+"""
+ASKING = {
+    "the name": ("from megatron.core import __version__", "__version__"),
+    "the module": ("import megatron.core", "megatron.core.__version__"),
+    "the package": ("from importlib.metadata import version", 'version("megatron-core")'),
+}
+
+
+@pytest.fixture
+def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the entry points that are evaluated."""
+    names: list[str] = []
+    evaluate = running.evaluate
+
+    def noted(interp: Any, entry: Any, spans: Any, **keywords: Any) -> Any:
+        names.append(entry.name)
+        return evaluate(interp, entry, spans, **keywords)
+
+    monkeypatch.setattr(running, "evaluate", noted)
+    return names
+
+
+def runs_by_core(*cores: str) -> list[int]:
+    """Return the number of runs that versioned.sh starts, judged against each megatron-core in turn."""
+    sources = Sources()
+    found = []
+    for core in cores:
+        asked, _ = question(Options(paths=("versioned.sh",), target_bridge="0.3.1", target_core=core))
+        found.append(len(read(asked, sources).recipes))
+    return found
+
+
+def test_a_start_that_comes_to_nothing_is_evaluated_once_for_all_releases(evaluated: list[str]) -> None:
+    Path("versioned.py").write_text("import sys\n\nimport megatron.core\n\nprint(sys.argv, megatron.core)\n")
+    Path("versioned.sh").write_text("torchrun versioned.py --use-megatron-fsdp --ckpt-format torch_dist\n")
+    assert runs_by_core("0.15.3", "0.16.1", "0.17.1") == [1, 1, 1]  # its flags are those of a run
+    assert evaluated == ["versioned"]
+
+
+@pytest.mark.parametrize("asking", ASKING.values(), ids=ASKING)
+def test_one_that_asks_for_the_release_is_evaluated_for_each(asking: tuple[str, str], evaluated: list[str]) -> None:
+    imports, version = asking
+    Path("versioned.py").write_text(VERSIONED.format(imports=imports, version=version))
+    Path("versioned.sh").write_text("torchrun versioned.py\n")
+    assert runs_by_core("0.15.3", "0.16.1", "0.17.1") == [0, 0, 1]
+    assert evaluated.count("versioned") >= 3

@@ -18,6 +18,7 @@ from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.process import collect_new, without_collection
 from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.launch_memory import NOTHING, Ran, Started
+from mfsdp_lint.readers.launch_memory import Function as FunctionKey
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.entries import Entry, functions, method, partials, positional_given, script
 from mfsdp_lint.readers.python.entries.exposed import with_variables
@@ -167,6 +168,19 @@ class Starts:
     ran: Ran
 
 
+@dataclass(frozen=True, slots=True)
+class _NoRun:
+    """A start that came to nothing, the functions that ran and the files that were read. What programs share was read
+    and ran for all that were followed `beside` it.
+    """
+
+    given: Given
+    started: Started
+    functions: frozenset[FunctionKey]
+    texts: frozenset[str]
+    beside: Ran
+
+
 _MOST_KEPT = 6
 """Orders of modules of which interpreters are kept: whoever starts a program often does so in scripts side by side."""
 
@@ -196,29 +210,29 @@ class ProgramEvaluation:
             started = self._start(path, given)
             collect_new()
         if not (started.recipes or noted.of_target):
-            known_here = self._no_runs.setdefault(_texts(path, given), [])
-            known_here.append((given, started, noted, self.ran))
+            nothing = _NoRun(given, started, frozenset(noted.functions), frozenset(noted.texts), self.ran)
+            self._no_runs.setdefault(_texts(path, given), []).append(nothing)
         return started
 
     def _known_as_no_run(self, path: str, given: Given) -> Started | None:
         """Return the result of starting a program that came to nothing for another release; what it did is recorded."""
-        for known, started, noted, ran in self._no_runs.get(_texts(path, given), ()):
-            if known == given:
-                self._take_over(noted)
-                # What programs share was read by the first of them.
-                self.asked.sources.note(ran.texts)
-                self.ran.texts |= ran.texts
-                return started
-        return None
+        known = next((each for each in self._no_runs.get(_texts(path, given), ()) if each.given == given), None)
+        if known is None:
+            return None
+        self.ran.functions |= known.functions
+        self.ran.aside |= known.beside.aside
+        self.ran.texts |= known.texts | known.beside.texts
+        self.asked.sources.note(known.texts | known.beside.texts)
+        return known.started
 
     @cached_property
-    def _no_runs(self) -> dict[tuple[str, ...], list[tuple[Given, Started, Ran, Ran]]]:
+    def _no_runs(self) -> dict[tuple[str, ...], list[_NoRun]]:
         """The starts that came to nothing, for all readings that differ in the release alone, by program and words."""
         asked = self.asked
         where = (asked.target.data, tuple(asked.search_path), frozenset(asked.every), asked.tracing)
         variables = tuple((each.path, repr(each.value)) for each in asked.environment)
         key = ("starts of no run", *where, variables, frozenset(asked.sources.unsaved.items()))
-        return asked.sources.shared(key, dict[tuple[str, ...], list[tuple[Given, Started, Ran, Ran]]]).result
+        return asked.sources.shared(key, dict[tuple[str, ...], list[_NoRun]]).result
 
     def start_upstream(self, tree: ast.Module, name: str, starter: str, given: Given) -> Started:
         """Return the recipes of a Megatron-Bridge script that is not in the tree: it finds what its starter would."""
@@ -316,7 +330,6 @@ class ProgramEvaluation:
             self.ran = outer
             outer.functions |= own.functions
             outer.aside |= own.aside
-            outer.of_target = outer.of_target or own.of_target
 
     def _interpreter(self, path: str, given: Given, order: tuple[str, ...] = ()) -> Interpreter:
         """Return an interpreter for a file's program: modules are imported once for all programs that find them alike.
