@@ -123,9 +123,9 @@ class Question:
     `tells_of_users`, what the files break in these and in the launchers is told. `front_end` is the framework whose
     configurations the YAML files are, where the options name it. With `only_runs`, code that starts no run is not
     looked at: nobody asks for a recipe by itself. Of Python files, only the `entries` are run (each a path and a name;
-    None: all). `command_line` overrides settings of every recipe. `unsaved` are
-    texts in front of the files. `also` are the other versions of a range, of which `target` is the newest, and those
-    that hold in other places; `remarks` are notes about them for the user.
+    None: all). `command_line` overrides settings of every recipe. `unsaved` are texts in front of the files. `also` are
+    the other versions of a range, of which `target` is the newest, and those that hold in other places; `remarks` are
+    notes about them for the user.
     """
 
     target: Target
@@ -169,18 +169,26 @@ class Question:
         launching = {reader.type.name for reader in registry.READERS if reader.type.launches}
         for places, (target, *also) in self._by_places.items():
             mine = {file.path for file in (*self.files, *self.dependents) if self._places_of(file.path) == places}
-            others = tuple(file for file in (*self.files, *self.dependents) if file.path not in mine)
+            others = (file for file in (*self.files, *self.dependents) if file.path not in mine)
             yield replace(
-                self,
+                self.among(mine),
                 target=target,
                 also=tuple(also),
-                files=tuple(file for file in self.files if file.path in mine),
-                dependents=tuple(file for file in self.dependents if file.path in mine),
                 addresses=tuple(each for each in self.addresses if self._places_of(each.path) == places),
                 launchers=(*self.launchers, *(file for file in others if file.kind in launching)),
-                beside=(*self.beside, *others),
                 search_path=(*(each for each in self.search_path if each not in self.target.source), *target.source),
             )
+
+    def among(self, paths: Collection[str]) -> Question:
+        """Narrow the question to some of its files, and the addresses in these; the other files are beside them."""
+        others = (file for file in (*self.files, *self.dependents) if file.path not in paths)
+        return replace(
+            self,
+            files=tuple(file for file in self.files if file.path in paths),
+            dependents=tuple(file for file in self.dependents if file.path in paths),
+            addresses=tuple(address for address in self.addresses if address.path in paths),
+            beside=(*self.beside, *others),
+        )
 
     @property
     def _by_places(self) -> dict[tuple[str, ...], tuple[Target, ...]]:
@@ -496,16 +504,9 @@ def _given(question: Question, given: SettingOverride, asking: Sequence[Recipe])
     """Narrow the question to some recipes, with one more variable in the environment."""
     paths = {each.path for each in asking}
     return replace(
-        question,
-        files=tuple(each for each in question.files if each.path in paths),
-        addresses=tuple(each for each in question.addresses if each.path in paths),
+        question.among(paths),
         launchers=tuple(each for each in question.launchers if each.path in paths),
-        dependents=tuple(each for each in question.dependents if each.path in paths),
         command_line=replace(question.command_line, overrides=(*question.command_line.overrides, given)),
-        beside=(
-            *question.beside,
-            *(each for each in (*question.files, *question.dependents) if each.path not in paths),
-        ),
         entries=frozenset((each.path, each.name.partition("[")[0]) for each in asking),
     )
 

@@ -226,14 +226,10 @@ def _targets(component: Component, assumed: Target) -> list[Target]:
 def _question(judge: Linter, paths: set[str], targets: Sequence[Target]) -> Question:
     asked = judge.question
     return replace(
-        asked,
+        asked.among(paths),
         target=targets[0],
         also=tuple(targets[1:]),
-        files=tuple(file for file in asked.files if file.path in paths),
-        dependents=tuple(file for file in asked.dependents if file.path in paths),
         named=tuple(file for file in asked.named if file.path in paths),
-        addresses=tuple(address for address in asked.addresses if address.path in paths),
-        beside=(*asked.beside, *(each for each in (*asked.files, *asked.dependents) if each.path not in paths)),
     )
 
 
