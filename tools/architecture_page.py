@@ -47,8 +47,8 @@ the tree, which `readers/python/entries/addressed` then runs. From the recipe on
 recipe with its former state, also in files that only use the edited ones. Entry points and launch
 scripts that no change reaches keep their results (`readers/python/entries/incremental`, `readers/launch_memory`), and
 results that depend on upstream's source alone are computed once (`readers/python/eval/huggingface`). A program that is
-started with the same words is followed once, and one that comes to nothing once for all releases that it does not ask for
-(`readers/python/entries/addressed`).
+started with the same words is followed once, and one that comes to nothing once for all releases that it does not ask
+for (`readers/python/entries/addressed`).
 `engine/write` writes the files, or `reports` prints the patch.
 
 A later run takes the same results from the disk (`engine/recall`): an entry point or a script is read again if a text
