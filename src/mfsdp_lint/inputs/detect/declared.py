@@ -410,7 +410,7 @@ def set_up_by(places: ProjectFolders, paths: Iterable[str], *, images: bool = Tr
 
     Where they install several versions of a package, any of these is meant.
     """
-    texts = [(path, _with_values(text)) for path in paths if _TELLING.search(text := places.text(path))]
+    texts = [(path, text) for path in paths if _TELLING.search(text := places.text(path))]
     installed = [found for path, text in texts for found in _installed(path, text)]
     for package in ("bridge", "core"):
         by_version = {version: found for found in reversed(installed) if (version := getattr(found, package))}
@@ -420,7 +420,7 @@ def set_up_by(places: ProjectFolders, paths: Iterable[str], *, images: bool = Tr
     yield from (found for found in installed if not (found.bridge or found.core))
     megatron = any(found.bridge or found.core for found in installed)
     for path, text in texts if images else ():
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(_with_values(text).splitlines(), 1):
             for match in () if _COMMENT.match(line) else _IMAGE.finditer(line):
                 if found := _in_image(f"{path}:{number}", match):
                     # What is installed into an image counts.
@@ -455,8 +455,14 @@ def _with_values(text: str) -> str:
     return _USE.sub(value, text)
 
 
-def _installed(path: str, text: str) -> Iterator[NamedVersions]:
-    """Yield the versions that a Dockerfile or a script installs: packages, and checkouts of git."""
+@lru_cache(maxsize=MOST_SET_UP_FILES)
+def _installed(path: str, text: str) -> tuple[NamedVersions, ...]:
+    """Return the versions that a Dockerfile or a script installs; every folder below it asks."""
+    return tuple(_installs(path, _with_values(text)))
+
+
+def _installs(path: str, text: str) -> Iterator[NamedVersions]:
+    """Yield the versions that a text installs: packages, and checkouts of git."""
     cloned = ""
     for number, line in _commands(text):
         place = f"{path}:{number}"
@@ -476,6 +482,8 @@ def _commands(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text with their numbers; a line that a backslash continues is one with those behind it."""
     begun, pieces = 0, list[str]()
     for number, line in enumerate(text.splitlines(), 1):
+        if not (line or pieces):
+            continue
         begun = begun if pieces else number
         pieces.append(line.removesuffix("\\"))
         if not line.endswith("\\"):
