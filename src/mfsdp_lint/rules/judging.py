@@ -93,11 +93,12 @@ def _sections(paths: tuple[str, ...]) -> frozenset[str]:
 class GivenSettings(Settings):
     """Settings by path, which nobody is known to have written. A scalar stands for itself until it is asked for."""
 
-    __slots__ = ("_given", "_known", "_partial_environment")
+    __slots__ = ("_given", "_known", "_named", "_partial_environment")
 
     def __init__(self, given: Mapping[str, Value | Scalar], partial_environment: bool) -> None:
         self._given = given
         self._known: dict[str, Value] = {}
+        self._named: tuple[NamedWrite, ...] | None = None
         self._partial_environment = partial_environment
 
     def value(self, path: str) -> Value:
@@ -123,7 +124,9 @@ class GivenSettings(Settings):
         return iter(self._given)
 
     def named(self) -> tuple[NamedWrite, ...]:
-        return tuple(NamedWrite(path, GIVEN) for path in self._given)
+        if self._named is None:
+            self._named = tuple(NamedWrite(path, GIVEN) for path in self._given)
+        return self._named
 
 
 def _parts(configuration: object) -> Mapping[str, object]:

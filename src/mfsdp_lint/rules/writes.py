@@ -43,32 +43,48 @@ _UPSTREAM = "megatron."
 
 def no_fields(settings: Settings, target: Target) -> Iterator[Undeclared]:
     """Yield the writes by name for which no class of the target has a field."""
+    sections, data = table().sections(target.bridge), target.data
     told: set[str] = set()
-    for write in settings.named():
-        sections = table().sections(target.bridge)
-        if not sections:
-            return
-        section, name, below = _parts(write.path)
-        if not name or name.startswith("_") or name in _fields(target.bridge, section):
+    for write in settings.named() if sections else ():
+        if _may_be_a_field(target.bridge, write.path):
             continue
+        section, name, below = _parts(write.path)
         if section not in sections:
             # What else is written in it has the same reason.
             yield from _no_section(write, section, name, target) if section not in told else ()
             told.add(section)
             continue
+        meant = _fields_meant(target.bridge, data, section, name)
+        if meant is None:
+            continue
         of_section = settings.value(f"{section}.__class__")
         # A section that is known to be of a class that is not upstream's may have any field.
-        is_open = isinstance(of_section, Known) and not str(of_section.value).startswith(_UPSTREAM)
-        if sections[section].classes and not is_open:
-            found = table().sections(target.bridge)[section]
-            # Of several classes that a section may be of, one out of sight may have it as well.
-            elsewhere = len(found.classes) == 1 and name in table().every_field(section)
-            if elsewhere or (nearest(name, found.fields, cutoff=_ALIKE) and name not in _upstream_names(target.data)):
-                fields = () if elsewhere else found.fields
-                yield Undeclared(f"{section}.{name}", found.classes[0], fields, write.origin, below, write.refused)
+        if not (isinstance(of_section, Known) and not str(of_section.value).startswith(_UPSTREAM)):
+            owner = sections[section].classes[0]
+            yield Undeclared(f"{section}.{name}", owner, meant, write.origin, below, write.refused)
+
+
+@lru_cache(maxsize=4096)  # words are compared once, however many configurations have them
+def _fields_meant(bridge: str, data: str, section: str, name: str) -> tuple[str, ...] | None:
+    """Return the fields of which a name that is none of a section's may be one; None where nothing says that it is no
+    field.
+    """
+    found = table().sections(bridge)[section]
+    # Of several classes that a section may be of, one out of sight may have it as well.
+    if len(found.classes) == 1 and name in table().every_field(section):
+        return ()
+    if found.classes and nearest(name, found.fields, cutoff=_ALIKE) and name not in _upstream_names(data):
+        return found.fields
+    return None
 
 
 @lru_cache(maxsize=4096)  # who judges many configurations gives the same settings each time
+def _may_be_a_field(bridge: str, path: str) -> bool:
+    """Tell whether a path leads to a section, a field of one, what is below it, or what no class declares."""
+    section, name, _ = _parts(path)
+    return not name or name.startswith("_") or name in _fields(bridge, section)
+
+
 def _parts(path: str) -> tuple[str, str, str]:
     """Split a path into the section, the name in it, and the rest below that."""
     section, _, rest = path.partition(".")
@@ -84,11 +100,15 @@ def _fields(bridge: str, section: str) -> frozenset[str]:
 
 def _no_section(write: NamedWrite, section: str, name: str, target: Target) -> Iterator[Undeclared]:
     """Yield an unknown section if another release has it, or if a section with a near name has the written field."""
-    sections = table().sections(target.bridge)
-    meant = [each for each in nearest(section, sections, 2, _ALIKE_SECTIONS) if name in sections[each].fields]
+    meant = [each for each in _sections_alike(target.bridge, section) if name in _fields(target.bridge, each)]
     if meant or section in table().every_field(""):
         below = write.path.removeprefix(f"{section}.")
         yield Undeclared(section, _CONTAINER, tuple(meant), write.origin, below, write.refused)
+
+
+@lru_cache(maxsize=4096)
+def _sections_alike(bridge: str, section: str) -> tuple[str, ...]:
+    return tuple(nearest(section, table().sections(bridge), 2, _ALIKE_SECTIONS))
 
 
 @cache
