@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, TypeGuard
 
 from mfsdp_lint.core.finding import Edit
@@ -16,7 +17,7 @@ from mfsdp_lint.fixes.judged import FixRequest
 from mfsdp_lint.fixes.statements import blocks
 from mfsdp_lint.inputs.dependents import uncommented
 from mfsdp_lint.inputs.imports import imports_in, parsed, parses
-from mfsdp_lint.readers.registry import kind_of
+from mfsdp_lint.readers.python_files import PythonFiles
 
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.users import EditUsers
@@ -77,10 +78,10 @@ def _expecting(
     wanted = {each: value for need in request.needs for each, value in need.set.items()}
     values = {each.rpartition(".")[2]: value for each, value in wanted.items() if each in settings}
     places = dict.fromkeys((path, *(need.recipe.path for need in request.needs)))
-    for place in (each for each in places if kind_of(each) == "python"):
+    for place in (each for each in places if _is_python(each)):
         module = _module(place)
         for other, text in users.search(place, {module}).items():
-            if kind_of(other) != "python" or not any(name in text for name in values) or not _imports(text, module):
+            if not _is_python(other) or not any(name in text for name in values) or not _imports(text, module):
                 continue
             if (tree := parsed(text)) is None:
                 continue
@@ -168,7 +169,7 @@ class _ComparedCode:
 def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module: str, name: str) -> str:
     """Return a user in another file of what a module calls `name`, also one that has it through a third file."""
     for other, text in users.search(path, {module}).items():
-        if kind_of(other) == "python" and parses(text) and _imports(text, module) and _looks_through(text, module):
+        if _is_python(other) and parses(text) and _imports(text, module) and _looks_through(text, module):
             return f"{other} uses {module}"
     waiting, seen = [(path, module)], {path}
     while waiting:
@@ -176,7 +177,7 @@ def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module
         for other, text in users.search(here, {name, module}).items():
             if other in seen:
                 continue
-            if kind_of(other) != "python" or not parses(text):
+            if not _is_python(other) or not parses(text):
                 if _is_named(text, module, name):
                     return f"{other} uses {name if name != module else module}"
                 continue
@@ -196,7 +197,7 @@ def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module
 def _unread(users: EditUsers, path: str, module: str, name: str) -> Iterator[str]:
     """Yield the users of a recipe that cannot be read: code in a notebook, a template, a string of shell."""
     for other, text in users.search(path, {name, module}).items():
-        readable = kind_of(other) == "python" and parses(text)
+        readable = _is_python(other) and parses(text)
         if not readable and not users.is_read(other) and _is_imported(text, module) and _takes(text, module, name):
             yield f"{other} uses {module}"
 
@@ -225,6 +226,7 @@ def _looks_through(text: str, module: str) -> bool:
     return False
 
 
+@lru_cache(maxsize=4096)
 def _is_imported(text: str, module: str) -> bool:
     named = rf"\bfrom\s+[\w.]*\b{re.escape(module)}\s+import\b|\bimport\s+[\w., ]*\b{re.escape(module)}\b"
     return bool(re.search(named, uncommented(text))) or _imports(text, module)
@@ -242,11 +244,19 @@ def _takes(text: str, module: str, name: str) -> bool:
 
 
 def _imports(text: str, module: str) -> bool:
-    for each in imports_in(text):
-        parts = (*each.module.split("."), *each.names, *each.words)
-        if module in parts:
-            return True
-    return False
+    return module in _imported_words(text)
+
+
+@lru_cache(maxsize=2048)
+def _imported_words(text: str) -> frozenset[str]:
+    """Return the names in the imports of a text."""
+    every = ((*each.module.split("."), *each.names, *each.words) for each in imports_in(text))
+    return frozenset(chain.from_iterable(every))
+
+
+def _is_python(path: str) -> bool:
+    # The name of a file decides, where that of another kind may have to be opened.
+    return PythonFiles.type.is_named(path)
 
 
 def _module(path: str) -> str:
