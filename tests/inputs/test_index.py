@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.inputs import disk, index
+from mfsdp_lint.inputs.names_reached import pieces_of
 
 
 @pytest.fixture
@@ -78,3 +79,20 @@ def test_words_of_python_are_found_once_somebody_asks(tmp_path: Path, store: lis
         assert index.facts(str(file)).has("helper")
     assert before == (1, 1)
     assert len(store) == 2
+
+
+def test_the_statements_of_a_module_are_taken_apart_once(
+    tmp_path: Path, store: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, broken = tmp_path / "user.py", tmp_path / "broken.py"
+    file.write_text("from helper import shard\n\ndef recipe():\n    return shard()\n")
+    broken.write_text("def recipe(:\n")
+
+    def asked() -> list[object]:
+        with index.kept(lambda: store[-1] if store else None, store.append):
+            return [index.facts(str(each)).pieces for each in (file, broken)]
+
+    first = asked()
+    assert first == [pieces_of(file.read_text()), None]
+    monkeypatch.setattr(index, "pieces_of", None)
+    assert asked() == first

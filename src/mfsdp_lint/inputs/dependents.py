@@ -220,7 +220,8 @@ class _Modules:
         if WHOLE in taken:
             handed |= {module_name(module)[-1]}
         if not self._files[user].hands_on:
-            return None if user.endswith(NOTEBOOK) else names_reached(_text(user), handed)
+            pieces = None if user.endswith(NOTEBOOK) else self._files[user].pieces
+            return None if pieces is None else names_reached(pieces, handed)
         return handed | {new for old, new in _RENAMED.findall(_text(user)) if old in handed}
 
 

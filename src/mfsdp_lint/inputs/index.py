@@ -19,6 +19,7 @@ from pathlib import Path
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.imports import imports_in, parsed
+from mfsdp_lint.inputs.names_reached import Piece, pieces_of
 from mfsdp_lint.inputs.sources import NOTEBOOK, SIZE_LIMIT
 
 MOST_BYTES = SIZE_LIMIT
@@ -41,8 +42,8 @@ Dotted = tuple[str, ...]
 class FileFacts:
     """The words of a file, with a blank around each; the modules that it may import, and the last parts of their names.
 
-    `digest` is that of its bytes, `imports` is JSON. `hands_on` says that it consists of imports alone. That, and the
-    words, are found once somebody asks where the file is Python (until then None): most files are never asked.
+    `digest` is that of its bytes, `imports` is JSON. `hands_on` says that it consists of imports alone. That, the words
+    and the `pieces` are found once somebody asks where the file is Python (until then None): of most nobody does.
     """
 
     path: str
@@ -51,6 +52,7 @@ class FileFacts:
     imports: str = "[]"
     ends: str = ""
     found_hands_on: bool | None = False
+    found_pieces: str | None = None
 
     @property
     def words(self) -> str:
@@ -65,6 +67,18 @@ class FileFacts:
         if self.found_hands_on is None:
             self.found_hands_on = _hands_on(self._read().decode("utf-8", "replace"))
         return self.found_hands_on
+
+    @property
+    def pieces(self) -> list[Piece] | None:
+        """The statements of a module of Python; None where it cannot be parsed."""
+        if self.found_pieces is None:
+            found = pieces_of(self._read().decode("utf-8", "replace"))
+            said = [(" ".join(each.words), " ".join(each.binds), each.acts) for each in found or ()]
+            self.found_pieces = json.dumps(None if found is None else said)
+        said = json.loads(self.found_pieces)
+        if said is None:
+            return None
+        return [Piece(frozenset(words.split()), frozenset(binds.split()), acts) for words, binds, acts in said]
 
     def _read(self) -> bytes:
         """Read the file again; where it has changed meanwhile, a later run sees another digest."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 
 from mfsdp_lint.core.lines import split_lines
@@ -28,7 +28,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class Piece:
     """A statement of a module: its words, the names that it binds, and whether it does more than bind them."""
 
     words: frozenset[str]
@@ -36,16 +36,20 @@ class _Piece:
     acts: bool
 
 
-def names_reached(text: str, words: Collection[str]) -> frozenset[str] | None:
-    """Return the names of a module through which others reach what some words in it mean; None where nobody can tell
-    by names.
-    """
+def pieces_of(text: str) -> list[Piece] | None:
+    """Return the statements of a module that importing it runs; None for a text that is no Python."""
     if (tree := parsed(text)) is None:
         return None
     lines = split_lines(text)
     # Few modules need this: it looks at everything in them.
     foreign = cache(lambda: frozenset(name for node in ast.walk(tree) for name in _bound_by_import(node)))
-    pieces = [piece for node in tree.body if not _is_program(node) for piece in _pieces(node, lines, foreign)]
+    return [piece for node in tree.body if not _is_program(node) for piece in _pieces(node, lines, foreign)]
+
+
+def names_reached(pieces: Sequence[Piece], words: Collection[str]) -> frozenset[str] | None:
+    """Return the names of a module through which others reach what some words in it mean; None where nobody can tell
+    by names.
+    """
     reached = {*words, *_BY_COMPUTED_NAME}
     pending = pieces
     while True:
@@ -65,13 +69,13 @@ def _is_program(node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and not node.orelse and ast.unparse(node.test) == "__name__ == '__main__'"
 
 
-def _pieces(node: ast.stmt, lines: list[str], foreign: Callable[[], Collection[str]]) -> Iterator[_Piece]:
+def _pieces(node: ast.stmt, lines: list[str], foreign: Callable[[], Collection[str]]) -> Iterator[Piece]:
     """Yield a statement; of an import, each name that it binds by itself."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         module = _WORD.findall(getattr(node, "module", None) or "")
         for each in node.names:
             bound = each.asname or each.name.partition(".")[0]
-            yield _Piece(frozenset((*module, *_WORD.findall(each.name))), frozenset({bound} - {"*"}), acts=False)
+            yield Piece(frozenset((*module, *_WORD.findall(each.name))), frozenset({bound} - {"*"}), acts=False)
         return
     first = min((node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))))
     words = frozenset(_WORD.findall("".join(lines[first - 1 : node.end_lineno])))
@@ -96,7 +100,7 @@ def _pieces(node: ast.stmt, lines: list[str], foreign: Callable[[], Collection[s
                 case _:
                     binds.update(_bound_by_import(inner))
     acts = _calls(node) or "" in stores or (bool(stores) and not stores.isdisjoint(foreign()))
-    yield _Piece(words, frozenset(binds | stores), acts)
+    yield Piece(words, frozenset(binds | stores), acts)
 
 
 def _bound_by_import(node: ast.AST) -> Iterator[str]:
