@@ -72,7 +72,7 @@ class Campaign:
         shutil.rmtree(self.kept, ignore_errors=True)
 
     def files(self) -> list[Path]:
-        return sorted(self.kept.glob("*.json"))
+        return sorted(self.kept.glob("*.outcome"))
 
     def killed(self, number: int) -> None:
         self.forget()

@@ -15,7 +15,7 @@ PLANTED = "import pathlib\npathlib.Path({mark!r}).write_text('executed')\nraise 
 
 MODULES = (
     # What the tool and its libraries import.
-    *("argparse", "ast", "csv", "difflib", "json", "libcst", "msgspec", "pathspec", "platform", "signal", "tomllib"),
+    *("argparse", "ast", "csv", "difflib", "json", "libcst", "pathspec", "pickle", "platform", "signal", "tomllib"),
     *("traceback", "typing", "unicodedata", "yaml", "yaml_ft"),
     # What Python, or a careless tool, starts with.
     *("conftest", "setup", "sitecustomize", "usercustomize", "noxfile", "megatron", "torch"),

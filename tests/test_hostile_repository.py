@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.cli import main
+from mfsdp_lint.core.kept import dumps, loads
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine import cache
 from mfsdp_lint.inputs.projects import OWN_FOLDER
 
@@ -154,21 +156,25 @@ def test_only_the_caches_own_files_are_removed_from_it(here: Path, monkeypatch: 
         main(["--ignore", code, "."])
     kept = sorted(each.name for each in (here / OWN_FOLDER).iterdir())
     assert kept[:2] == [".gitignore", ".precious"]
-    assert [Path(each).suffix for each in kept[2:]] == [".json", ".memory"]
+    assert [Path(each).suffix for each in kept[2:]] == [".memory", ".outcome"]
 
 
 def _forged(here: Path, key: bytes) -> None:
     """Rewrite what is kept so that its finding points into a file that was never linted, and steers the terminal."""
     from hashlib import blake2b
 
-    (place,) = (here / OWN_FOLDER).glob("*.json")
-    data = place.read_bytes().partition(b"\n")[2]
-    document = json.loads(data)
-    for finding in document["findings"]:
-        finding["span"] |= {"path": str(here.parent / "secret"), "line": 1, "end_line": 1}
-        finding["code"] = "\x1b]0;owned\x07\x1b[8m"
-        finding["message"] = "\x1b[31mforged"
-    data = json.dumps(document).encode()
+    (place,) = (here / OWN_FOLDER).glob("*.outcome")
+    outcome = loads(place.read_bytes().partition(b"\n")[2])
+    findings = [
+        replace(
+            finding,
+            span=replace(finding.span, path=str(here.parent / "secret"), line=1, end_line=1),
+            code="\x1b]0;owned\x07\x1b[8m",
+            message="\x1b[31mforged",
+        )
+        for finding in outcome.findings
+    ]
+    data = dumps(replace(outcome, findings=tuple(findings)))
     seal = blake2b(place.name.encode() + b"\n" + data, digest_size=32, key=key).hexdigest()
     place.write_bytes(seal.encode() + b"\n" + data)
 
@@ -212,10 +218,10 @@ def test_the_secret_is_the_users_alone(here: Path) -> None:
 
 def test_an_entry_answers_its_own_question_alone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["."])
-    (one,) = (here / OWN_FOLDER).glob("*.json")
+    (one,) = (here / OWN_FOLDER).glob("*.outcome")
     answer = one.read_bytes()
     main(["--ignore", "MFSDP101", "."])
-    (other,) = set((here / OWN_FOLDER).glob("*.json")) - {one}
+    (other,) = set((here / OWN_FOLDER).glob("*.outcome")) - {one}
     other.write_bytes(answer)
     capsys.readouterr()
     main(["--ignore", "MFSDP101", "."])

@@ -250,7 +250,7 @@ def test_what_stands_in_place_of_a_result_that_was_kept_is_judged_anew(
         return capsys.readouterr().out
 
     first = check()
-    (kept,) = (tmp_path / "kept").glob("*.json")
+    (kept,) = (tmp_path / "kept").glob("*.outcome")
     kept.unlink()
     make(kept)
     assert check() == first

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-from base64 import b64decode, b64encode
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.core.kept import dumps, loads
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine import cache
 from mfsdp_lint.engine import run as running
 from mfsdp_lint.engine.cache import Outcome
@@ -222,7 +222,7 @@ def _noise(path: Path) -> None:
 
 
 def _another_letter(path: Path) -> None:
-    path.write_text(path.read_text().replace("MFSDP101", "MFSDP109"))
+    path.write_bytes(path.read_bytes().replace(b"MFSDP101", b"MFSDP109"))
 
 
 def _sealed(path: Path, data: bytes) -> bytes:
@@ -232,15 +232,16 @@ def _sealed(path: Path, data: bytes) -> bytes:
 
 
 def _another_shape(path: Path) -> None:
-    path.write_bytes(_sealed(path, json.dumps({"looks": [], "findings": 3}).encode()))
+    path.write_bytes(_sealed(path, dumps({"looks": [], "findings": 3})))
 
 
 def _unheard_of(path: Path) -> None:
-    kept = json.loads(path.read_bytes().partition(b"\n")[2])
-    for each in kept["looks"]:
-        looks = (b64decode(look).replace(b"\xa4read", b"\xa5dream") for look in each["content"])
-        each["content"] = [b64encode(look).decode() for look in looks]
-    path.write_bytes(_sealed(path, json.dumps(kept).encode()))
+    outcome = loads(path.read_bytes().partition(b"\n")[2])
+    looks = [
+        replace(each, stamp=None, content=tuple(look.replace(b'"read"', b'"dream"') for look in each.content))
+        for each in outcome.looks
+    ]
+    path.write_bytes(_sealed(path, dumps(replace(outcome, looks=tuple(looks)))))
 
 
 def _deep(path: Path) -> None:
@@ -265,7 +266,7 @@ def test_what_is_damaged_is_judged_anew(
     damage: Callable[[Path], None], here: Path, told: Told, anew: list[int]
 ) -> None:
     before = told()
-    (kept,) = (here / OWN_FOLDER).glob("*.json")
+    (kept,) = (here / OWN_FOLDER).glob("*.outcome")
     damage(kept)
     assert told() == before
     assert len(anew) == 2
@@ -273,9 +274,11 @@ def test_what_is_damaged_is_judged_anew(
 
 def test_it_is_kept_out_of_the_repository_and_holds_data_alone(here: Path, told: Told) -> None:
     told()
-    (kept,) = (here / OWN_FOLDER).glob("*.json")
+    (kept,) = (here / OWN_FOLDER).glob("*.outcome")
     assert (here / OWN_FOLDER / ".gitignore").read_text() == "*\n"
-    assert {"looks", "findings", "summary"} <= json.loads(kept.read_text().partition("\n")[2]).keys()
+    outcome = loads(kept.read_bytes().partition(b"\n")[2])
+    assert isinstance(outcome, cache.Kept)
+    assert [finding.code for finding in outcome.findings] == ["MFSDP301", "MFSDP101"]
 
 
 def test_nothing_is_kept_where_that_is_not_wanted(here: Path, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,7 +297,7 @@ def test_another_folder_may_be_named(here: Path, told: Told, anew: list[int]) ->
     told()
     told("--cache-dir", "elsewhere")
     assert len(anew) == 2
-    assert {path.parent.name for path in here.rglob("*.json")} == {"kept", "elsewhere"}
+    assert {path.parent.name for path in here.rglob("*.outcome")} == {"kept", "elsewhere"}
 
 
 def test_a_folder_that_cannot_be_made_costs_time_alone(here: Path, told: Told) -> None:
@@ -321,7 +324,7 @@ def test_only_the_last_runs_are_kept(here: Path, told: Told, monkeypatch: pytest
     monkeypatch.setattr(cache, "MOST_RUNS", 2)
     for code in ("MFSDP1", "MFSDP2", "MFSDP3", "MFSDP4"):
         told("--ignore", code)
-    assert len(list((here / OWN_FOLDER).glob("*.json"))) == 2
+    assert len(list((here / OWN_FOLDER).glob("*.outcome"))) == 2
 
 
 def test_several_at_once_do_not_disturb_each_other(here: Path) -> None:

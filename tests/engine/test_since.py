@@ -166,7 +166,7 @@ def test_git_runs_nothing_of_the_repository(capsys: pytest.CaptureFixture[str], 
         "filter.x.clean",
     ):
         git("config", name, said)
-    for module in ("json", "msgspec", "mfsdp_lint"):
+    for module in ("json", "pickle", "mfsdp_lint"):
         write(f"{module}.py", f"import pathlib\npathlib.Path({str(mark)!r}).write_text('executed')\n")
     git("-c", "filter.x.clean=cat", "add", ".")
     git("-c", "filter.x.clean=cat", "commit", "-qm", "planted")

@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mfsdp_lint.core import files
+from mfsdp_lint.core import files, kept
 from mfsdp_lint.core.digests import blake2b, compare_digest
 from mfsdp_lint.core.files import PACKAGE, RULES
 from mfsdp_lint.core.finding import Applied, Finding
@@ -29,7 +29,7 @@ from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, fields, replace
 from mfsdp_lint.core.store import FILE
 from mfsdp_lint.core.version import __version__
-from mfsdp_lint.inputs import disk, index
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.projects import OWN_FOLDER, active_environments, own_packages, root_above
@@ -126,32 +126,33 @@ def run(options: Options) -> Outcome:
     A run that changes files, or asks a dry run, is always done.
     """
     folder = _folder(options) if options.cache else None
-    place = None if folder is None or _is_always_done(options) else os.path.join(folder, f"{_key(options)}.json")
-    if place is not None and (kept := load(place)) is not None and disk.shows_the_same(kept.looks):
+    place = None if folder is None or _is_always_done(options) else os.path.join(folder, f"{_key(options)}.outcome")
+    if place is not None and (known := load(place)) is not None:
         with suppress(OSError):
             os.utime(place)
         return Outcome(
-            kept.findings,
-            kept.summary,
+            known.findings,
+            known.summary,
             Sources(),
-            recipes=kept.recipes,
-            unfollowed=kept.unfollowed,
-            problems=kept.problems,
-            remarks=kept.remarks,
-            legible={each.path for each in kept.looks},
+            recipes=known.recipes,
+            unfollowed=known.unfollowed,
+            problems=known.problems,
+            remarks=known.remarks,
+            legible={each.path for each in known.looks},
         )
     from mfsdp_lint.engine.run import run as run_anew  # what a cached run does not need is not imported
+    from mfsdp_lint.inputs import index
 
     if folder is None:
         return run_anew(options)
-    known = os.path.join(folder, f"{_hash(*_tool())}.index")
-    with index.kept(partial(_content, known), partial(_put, known)):
+    there = os.path.join(folder, f"{_hash(*_tool())}.index")
+    with index.kept(partial(_content, there), partial(_put, there)):
         return run_anew(options) if place is None else _run_and_keep(options, place, run_anew)
 
 
 def _run_and_keep(options: Options, place: str, run_anew: Callable[[Options, Recall], Outcome]) -> Outcome:
     """Run the linter with the memory of an earlier run, and keep the outcome and the memory of this one."""
-    there = f"{place.removesuffix('.json')}.memory"
+    there = f"{place.removesuffix('.outcome')}.memory"
     outcome, record, recall = _remembering(options, partial(_memory, there), partial(_put, there), None, run_anew)
     if record.complete:
         _save(place, outcome, record)
@@ -282,8 +283,8 @@ def clean(folder: str) -> int:
     return removed
 
 
-_ENTRY = re.compile(r"[0-9a-f]{32}\.(json|memory|index)(\.\d+)?")
-"""The names of files in the cache, finished and unfinished."""
+_ENTRY = re.compile(r"[0-9a-f]{32}\.(outcome|json|memory|index)(\.\d+)?")
+"""The names of files in the cache, finished and unfinished; earlier releases kept outcomes as JSON."""
 
 
 def secret_file() -> str:
@@ -390,19 +391,21 @@ def _content(place: str) -> bytes | None:
 
 
 def load(place: str) -> Kept | None:
-    """Read an outcome; None where it is not sealed by this user, damaged, of another shape, or not there."""
+    """Read an outcome; None where it is not sealed by this user, damaged, of another shape, or not there, or where the
+    disk shows something else today.
+    """
     data = _content(place)
     if data is None:
         return None
-    import msgspec
-
-    with suppress(msgspec.MsgspecError, ValueError, RecursionError):
-        return msgspec.json.decode(data, type=Kept)
+    with suppress(Exception):  # which bytes of another shape may raise
+        found = kept.loads(data)
+        if isinstance(found, Kept) and disk.shows_the_same(found.looks):
+            return found
     return None
 
 
 def _save(place: str, outcome: Outcome, record: disk.Record) -> None:
-    kept = Kept(
+    told = Kept(
         record.watched(),
         outcome.findings,
         outcome.summary,
@@ -411,11 +414,9 @@ def _save(place: str, outcome: Outcome, record: disk.Record) -> None:
         outcome.problems,
         outcome.remarks,
     )
-    import msgspec
-
     # Names that are no text cannot be written, and a full disk is nobody's fault.
     with suppress(OSError, ValueError, TypeError):
-        _put(place, msgspec.json.encode(kept))
+        _put(place, kept.dumps(told))
 
 
 def _put(place: str, data: bytes) -> None:
@@ -424,17 +425,17 @@ def _put(place: str, data: bytes) -> None:
     if content is not None:
         files.put(place, content, 0o600)
         kind = os.path.splitext(place)[1]
-        _forget_the_oldest(os.path.dirname(place), kind, MOST_RUNS if kind == ".json" else MOST_MEMORIES)
+        _forget_the_oldest(os.path.dirname(place), kind, MOST_RUNS if kind == ".outcome" else MOST_MEMORIES)
 
 
 def _forget_the_oldest(folder: str, kind: str, most: int) -> None:
-    kept = [os.path.join(folder, name) for name in os.listdir(folder) if _ENTRY.fullmatch(name) and kind in name]
-    if len(kept) > most:
+    found = [os.path.join(folder, name) for name in os.listdir(folder) if _ENTRY.fullmatch(name) and kind in name]
+    if len(found) > most:
         ages = {}
-        for path in kept:
+        for path in found:
             with suppress(OSError):
                 ages[path] = os.stat(path).st_mtime_ns
-        for path in sorted(ages, key=ages.__getitem__)[: len(kept) - most]:
+        for path in sorted(ages, key=ages.__getitem__)[: len(found) - most]:
             with suppress(OSError):
                 os.unlink(path)
 

@@ -11,9 +11,8 @@ import sys
 from collections.abc import Sequence
 from tempfile import TemporaryDirectory
 
-import msgspec
-
 from mfsdp_lint import terminal
+from mfsdp_lint.core import kept
 from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.judge import Judgement, Linter
@@ -65,7 +64,7 @@ class Since:
 def since(text: str, options: Options, targets: Sequence[Target]) -> Since:
     """Find the mistakes at the revision that a text names, judged by the versions used then. Raises UsageError."""
     said = at_revision(text, options, targets, __name__)
-    return Since(said.root, msgspec.json.decode(said.answer, type=Earlier))
+    return Since(said.root, kept.loads(said.answer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +91,13 @@ def at_revision(text: str, options: Options, targets: Sequence[Target], module: 
         folder = os.path.normpath(os.path.join(tree, os.path.relpath(os.path.realpath(os.getcwd()), there.root)))
         os.makedirs(folder, exist_ok=True)
         asked = _as_it_was(_at_todays_versions(options, targets, known), there.root, tree)
-        return EarlierAnswer(there.root, tree, _answer(msgspec.json.encode((asked, tree)), folder, module))
+        return EarlierAnswer(there.root, tree, _answer(kept.dumps((asked, tree)), folder, module))
 
 
 def asked_of_child() -> tuple[Options, str]:
     """Read the options of this process, and the folder of the tree."""
-    return msgspec.json.decode(sys.stdin.buffer.read(), type=tuple[Options, str])
+    options, tree = kept.loads(sys.stdin.buffer.read())
+    return options, tree
 
 
 def main() -> None:
@@ -107,7 +107,7 @@ def main() -> None:
 
     asked = with_dependents(with_targets(with_launchers(question(options)[0]), options), options)
     judge, _, _ = prepare(options, asked)
-    terminal.data(msgspec.json.encode(_seen(judge, tree)))
+    terminal.data(kept.dumps(_seen(judge, tree)))
 
 
 def _seen(judge: Linter, tree: str) -> Earlier:

@@ -73,7 +73,7 @@ class _Stored:
     """
 
     parts: tuple[_Part, ...]
-    looks: bytes
+    looks: tuple[disk.Watched, ...]
     texts: Mapping[str, bytes]
     unsaved: Mapping[str, str]
     names: frozenset[str]
@@ -117,8 +117,6 @@ class Recall:
 
     def keep(self) -> None:
         """Save the judgements, with the answers that were given until now."""
-        import msgspec
-
         parts: list[_Part] = []
         asked, first = self._judged[0]
         remarks = {remark for each in first.readings.values() for remark in each.remarks}
@@ -139,8 +137,7 @@ class Recall:
                 texts[path] = text
         with suppress(OSError, ValueError, TypeError, RecursionError):
             names = frozenset(first.sources.read_names)
-            looks = msgspec.msgpack.encode(self._record.watched())
-            self.save(kept.dumps(_Stored(tuple(parts), looks, texts, first.sources.unsaved, names)))
+            self.save(kept.dumps(_Stored(tuple(parts), self._record.watched(), texts, first.sources.unsaved, names)))
 
     def _part(self, judge: Linter, judgement: Judgement) -> _Part:
         fired, undecided = {}, {}
@@ -223,12 +220,9 @@ def _earlier(content: bytes | None, sources: Sources, live: Sources | None) -> _
     """Return the earlier run, where it holds but for changed texts; `live` are its sources, where they are at hand."""
     if content is None:
         return None
-    import msgspec
-
     try:
         stored: _Stored = kept.loads(content)
-        watched = msgspec.msgpack.decode(stored.looks, type=tuple[disk.Watched, ...])
-        compared = list(map(disk.compared, watched))
+        compared = list(map(disk.compared, stored.looks))
     except Exception:  # which bytes of another shape may raise
         return None
     changed, missed = {}, set[str]()

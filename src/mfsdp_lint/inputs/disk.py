@@ -10,6 +10,7 @@ differs.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 import time
@@ -69,20 +70,13 @@ class Watched:
     @property
     def looks(self) -> Iterator[Look]:
         """The looks. Raises ValueError where the bytes are damaged."""
-        import msgspec
-
-        decoder = msgspec.msgpack.Decoder(tuple[How, str, str, str])
-        try:
-            yield from (Look(*decoder.decode(each)) for each in self.content)
-        except msgspec.MsgspecError as error:
-            raise ValueError(f"{self.path}: damaged looks") from error
+        for each in self.content:
+            how, path, showed, detail = json.loads(each)
+            yield Look(how, path, showed, detail)
 
 
 def _encoded(looks: Iterable[Look]) -> Iterator[bytes]:
-    import msgspec
-
-    encode = msgspec.msgpack.Encoder().encode
-    return (encode((each.how, each.path, each.showed, each.detail)) for each in looks)
+    return (json.dumps((each.how, each.path, each.showed, each.detail)).encode() for each in looks)
 
 
 @dataclass(slots=True)

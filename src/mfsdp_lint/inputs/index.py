@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from mfsdp_lint.core.kept import dumps, loads
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.imports import imports_in, parsed
@@ -120,15 +121,13 @@ def kept(load: Callable[[], bytes | None], save: Callable[[bytes], None]) -> Ite
     _load = load
     yield
     if len(_new) > MOST_NEW:
-        import msgspec
-
         there = {
             path: each
             for path, each in _known.items()
             if len(each[1].found_words or "") <= MOST_WORDS and disk.stamp(path) == each[0]
         }
         with suppress(OSError, ValueError, TypeError):  # names that are no text; a full disk
-            save(msgspec.msgpack.encode(there))
+            save(dumps(there))
 
 
 def facts(path: str) -> FileFacts:
@@ -154,10 +153,8 @@ def _take_over() -> None:
     if _load is not None:
         content, _load = _load(), None
         if content is not None:
-            import msgspec
-
-            with suppress(msgspec.MsgspecError, ValueError):
-                _known.update(msgspec.msgpack.decode(content, type=_Kept))
+            with suppress(Exception):  # which bytes of another shape may raise
+                _known.update(loads(content))
 
 
 def _facts(path: str, data: bytes) -> FileFacts:

@@ -43,18 +43,20 @@ _UPSTREAM = "megatron."
 
 def no_fields(settings: Settings, target: Target) -> Iterator[Undeclared]:
     """Yield the writes by name for which no class of the target has a field."""
-    sections, data = table().sections(target.bridge), target.data
     told: set[str] = set()
-    for write in settings.named() if sections else ():
+    for write in settings.named():
         if _may_be_a_field(target.bridge, write.path):
             continue
+        sections = table().sections(target.bridge)
+        if not sections:
+            return
         section, name, below = _parts(write.path)
         if section not in sections:
             # What else is written in it has the same reason.
             yield from _no_section(write, section, name, target) if section not in told else ()
             told.add(section)
             continue
-        meant = _fields_meant(target.bridge, data, section, name)
+        meant = _fields_meant(target.bridge, target.data, section, name)
         if meant is None:
             continue
         of_section = settings.value(f"{section}.__class__")
