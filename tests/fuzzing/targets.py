@@ -13,7 +13,9 @@ from random import Random
 from typing import Any
 
 from mfsdp_lint.cli import main as command_line
+from mfsdp_lint.core.kept import dumps, loads
 from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.records import fields, replace
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, OneOf, Value
 from mfsdp_lint.engine import cache as kept
@@ -144,9 +146,19 @@ def _configurations() -> tuple[Mapping[str, Any], ...]:
 
 
 def kept_run(chance: Random) -> None:
-    """Both what was damaged, and what somebody made to look sound."""
-    data = bytearray(_kept_bytes())
-    sound = chance.random() < 0.5
+    """Both what was damaged, and what the user's own tool would have sealed in another shape."""
+    there = Path("kept")
+    if chance.random() < 0.5:
+        part = chance.choice([field.name for field in fields(kept.Kept)])
+        other = replace(loads(_kept_bytes()), **{part: chance.choice((None, 1, "x", ("x",), {"x": 1}, b"x"))})
+        sealed = kept.sealed("kept", dumps(chance.choice((other, part, [other]))))
+        assert sealed is not None
+        there.write_bytes(sealed)
+        kept.load("kept")
+        return
+    sealed = kept.sealed("kept", _kept_bytes())
+    assert sealed is not None
+    data = bytearray(sealed)
     for _ in range(chance.choice((1, 1, 3, 20))):
         at = chance.randrange(len(data))
         match chance.randrange(4):
@@ -158,11 +170,8 @@ def kept_run(chance: Random) -> None:
                 data[at:at] = data[: chance.choice((1, 5, 100))]
             case _:
                 data[at : at + 1] = mutate.text(chance, ("true", '"x"', "[]", "1", "null")).encode("utf-8", "replace")
-    sealed = kept.sealed("kept", bytes(data))
-    assert sealed is not None
-    Path("kept").write_bytes(sealed if sound else data)
-    found = kept.load("kept")
-    assert found is None or sound
+    there.write_bytes(data)
+    assert kept.load("kept") is None or data == sealed
 
 
 @cache

@@ -29,7 +29,7 @@ MOST_BYTES = SIZE_LIMIT
 MOST_WORDS = 1 << 18
 """Characters of all words of a file that is kept; a notebook with pictures has more."""
 
-MOST_NEW = 20
+MOST_NEW = 5
 """Files that are worked out anew in each run, before the index is written again."""
 
 WHOLE = ""

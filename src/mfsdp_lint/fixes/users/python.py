@@ -226,7 +226,7 @@ def _looks_through(text: str, module: str) -> bool:
     return False
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _is_imported(text: str, module: str) -> bool:
     named = rf"\bfrom\s+[\w.]*\b{re.escape(module)}\s+import\b|\bimport\s+[\w., ]*\b{re.escape(module)}\b"
     return bool(re.search(named, uncommented(text))) or _imports(text, module)
@@ -247,7 +247,7 @@ def _imports(text: str, module: str) -> bool:
     return module in _imported_words(text)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def _imported_words(text: str) -> frozenset[str]:
     """Return the names in the imports of a text."""
     every = ((*each.module.split("."), *each.names, *each.words) for each in imports_in(text))
