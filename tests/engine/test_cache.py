@@ -315,9 +315,10 @@ def test_what_writes_is_always_done(here: Path, told: Told) -> None:
     assert '"fsdp_dtensor"' in (here / "helper.py").read_text()
 
 
-def test_a_name_that_is_no_text_is_not_kept(here: Path, told: Told) -> None:
+def test_a_name_that_is_no_text_is_kept_as_any_other(here: Path, told: Told, anew: list[int]) -> None:
     os.rename(here / "recipe.py", os.fsencode(here) + b"/recipe\xff.py")
     assert told() == told()
+    assert len(anew) == 1
 
 
 def test_only_the_last_runs_are_kept(here: Path, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:

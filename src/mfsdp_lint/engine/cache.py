@@ -414,7 +414,7 @@ def _save(place: str, outcome: Outcome, record: disk.Record) -> None:
         outcome.problems,
         outcome.remarks,
     )
-    # Names that are no text cannot be written, and a full disk is nobody's fault.
+    # A full disk is nobody's fault.
     with suppress(OSError, ValueError, TypeError):
         _put(place, kept.dumps(told))
 

@@ -17,7 +17,7 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import Comment, Suppressed, comments, suppress
 from mfsdp_lint.megatron.versions import Target
-from mfsdp_lint.readers.registry import kind_of, reader_of
+from mfsdp_lint.readers.registry import is_python, reader_of
 from mfsdp_lint.reports.summary import holds_for, in_order, named_versions, with_versions
 from mfsdp_lint.rules.about_files import RAISES, UNDECIDED
 from mfsdp_lint.rules.check import RuleMatches, Violation, hits, violations_of
@@ -142,7 +142,7 @@ class Linter:
         """Tell whether the user asked to lint a file, or Python beside or above it, or its folder."""
         if path in self._paths:
             return True
-        if kind_of(path) == "python":
+        if is_python(path):
             return False
         return any(os.path.abspath(path).startswith(folder + os.sep) for folder in self._folders)
 

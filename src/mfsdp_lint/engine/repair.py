@@ -19,7 +19,7 @@ from mfsdp_lint.inputs.dependents import Importers, Mentions, TooMany
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.sources import NOT_CHECKED
 from mfsdp_lint.process import OverBudget, afford, budget
-from mfsdp_lint.readers.registry import kind_of
+from mfsdp_lint.readers.registry import is_python
 from mfsdp_lint.rules.check import Violation, violations_of
 from mfsdp_lint.rules.findings import FindingGroup
 
@@ -230,7 +230,7 @@ class _Project:
         """Return the files that use edited ones, and these, as far as they are not read yet. Raises TooMany."""
         known = () if self._users is None else self._users.question.files
         read = {disk.real(file.path) for file in (*self._repair.judge.question.files, *known)}
-        modules = [path for path in sorted(edited) if kind_of(path) == "python"]
+        modules = [path for path in sorted(edited) if is_python(path)]
         users = [*modules, *self._repair.importers.of(modules)]
         return [File(path, "python") for path in users if disk.real(path) not in read]
 

@@ -43,8 +43,9 @@ Dotted = tuple[str, ...]
 class FileFacts:
     """The words of a file, with a blank around each; the modules that it may import, and the last parts of their names.
 
-    `digest` is that of its bytes, `imports` is JSON. `hands_on` says that it consists of imports alone. That, the words
-    and the `pieces` are found once somebody asks where the file is Python (until then None): of most nobody does.
+    `digest` is that of its bytes. `hands_on` says that it consists of imports alone. That, the words and the `pieces`
+    are found once somebody asks where the file is Python (until then None): of most nobody does. For the same reason
+    `imports` and `found_pieces` are JSON, which is read for who asks.
     """
 
     path: str
@@ -126,7 +127,7 @@ def kept(load: Callable[[], bytes | None], save: Callable[[bytes], None]) -> Ite
             for path, each in _known.items()
             if len(each[1].found_words or "") <= MOST_WORDS and disk.stamp(path) == each[0]
         }
-        with suppress(OSError, ValueError, TypeError):  # names that are no text; a full disk
+        with suppress(OSError, ValueError, TypeError):  # a full disk
             save(dumps(there))
 
 

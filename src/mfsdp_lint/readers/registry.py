@@ -21,6 +21,11 @@ def reader_of(kind: str) -> Reader:
     return next(reader for reader in READERS if reader.type.name == kind)
 
 
+def is_python(path: str) -> bool:
+    """Tell whether a file is Python, which its name decides: files of other kinds may have to be opened (`kind_of`)."""
+    return PythonFiles.type.is_named(path)
+
+
 def kind_of(path: str) -> str:
     """Return the kind of a file; "" where no reader takes it."""
     found = file_types().of(path)

@@ -29,6 +29,7 @@ from mfsdp_lint.core.recipe import NamedWrite, Origin, Settings, Undeclared, Var
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import With
 from mfsdp_lint.core.values import Known, Plain, describe
+from mfsdp_lint.megatron import versions
 from mfsdp_lint.megatron.startup.resolve import StartupChange
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
@@ -56,7 +57,7 @@ def no_fields(settings: Settings, target: Target) -> Iterator[Undeclared]:
             yield from _no_section(write, section, name, target) if section not in told else ()
             told.add(section)
             continue
-        meant = _fields_meant(target.bridge, target.data, section, name)
+        meant = _fields_meant(target.bridge, section, name)
         if meant is None:
             continue
         of_section = settings.value(f"{section}.__class__")
@@ -67,7 +68,7 @@ def no_fields(settings: Settings, target: Target) -> Iterator[Undeclared]:
 
 
 @lru_cache(maxsize=4096)  # words are compared once, however many configurations have them
-def _fields_meant(bridge: str, data: str, section: str, name: str) -> tuple[str, ...] | None:
+def _fields_meant(bridge: str, section: str, name: str) -> tuple[str, ...] | None:
     """Return the fields of which a name that is none of a section's may be one; None where nothing says that it is no
     field.
     """
@@ -75,7 +76,11 @@ def _fields_meant(bridge: str, data: str, section: str, name: str) -> tuple[str,
     # Of several classes that a section may be of, one out of sight may have it as well.
     if len(found.classes) == 1 and name in table().every_field(section):
         return ()
-    if found.classes and nearest(name, found.fields, cutoff=_ALIKE) and name not in _upstream_names(data):
+    if (
+        found.classes
+        and nearest(name, found.fields, cutoff=_ALIKE)
+        and name not in _upstream_names(versions.nearest(bridge).data)
+    ):
         return found.fields
     return None
 

@@ -17,7 +17,7 @@ from mfsdp_lint.fixes.judged import FixRequest
 from mfsdp_lint.fixes.statements import blocks
 from mfsdp_lint.inputs.dependents import uncommented
 from mfsdp_lint.inputs.imports import imports_in, parsed, parses
-from mfsdp_lint.readers.python_files import PythonFiles
+from mfsdp_lint.readers.registry import is_python
 
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.users import EditUsers
@@ -78,10 +78,10 @@ def _expecting(
     wanted = {each: value for need in request.needs for each, value in need.set.items()}
     values = {each.rpartition(".")[2]: value for each, value in wanted.items() if each in settings}
     places = dict.fromkeys((path, *(need.recipe.path for need in request.needs)))
-    for place in (each for each in places if _is_python(each)):
+    for place in (each for each in places if is_python(each)):
         module = _module(place)
         for other, text in users.search(place, {module}).items():
-            if not _is_python(other) or not any(name in text for name in values) or not _imports(text, module):
+            if not is_python(other) or not any(name in text for name in values) or not _imports(text, module):
                 continue
             if (tree := parsed(text)) is None:
                 continue
@@ -169,7 +169,7 @@ class _ComparedCode:
 def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module: str, name: str) -> str:
     """Return a user in another file of what a module calls `name`, also one that has it through a third file."""
     for other, text in users.search(path, {module}).items():
-        if _is_python(other) and parses(text) and _imports(text, module) and _looks_through(text, module):
+        if is_python(other) and parses(text) and _imports(text, module) and _looks_through(text, module):
             return f"{other} uses {module}"
     waiting, seen = [(path, module)], {path}
     while waiting:
@@ -177,7 +177,7 @@ def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module
         for other, text in users.search(here, {name, module}).items():
             if other in seen:
                 continue
-            if not _is_python(other) or not parses(text):
+            if not is_python(other) or not parses(text):
                 if _is_named(text, module, name):
                     return f"{other} uses {name if name != module else module}"
                 continue
@@ -197,7 +197,7 @@ def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module
 def _unread(users: EditUsers, path: str, module: str, name: str) -> Iterator[str]:
     """Yield the users of a recipe that cannot be read: code in a notebook, a template, a string of shell."""
     for other, text in users.search(path, {name, module}).items():
-        readable = _is_python(other) and parses(text)
+        readable = is_python(other) and parses(text)
         if not readable and not users.is_read(other) and _is_imported(text, module) and _takes(text, module, name):
             yield f"{other} uses {module}"
 
@@ -252,11 +252,6 @@ def _imported_words(text: str) -> frozenset[str]:
     """Return the names in the imports of a text."""
     every = ((*each.module.split("."), *each.names, *each.words) for each in imports_in(text))
     return frozenset(chain.from_iterable(every))
-
-
-def _is_python(path: str) -> bool:
-    # The name of a file decides, where that of another kind may have to be opened.
-    return PythonFiles.type.is_named(path)
 
 
 def _module(path: str) -> str:

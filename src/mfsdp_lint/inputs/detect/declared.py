@@ -419,12 +419,9 @@ def set_up_by(places: ProjectFolders, paths: Iterable[str], *, images: bool = Tr
             yield NamedVersions(", ".join(where), **{package: " | ".join(reversed(by_version))})
     yield from (found for found in installed if not (found.bridge or found.core))
     megatron = any(found.bridge or found.core for found in installed)
-    for path, text in texts if images else ():
-        for number, line in enumerate(_with_values(text).splitlines(), 1):
-            for match in () if _COMMENT.match(line) else _IMAGE.finditer(line):
-                if found := _in_image(f"{path}:{number}", match):
-                    # What is installed into an image counts.
-                    yield replace(found, bridge=None, core=None) if megatron else found
+    for found in (found for path, text in texts for found in _in_images(path, text)) if images else ():
+        # What is installed into an image counts.
+        yield replace(found, bridge=None, core=None) if megatron else found
 
 
 _TELLING = re.compile(r"nvidia|megatron", re.IGNORECASE)
@@ -459,6 +456,14 @@ def _with_values(text: str) -> str:
 def _installed(path: str, text: str) -> tuple[NamedVersions, ...]:
     """Return the versions that a Dockerfile or a script installs; every folder below it asks."""
     return tuple(_installs(path, _with_values(text)))
+
+
+@lru_cache(maxsize=MOST_SET_UP_FILES)
+def _in_images(path: str, text: str) -> tuple[NamedVersions, ...]:
+    """Return the versions in the images that a file names."""
+    lines = enumerate(_with_values(text).splitlines(), 1)
+    named = ((number, match) for number, line in lines if not _COMMENT.match(line) for match in _IMAGE.finditer(line))
+    return tuple(found for number, match in named if (found := _in_image(f"{path}:{number}", match)))
 
 
 def _installs(path: str, text: str) -> Iterator[NamedVersions]:
