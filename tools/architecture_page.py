@@ -59,7 +59,8 @@ in a fork of it their users are read again. The server keeps the same memory for
 knows with it the texts that nobody has saved; it proves fixes once somebody asks for an action at a finding.
 
 A hook also reads the files that use those that it names (`inputs/dependents`): of a module between two files, those who
-mean the functions and values that have to do with the named one (`inputs/names_reached`).
+mean the functions and values that have to do with the named one (`inputs/names_reached`); and the launches that ask for
+one of these functions by name.
 
 `python benchmarks/walks.py` counts the modules on each walk.
 

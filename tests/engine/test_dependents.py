@@ -152,6 +152,41 @@ def test_more_users_than_are_read_are_told(capsys: pytest.CaptureFixture[str], m
     assert "more than 1 files use those that are named" in remark
 
 
+PROGRAM = """\
+import argparse
+
+import big_recipe
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--recipe")
+parser.add_argument("--format")
+args = parser.parse_args()
+cfg = getattr(big_recipe, args.recipe)()
+cfg.checkpoint.ckpt_format = args.format
+pretrain(cfg, forward_step)
+"""
+
+
+def test_what_it_breaks_for_whoever_starts_a_user_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("sharding.py", SHARDED.replace('    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n', ""))
+    write(
+        "big_recipe.py", RECIPE.replace("dist.use_tp_pp_dp_mapping = True", 'checkpoint.ckpt_format = "fsdp_dtensor"')
+    )
+    write("run.py", PROGRAM)
+    write("jobs/train.sh", "torchrun run.py --recipe big --format torch_dist\n")
+    code, (finding,) = lint(capsys, "sharding.py")
+    assert code == 1
+    assert finding.startswith("sharding.py:2:33: error MFSDP101")
+    monkeypatch.setattr(read, "MOST_DEPENDENTS", 1)  # the recipe
+    code, (remark,) = lint(capsys, "sharding.py")
+    assert code == 0
+    assert "more than 1 files use those that are named" in remark
+
+
 def test_a_user_that_cannot_be_read_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     write("big_recipe.py", RECIPE + "def broken(:\n")
     code, (remark,) = lint(capsys, "sharding.py")

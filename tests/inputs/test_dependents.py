@@ -25,7 +25,7 @@ def write(path: str, text: str = "") -> None:
 
 
 def found(*paths: str, enough: int = 40) -> list[str]:
-    return users(paths, TYPES, enough)
+    return list(users(paths, TYPES, enough))
 
 
 def test_python_uses_what_it_imports_and_the_nearest_are_first() -> None:
@@ -60,6 +60,16 @@ def test_a_package_with_code_of_its_own_may_use_any_name_for_any_other() -> None
     write("lib/one.py", "def first(): ...\n")
     write("uses.py", "from lib import TABLE\n")
     assert found("lib/one.py") == ["lib/__init__.py", "uses.py"]
+
+
+@pytest.mark.parametrize("more", ["", "LIMIT = 3\n"])
+def test_what_a_star_takes_over_is_handed_on_by_name(more: str) -> None:
+    write("lib/__init__.py", "from .inner import *\n" + more)
+    write("lib/inner/__init__.py", "from .one import first\n")
+    write("lib/inner/one.py", "def first(): ...\n\n\ndef second(): ...\n")
+    write("uses.py", "import lib\n\nlib.first()\n")
+    write("uses_none.py", "from lib import LIMIT\n")
+    assert found("lib/inner/one.py") == ["lib/inner/__init__.py", "lib/__init__.py", "uses.py"]
 
 
 MIDDLE = """\

@@ -252,6 +252,10 @@ class Linter:
         A user's mistake belongs to the text that decides it, and is told there once the user is asked for. It is also
         told in the asked files where one of them turned on the feature that conflicts with it, unless it is silenced.
         """
+
+        def is_asked(path: str) -> bool:
+            return self._is_theirs(path) and path not in self._users
+
         told = [each for each in broken if self._belongs_here(each)]
         others = causes(each for each in broken if not self._belongs_here(each))
         marked, _ = self._marked([cause.finding for cause in others], self.question.users, sources, faults)
@@ -263,7 +267,7 @@ class Linter:
                 recipe: tuple(hit for hit in hits if not (hit.assignment or hit.passage))
                 for recipe, hits in found.of.items()
             }
-            again = violations_of(replace(found, of=about_settings, is_linted=self._is_theirs), faults=faults)
+            again = violations_of(replace(found, of=about_settings, is_linted=is_asked), faults=faults)
             told += [
                 replace(each, decided_in=there.primary.span.path)
                 for each in again

@@ -23,8 +23,8 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import Address, ParsedArguments, ask
-from mfsdp_lint.inputs.dependents import MOST_FOLDERS, TooMany, launchers, loading, users
-from mfsdp_lint.inputs.discover import File, GitIgnored, is_excluded
+from mfsdp_lint.inputs.dependents import MOST_FOLDERS, TooMany, asking_for, launchers, loading, users
+from mfsdp_lint.inputs.discover import File, FileType, GitIgnored, is_excluded
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
@@ -120,12 +120,12 @@ class Question:
     imported they appear under these paths. `numbered` are single recipes of `files` (`launch.sh[2]`): nothing else in
     these files is looked at. `launchers` are files that nobody asked for: only the runs that they make of the files are
     looked at. `dependents` are files that nobody asked for, and that use the files: they are read whole. With
-    `tells_of_users`, what the files break in these and in the launchers is told. `front_end` is the framework whose
-    configurations the YAML files are, where the options name it. With `only_runs`, code that starts no run is not
-    looked at: nobody asks for a recipe by itself. Of Python files, only the `entries` are run (each a path and a name;
-    None: all). `command_line` overrides settings of every recipe. `unsaved` are texts in front of the files. `also` are
-    the other versions of a range, of which `target` is the newest, and those that hold in other places; `remarks` are
-    notes about them for the user.
+    `tells_of_users`, what the files break in these and in the launchers is told; `lacks_users` says that not all of
+    them are here. `front_end` is the framework whose configurations the YAML files are, where the options name it. With
+    `only_runs`, code that starts no run is not looked at: nobody asks for a recipe by itself. Of Python files, only the
+    `entries` are run (each a path and a name; None: all). `command_line` overrides settings of every recipe. `unsaved`
+    are texts in front of the files. `also` are the other versions of a range, of which `target` is the newest, and
+    those that hold in other places; `remarks` are notes about them for the user.
     """
 
     target: Target
@@ -141,6 +141,7 @@ class Question:
     launchers: tuple[File, ...] = ()
     dependents: tuple[File, ...] = ()
     tells_of_users: bool = False
+    lacks_users: bool = False
     front_end: str | None = None
     only_runs: bool = False
     entries: frozenset[tuple[str, str]] | None = None
@@ -297,26 +298,33 @@ def _front_end(name: str | None) -> str | None:
 
 def with_launchers(question: Question) -> Question:
     """Add the launch scripts of the same projects that may start the question's files, or load what they convert."""
-    started = {reader.type.name for reader in registry.READERS if not reader.type.launches}
-    paths = [file.path for file in question.every_file if file.kind in started]
-    types = [reader.type for reader in registry.READERS if reader.type.launches]
-    asked = {disk.real(file.path) for file in question.every_file}
-    relevance = Relevance(Sources(question.texts), question.search_path)
-    started_here = [path for path in paths if relevance.reaches(path, speaks_of_recipes)]
     too_large: set[str] = set()
-    found = [File(path, type_.name) for type_ in types for path in launchers(started_here, type_, too_large)]
-    for type_ in types:
+    started = _with_recipes(question.every_file, question)
+    found = [File(path, type_.name) for type_ in _launching() for path in launchers(started, type_, too_large)]
+    for type_ in _launching():
         scripts = [file.path for file in question.every_file if file.kind == type_.name]
         found += [File(path, type_.name) for path in loading(scripts, type_, too_large)]
     remarks = (
         f"{root}: more than {MOST_FOLDERS} folders; launch scripts are looked for in the first {MOST_FOLDERS} alone"
         for root in sorted(too_large)
     )
-    return replace(
-        question,
-        launchers=tuple(dict.fromkeys(file for file in found if disk.real(file.path) not in asked)),
-        remarks=(*question.remarks, *remarks),
-    )
+    return replace(question, launchers=_unasked(found, question.every_file), remarks=(*question.remarks, *remarks))
+
+
+def _launching() -> list[FileType]:
+    return [reader.type for reader in registry.READERS if reader.type.launches]
+
+
+def _with_recipes(files: Iterable[File], question: Question) -> list[str]:
+    """Return those of some files that a launch may start, or ask for a recipe."""
+    started = {reader.type.name for reader in registry.READERS if not reader.type.launches}
+    relevance = Relevance(Sources(question.texts), question.search_path)
+    return [file.path for file in files if file.kind in started and relevance.reaches(file.path, speaks_of_recipes)]
+
+
+def _unasked(found: Iterable[File], asked: Iterable[File]) -> tuple[File, ...]:
+    known = {disk.real(file.path) for file in asked}
+    return tuple(dict.fromkeys(file for file in found if disk.real(file.path) not in known))
 
 
 def with_targets(question: Question, options: Options) -> Question:
@@ -355,20 +363,32 @@ def with_dependents(question: Question, options: Options) -> Question:
         found = users(named, [reader.type for reader in registry.READERS], MOST_DEPENDENTS)
     except TooMany:
         remark = "the project is too large to find the files that use those that are checked"
-        return replace(question, remarks=(*question.remarks, remark), tells_of_users=True)
-    relevant = list(islice(_relevant(found, question, options), MOST_DEPENDENTS + 1))
+        return replace(question, remarks=(*question.remarks, remark), tells_of_users=True, lacks_users=True)
+    using = list(islice(_relevant(found, question, options), MOST_DEPENDENTS + 1))
+    dependents = tuple(using[:MOST_DEPENDENTS])
+    known = (*question.every_file, *question.launchers, *dependents)
+    # Whoever starts a user is farther away than any of these.
+    recipes = {path: found[path] for path in _with_recipes(dependents, question)}
+    starting = _unasked((File(path, each.name) for each in _launching() for path in asking_for(recipes, each)), known)
+    room = MOST_DEPENDENTS - len(dependents)
+    lacks = bool(using[MOST_DEPENDENTS:] or starting[room:])
     remarks = question.remarks
-    if len(relevant) > MOST_DEPENDENTS:
+    if lacks:
         remark = (
             f"more than {MOST_DEPENDENTS} files use those that are named, and only the nearest {MOST_DEPENDENTS} are "
             "checked with them; name folders to check all"
         )
         remarks = (*remarks, remark)
-    dependents = tuple(relevant[:MOST_DEPENDENTS])
-    launchers = tuple(each for each in question.launchers if each not in dependents)
-    return with_targets(
-        replace(question, dependents=dependents, tells_of_users=True, launchers=launchers, remarks=remarks), options
+    before = (each for each in question.launchers if each not in dependents)
+    asking = replace(
+        question,
+        dependents=dependents,
+        launchers=(*before, *starting[:room]),
+        tells_of_users=True,
+        lacks_users=lacks,
+        remarks=remarks,
     )
+    return with_targets(asking, options)
 
 
 def _relevant(found: Iterable[str], question: Question, options: Options) -> Iterator[File]:
@@ -524,7 +544,7 @@ def _of_kind(kind: str, question: Question, sources: Sources, relevance: Relevan
         question.search_path,
         tracing,
         [file.path for file in question.beside if file.kind == kind],
-        [file.path for file in (*question.every_file, *question.beside)],
+        [file.path for file in (*question.every_file, *question.dependents, *question.beside)],
         [file.path for file in question.launchers if file.kind == kind],
         question.front_end,
         question.only_runs,

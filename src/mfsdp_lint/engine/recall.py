@@ -212,7 +212,15 @@ def _but_for_files(question: Question) -> Question:
     own.
     """
     return replace(
-        question, files=(), folders=(), launchers=(), dependents=(), remarks=(), tells_of_users=False, unsaved={}
+        question,
+        files=(),
+        folders=(),
+        launchers=(),
+        dependents=(),
+        remarks=(),
+        tells_of_users=False,
+        lacks_users=False,
+        unsaved={},
     )
 
 

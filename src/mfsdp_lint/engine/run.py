@@ -11,7 +11,7 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.engine.judge import Judgement, Linter
-from mfsdp_lint.engine.read import MOST_DEPENDENTS, Question, question, with_dependents, with_launchers, with_targets
+from mfsdp_lint.engine.read import Question, question, with_dependents, with_launchers, with_targets
 from mfsdp_lint.engine.remaining import NOTHING_TRIED, TriedFixes, affordable, possible, proved, where_it_holds
 from mfsdp_lint.engine.silenced import Silenced
 from mfsdp_lint.engine.unused import Tidied, tidied, unused_suppressions
@@ -195,7 +195,7 @@ def _with_baseline(found: list[Finding], judge: Linter, codes: frozenset[str], o
     if not options.update_baseline:
         # What one launch makes of a file is not all that is found there, nor what some of many users make of it.
         asked = judge.question
-        whole = not (asked.command_line.overrides or asked.addresses) and len(asked.dependents) < MOST_DEPENDENTS
+        whole = not (asked.command_line.overrides or asked.addresses or asked.lacks_users)
         return [*found, *(baseline.stale(found, codes, paths, folders) if whole else ())]
     new = baseline.updated(found, codes, paths, folders)
     new.write()

@@ -58,8 +58,9 @@ class Importers:
         return sorted(map(shown, found.keys() - wanted))
 
 
-def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> list[str]:
-    """Return the files of these types, in the projects of these files, that use one of them, the nearest first.
+def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> dict[str, Names]:
+    """Return the files of these types, in the projects of these files, that use one of them, the nearest first. Each
+    has the names by which others reach these files through it.
 
     Python uses what it imports, directly or through others: those who mean the names by which a module hands it on, or
     uses it itself. A notebook uses what it imports itself. All others use the files that they name, perhaps through
@@ -90,8 +91,10 @@ def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> lis
     modules = _Modules({path: known[path] for path, type_ in kinds.items() if type_.imports})
     read = naming([path for path, type_ in asked.items() if not type_.imports], imports=True)
     distance = dict.fromkeys(read, 1)
-    for path, steps in modules.users([*wanted, *read], enough).items():
+    reached: dict[str, Names] = {}
+    for path, (steps, names) in modules.users([*wanted, *read], enough).items():
         distance.setdefault(path, steps)
+        reached[path] = names
     started = [path for path, steps in distance.items() if steps == 1 and known[path].has("__main__")]
     layer = naming([*asked, *started], imports=False)
     steps = 1
@@ -100,7 +103,8 @@ def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> lis
         distance |= dict.fromkeys(new, steps)
         layer = naming(new, imports=False, same_kind=True)
         steps += 1
-    return [shown(path) for path in sorted(distance, key=lambda path: (distance[path], path))]
+    nearest = sorted(distance, key=lambda path: (distance[path], path))
+    return {shown(path): reached.get(path, None if kinds[path].imports else frozenset()) for path in nearest}
 
 
 def _type_of(path: str, types: Iterable[FileType]) -> FileType | None:
@@ -187,8 +191,8 @@ class _Modules:
                 if module[-len(name) :] == name:
                     yield user, taken
 
-    def users(self, paths: Iterable[str], enough: int) -> dict[str, int]:
-        """Return the files that use one of these by the names that reach them, with the number of steps between."""
+    def users(self, paths: Iterable[str], enough: int) -> dict[str, tuple[int, Names]]:
+        """Return the files that use one of these, with the number of steps between and the names that reach these."""
         reached: dict[str, Names] = dict.fromkeys(paths)
         found: dict[str, int] = {}
         layer, steps = list(reached), 1
@@ -196,7 +200,7 @@ class _Modules:
             following = []
             for here in layer:
                 for user, taken in self.importing(here):
-                    if not self._means(user, reached[here]) or (user.endswith(NOTEBOOK) and steps > 1):
+                    if not self._means(user, taken, reached[here]) or (user.endswith(NOTEBOOK) and steps > 1):
                         continue
                     handed = self._handed_on(user, taken, here, reached[here])
                     before = reached.get(user, frozenset())
@@ -206,11 +210,11 @@ class _Modules:
                     found.setdefault(user, steps)
                     following.append(user)
             layer, steps = list(dict.fromkeys(following)), steps + 1
-        return found
+        return {path: (far, reached[path]) for path, far in found.items()}
 
-    def _means(self, user: str, names: Names) -> bool:
-        """Tell whether a file means one of the names of a module that it imports."""
-        return names is None or self._files[user].has_any(names)
+    def _means(self, user: str, taken: set[str], names: Names) -> bool:
+        """Tell whether a file may mean one of the names of a module that it imports."""
+        return names is None or "*" in taken or self._files[user].has_any(names)
 
     def _handed_on(self, user: str, taken: set[str], module: str, names: Names) -> Names:
         """Return the names by which the users of a file reach the names of a module that it imports."""
@@ -221,7 +225,9 @@ class _Modules:
             handed |= {module_name(module)[-1]}
         if not self._files[user].hands_on:
             pieces = None if user.endswith(NOTEBOOK) else self._files[user].pieces
-            return None if pieces is None else names_reached(pieces, handed)
+            reaching = None if pieces is None else names_reached(pieces, handed)
+            # What `*` binds no statement of the file says.
+            return reaching | handed if reaching is not None and "*" in taken else reaching
         return handed | {new for old, new in _RENAMED.findall(_text(user)) if old in handed}
 
 
@@ -244,7 +250,8 @@ def _exported(text: str) -> frozenset[str]:
 MOST_FOLDERS = 5_000
 """Folders that are looked into; a larger tree is no project but a disk."""
 
-_DEFINED = re.compile(r"^def (\w+)", re.MULTILINE)
+_DEFINED = re.compile(r"^def (\w+)(?P<bare>\(\s*\))?.*\n(?P<body>(?:[ \t].*\n|\n)*)", re.MULTILINE)
+_RETURNS = re.compile(r"^[ \t]+(?:return\b[ \t]*[^\s#]|.*\byield\b)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 _CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
@@ -260,11 +267,22 @@ def launchers(paths: Sequence[str], type_: FileType, too_large: set[str] | None 
     Hidden folders, and those that nobody writes by hand, are not entered; outside of any project, no folder is.
     `too_large` receives the projects that were not searched to their end.
     """
-    names = frozenset(name for path in paths for name in _words_for(path))
+    return _having({word for path in paths for word in _words_for(path)}, paths, type_, too_large)
+
+
+def asking_for(recipes: Mapping[str, Names], type_: FileType) -> list[str]:
+    """Return the scripts of this type, in the projects of these modules, that have a name of a function in one of them
+    that may be a recipe, of the names that each has here (None: all). They are sorted.
+    """
+    words = {each for path, names in recipes.items() for each in _functions(path) if names is None or each in names}
+    return _having(words, recipes, type_, None)
+
+
+def _having(words: Collection[str], paths: Collection[str], type_: FileType, too_large: set[str] | None) -> list[str]:
     known = {disk.real(path) for path in paths}
     roots = {repository_above(os.path.dirname(path)) for path in known}
     found = (path for root in sorted(roots) for path in _scripts(root, type_, too_large) if path not in known)
-    return sorted({shown(path) for path in found if facts(path).has_any(names)})
+    return sorted({shown(path) for path in found if facts(path).has_any(words)})
 
 
 def loading(paths: Iterable[str], type_: FileType, too_large: set[str] | None = None) -> list[str]:
@@ -313,7 +331,17 @@ def _words_for(path: str) -> Iterator[str]:
     elif stem != "__init__":  # a package is not what is started
         yield stem
     if suffix == ".py":
-        yield from _DEFINED.findall(_text(path))
+        yield from _functions(path)
+
+
+def _functions(path: str) -> Iterator[str]:
+    """Yield the functions that a launch may ask for by name.
+
+    One that is given nothing and returns nothing, as `main` mostly is, makes no recipe: its file is started.
+    """
+    for found in _DEFINED.finditer(f"{_text(path)}\n"):
+        if not found["bare"] or _RETURNS.search(found["body"]):
+            yield found[1]
 
 
 def _text(path: str) -> str:
