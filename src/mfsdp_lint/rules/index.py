@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 
-from mfsdp_lint.core.recipe import Obstacle, Recipe, Setting, Settings, Variant
+from mfsdp_lint.core.recipe import Obstacle, Recipe, Setting, Settings, Undeclared, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer, With
 from mfsdp_lint.core.values import UNKNOWN, Known, NotNone, Plain, Unknown, Value
@@ -67,11 +67,13 @@ def gpu_memory(recipe: Recipe, target: Target) -> int | None:
 class SettingsViews:
     """A variant at one site; `gpu` is the memory of its GPU in GiB, if that is known."""
 
-    __slots__ = ("_at_steps", "_changeable", "_gpu", "_resolution", "_run", "open", "site", "written")
+    __slots__ = ("_at_steps", "_changeable", "_gpu", "_resolution", "_run", "open", "presumed", "site", "written")
 
     def __init__(self, written: Variant, site: Site, gpu: int | None = None) -> None:
         self.open: list[Clause] = []
         """Clauses that were asked and are not decided."""
+        self.presumed: Sequence[Undeclared] | None = None
+        """The writes by name that are presumed to be no fields, once a rule has asked for them."""
         self.written = written
         self.site = site
         self._changeable: frozenset[str] | None = None

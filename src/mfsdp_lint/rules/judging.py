@@ -90,15 +90,20 @@ def _sections(paths: tuple[str, ...]) -> frozenset[str]:
     return frozenset(path.partition(".")[0] for path in paths if "." in path) - {"env", "run"}
 
 
+@lru_cache(maxsize=64)
+def _named_writes(paths: tuple[str, ...]) -> tuple[NamedWrite, ...]:
+    """Return the writes of the given settings, cached as their sections are."""
+    return tuple(NamedWrite(path, GIVEN) for path in paths)
+
+
 class GivenSettings(Settings):
     """Settings by path, which nobody is known to have written. A scalar stands for itself until it is asked for."""
 
-    __slots__ = ("_given", "_known", "_named", "_partial_environment")
+    __slots__ = ("_given", "_known", "_partial_environment")
 
     def __init__(self, given: Mapping[str, Value | Scalar], partial_environment: bool) -> None:
         self._given = given
         self._known: dict[str, Value] = {}
-        self._named: tuple[NamedWrite, ...] | None = None
         self._partial_environment = partial_environment
 
     def value(self, path: str) -> Value:
@@ -124,9 +129,7 @@ class GivenSettings(Settings):
         return iter(self._given)
 
     def named(self) -> tuple[NamedWrite, ...]:
-        if self._named is None:
-            self._named = tuple(NamedWrite(path, GIVEN) for path in self._given)
-        return self._named
+        return _named_writes(tuple(self._given))
 
 
 def _parts(configuration: object) -> Mapping[str, object]:

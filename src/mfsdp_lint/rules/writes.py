@@ -154,8 +154,10 @@ class Assignment:
 def assignments(views: SettingsViews, kind: Written, is_linted: IsLinted) -> Iterator[Assignment]:
     """Yield the assignments of one kind in a variant, as far as they are in the user's own files."""
     if kind in ("undeclared", "refused"):
-        known, presumed = views.written.settings.undeclared(), no_fields(views.written.settings, views.site.target)
-        for sure, every in ((True, known), (False, presumed)):
+        settings = views.written.settings
+        if views.presumed is None:
+            views.presumed = tuple(no_fields(settings, views.site.target))
+        for sure, every in ((True, settings.undeclared()), (False, views.presumed)):
             for each in every:
                 if each.refused == (kind == "refused") and _is_own(each.origin, is_linted):
                     yield _undeclared(each, views.written, sure=sure)
