@@ -177,16 +177,15 @@ def where_it_holds(
     if not causes:
         return list(findings)
     broken = [violation for cause in causes.values() for violation in cause.violations]
-    everywhere = [target for component in sorted(_components(broken)) for target in _targets(component, judge.target)]
-    again = replace(
-        judge,
-        question=_question(judge, {path for each in broken for path in _files(each)}, everywhere),
-        rules=_that_matter(judge.rules, {violation.rule.code for violation in broken}),
-    )
+    rules = _that_matter(judge.rules, {violation.rule.code for violation in broken})
     seen: dict[_Key, set[str]] = defaultdict(set)
-    for violation in (each for cause in ask(again, judgement.sources).causes for each in cause.violations):
-        if violation.target.core_alone == (violation.recipe.front_end.released_with == "core"):
-            seen[_key(violation)].add(holds_for(violation))
+    for component in sorted(_components(broken)):
+        theirs = [each for each in broken if each.recipe.front_end.released_with == component]
+        files = {path for each in theirs for path in _files(each)}
+        again = replace(judge, question=_question(judge, files, _targets(component, judge.target)), rules=rules)
+        for violation in (each for cause in ask(again, judgement.sources).causes for each in cause.violations):
+            if violation.recipe.front_end.released_with == component:
+                seen[_key(violation)].add(holds_for(violation))
     result = []
     for finding in findings:
         cause = causes.get(finding.fingerprint)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -94,15 +93,11 @@ def commands(
         fails: list[Unfollowed] = []
         with evaluation.noting() as noted:
             found = _watched(path, programs, given, fails, patience)
-        starts = Starts(given, patience, found, fails, noted)
-        evaluation.starts.setdefault(path, deque(maxlen=_MOST_STARTS)).append(starts)
+        starts = Starts(given, patience, found, fails, noted, evaluation.ran)
+        evaluation.keep_starts(path, starts)
     if refused is not None:
         refused += starts.refused
     return starts.found
-
-
-_MOST_STARTS = 16
-"""Different starts of one program whose commands are remembered: a script starts it on each of its ways."""
 
 
 def _watched(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from mfsdp_lint.core.nearest import did_you_mean, nearest
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -158,7 +158,8 @@ class Watch:
 class Starts:
     """Commands that a program starts where it is `given` this, with what surely fails before, and what they depend on.
 
-    The program was followed with this `patience`.
+    The program was followed with this `patience`. What programs share was read and ran for all that were followed
+    `beside` it.
     """
 
     given: Given | None
@@ -166,6 +167,7 @@ class Starts:
     found: Sequence[Held | HeldCommand]
     refused: Sequence[Unfollowed]
     ran: Ran
+    beside: Ran
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,11 @@ class _NoRun:
     beside: Ran
 
 
+_Kept = TypeVar("_Kept")
+
+_MOST_STARTS = 16
+"""Different starts of one program whose commands are remembered: a script starts it on each of its ways."""
+
 _MOST_KEPT = 6
 """Orders of modules of which interpreters are kept: whoever starts a program often does so in scripts side by side."""
 
@@ -189,8 +196,8 @@ class ProgramEvaluation:
     """Evaluates the programs of a tree. Those that are started in the same environment share what they import.
 
     `ran` receives the functions that run and the files that are read. `idle` are the programs of which no function that
-    others may call starts anything, with whatever words and variables the program itself is started. `starts` are what
-    programs were last found to start, by their files. `watched` is the last program of which that was asked.
+    others may call starts anything, with whatever words and variables the program itself is started. `watched` is the
+    last program of which it was asked what it starts.
     """
 
     def __init__(self, asked: ToRead, ran: Ran) -> None:
@@ -198,7 +205,7 @@ class ProgramEvaluation:
         self.ran = ran
         self.interpreters: dict[tuple[str, ...], list[Interpreter]] = {}
         self.idle: dict[str, Ran] = {}
-        self.starts: dict[str, deque[Starts]] = {}
+        self._starts: dict[str, deque[Starts]] = {}
         self.watched: Watch | None = None
 
     def start(self, path: str, given: Given) -> Started:
@@ -228,11 +235,19 @@ class ProgramEvaluation:
     @cached_property
     def _no_runs(self) -> dict[tuple[str, ...], list[_NoRun]]:
         """The starts that came to nothing, for all readings that differ in the release alone, by program and words."""
+        return self._of_any_release("starts of no run", dict[tuple[str, ...], list[_NoRun]])
+
+    @cached_property
+    def _starts_of_any_release(self) -> dict[str, deque[Starts]]:
+        """What programs were last found to start, for all readings that differ in the release alone, by file."""
+        return self._of_any_release("starts", dict[str, deque[Starts]])
+
+    def _of_any_release(self, name: str, make: Callable[[], _Kept]) -> _Kept:
+        """Return what all readings share that differ in the release alone, and not in the facts about it."""
         asked = self.asked
         where = (asked.target.data, tuple(asked.search_path), frozenset(asked.every), asked.tracing)
         variables = tuple((each.path, repr(each.value)) for each in asked.environment)
-        key = ("starts of no run", *where, variables, frozenset(asked.sources.unsaved.items()))
-        return asked.sources.shared(key, dict[tuple[str, ...], list[_NoRun]]).result
+        return asked.sources.shared((name, *where, variables, frozenset(asked.sources.unsaved.items())), make).result
 
     def start_upstream(self, tree: ast.Module, name: str, starter: str, given: Given) -> Started:
         """Return the recipes of a Megatron-Bridge script that is not in the tree: it finds what its starter would."""
@@ -307,11 +322,21 @@ class ProgramEvaluation:
 
     def known_starts(self, path: str, given: Given | None, patience: int) -> Starts | None:
         """Return what a program is known to start for these words and variables; what showed it is recorded again."""
-        for known in self.starts.get(path, ()):
+        every: list[Starts] = [*self._starts.get(path, ()), *self._starts_of_any_release.get(path, ())]
+        for known in every:
             if known.patience == patience and known.given == given:
                 self._take_over(known.ran)
+                if known.beside is not self.ran:
+                    self.ran.aside |= known.beside.aside
+                    self.ran.texts |= known.ran.texts | known.beside.texts
+                    self.asked.sources.note(known.beside.texts)
                 return known
         return None
+
+    def keep_starts(self, path: str, starts: Starts) -> None:
+        """Keep what a program starts; where it may be otherwise for another release, for this reading alone."""
+        kept = self._starts if starts.ran.of_target else self._starts_of_any_release
+        kept.setdefault(path, deque(maxlen=_MOST_STARTS)).append(starts)
 
     def _take_over(self, known: Ran) -> None:
         self.ran.functions |= known.functions
@@ -330,6 +355,7 @@ class ProgramEvaluation:
             self.ran = outer
             outer.functions |= own.functions
             outer.aside |= own.aside
+            outer.of_target = outer.of_target or own.of_target
 
     def _interpreter(self, path: str, given: Given, order: tuple[str, ...] = ()) -> Interpreter:
         """Return an interpreter for a file's program: modules are imported once for all programs that find them alike.
