@@ -85,10 +85,25 @@ def in_words(text: str, chance: random.Random) -> str | None:
     return "".join(lines)
 
 
+EFFECTS = (
+    'import os\n\nos.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"\n',
+    'import {module} as imported\n\nimported.{name} = "torch_dist"\n',
+)
+
+
+def acting(text: str, chance: random.Random) -> str:
+    """Let importing a module do something: to the environment, or to a module that it imports."""
+    imported = re.findall(r"^from ([\w.]+) import (\w+)", text, re.MULTILINE)
+    module, name = chance.choice(imported) if imported else ("json", "dumps")
+    return f"{text}\n\n{chance.choice(EFFECTS).format(module=module, name=name)}"
+
+
 def changed_text(path: str, text: str, chance: random.Random) -> str | None:
     """Change a text in one place; None where that is not possible."""
     if not path.endswith(".py"):
         return in_words(text, chance)
+    if chance.random() < 0.1:
+        return acting(text, chance)
     anywhere = chance.random() < 0.5
     return structurally(text, chance) if chance.random() < 0.4 else edited(text, chance, anywhere=anywhere)
 

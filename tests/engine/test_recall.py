@@ -174,6 +174,32 @@ def test_where_the_version_is_assumed_it_is_that_too(change: Callable[[Path], No
     test_the_answer_is_that_of_a_run_without_a_memory(change, "concise", here, told)
 
 
+COMPARED = """\
+import constants
+from megatron.bridge.recipes.llama import llama32_1b_pretrain_config
+
+
+def third():
+    cfg = llama32_1b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.checkpoint.ckpt_format = constants.FORMAT
+    return cfg
+"""
+
+
+@pytest.mark.parametrize(
+    "effect", ['constants.FORMAT = "torch_dist"', 'import os\nos.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"']
+)
+def test_what_a_file_does_when_it_is_imported_is_found_where_fixes_were_tried(
+    effect: str, here: Path, told: Told
+) -> None:
+    (here / "constants.py").write_text('FORMAT = "fsdp_dtensor"\n')
+    (here / "third.py").write_text(COMPARED)
+    told("--output-format", "json")
+    _replaced("third.py", "import constants\n", f"import constants\n{effect}\n")(here)
+    assert told("--output-format", "json") == told("--output-format", "json", "--no-cache")
+
+
 def test_only_what_has_changed_is_evaluated(here: Path, told: Told, evaluated: list[str]) -> None:
     told("--output-format", "concise")
     assert {"first", "second", "train"} <= set(evaluated)

@@ -200,7 +200,7 @@ class Before:
 
     def _changed(self, sources: Sources) -> set[str]:
         """Return the files with another text than before."""
-        paths = {*self.tried, *self.users}
+        paths = {*self.tried, *self.users, *self.asked}  # (some that were tried are forgotten)
         touched = sources.changed_since(self.sources)
         if touched is not None:
             sources.note(map(sources.key, paths))
