@@ -47,6 +47,7 @@ SOURCING = {
     "a pipeline": ("ci.yaml", f"steps:\n  - run: source env.sh && {LAUNCH}\n"),
     "a script without a suffix": ("plain", f"#!/bin/bash\nsource env.sh\n{LAUNCH}\n"),
     "a program": ("plain.py", 'import subprocess\nsubprocess.run(["bash", "-c", ". ./env.sh && run"])\n'),
+    "a pipeline whose name is hidden": (".gitlab-ci.yml", "a:\n  script:\n    - source env.sh && ./legacy\n"),
 }
 
 
@@ -140,6 +141,11 @@ TAKING = {
         "from importlib.util import spec_from_file_location as of\nm = made(of('m', 'consts.py'))\nprint(m.FMT)\n",
     ),
     "a configuration that names it": ("plain.yaml", "fmt:\n  _target_: consts.FMT\n"),
+    "an entry point": ("setup.py", "from setuptools import setup\n\nsetup(entry_points={'x': ['a = consts:FMT']})\n"),
+    "a module by a name in a table": (
+        "plain.py",
+        "import importlib\n\nTABLE = {'a': 'consts'}\nprint(importlib.import_module(TABLE['a']).FMT)\n",
+    ),
 }
 
 
@@ -184,6 +190,11 @@ def test_every_way_to_a_recipes_end_is_fixed(fixed: Fixed) -> None:
     changed = fixed({"base.py": base, "train.py": train.format("", "")}, "train.py")
     said = changed["train.py"].replace("'", '"')
     assert said == train.format(f"        {line}", f"    {line}")
+
+
+def test_a_comment_inside_of_a_value_stays(fixed: Fixed) -> None:
+    recipe = RECIPE.replace('"torch_dist"', "(\n        'torch'  # what we have\n        '_dist'\n    )")
+    assert "# what we have\n" in fixed({"ckpt.py": recipe}, "ckpt.py")["ckpt.py"]
 
 
 def test_a_section_that_another_one_shares_stays(fixed: Fixed) -> None:
@@ -246,6 +257,37 @@ SOURCING_BY_PATTERN = {
 def test_a_variable_stays_where_somebody_sources_files_by_a_pattern(fixed: Fixed, line: str) -> None:
     files = {"lib/env.sh": EXPORT, "a.sh": f"source lib/env.sh\n{GOOD}\n", "b.sh": f"{line}\npython eval.py\n"}
     assert fixed(files, "a.sh", "lib/env.sh").keys() == {"a.sh"}
+
+
+TAKING_BY_PATTERN = {
+    "make sources it": ("Makefile", "SITE = env\nt:\n\t. lib/$(SITE).sh && ./legacy\n"),
+    "make includes it": ("Makefile", "include lib/*.sh\nt:\n\t./legacy\n"),
+    "a workflow sources it": (".github/workflows/t.yml", "run: source lib/${{ matrix.site }}.sh && ./legacy\n"),
+    "an image has it": ("Dockerfile", "FROM base\nCOPY lib/ /etc/profile.d/\n"),
+    "a script joins it": ("join.sh", "cat lib/*.sh > all.sh\n"),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), TAKING_BY_PATTERN.values(), ids=TAKING_BY_PATTERN)
+def test_a_variable_stays_where_somebody_takes_files_by_a_pattern(fixed: Fixed, path: str, text: str) -> None:
+    files = {"lib/env.sh": EXPORT, "a.sh": f"source lib/env.sh\n{GOOD}\n", path: text}
+    assert fixed(files, "a.sh", "lib/env.sh").keys() == {"a.sh"}
+
+
+def test_what_a_link_leads_to_stays(fixed: Fixed, tmp_path: Path) -> None:
+    (tmp_path / "link.sh").symlink_to("lib/env.sh")
+    (tmp_path / "other").symlink_to("shared")
+    script = {"lib/env.sh": EXPORT, "a.sh": f"source lib/env.sh\n{GOOD}\n", "b.sh": "source link.sh\npython eval.py\n"}
+    assert fixed(script, "a.sh", "lib/env.sh").keys() == {"a.sh"}
+    train = TRAIN.replace("consts", "shared.consts")
+    files = {"shared/consts.py": 'FMT = "torch_dist"\n', "train.py": train, "o.py": "import other.consts\n"}
+    assert fixed(files, "train.py", "shared/consts.py").keys() == {"train.py"}
+
+
+def test_a_link_to_the_repository_itself_holds_nothing_back(fixed: Fixed, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "project").symlink_to("..")
+    assert fixed({"env.sh": EXPORT, "a.sh": f"source env.sh\n{GOOD}\n"}, "a.sh", "env.sh").keys() == {"env.sh"}
 
 
 def test_another_pattern_holds_nothing_back(fixed: Fixed) -> None:
@@ -343,6 +385,17 @@ COMPARING = {
         "        self.assertEqual(ckpt.train().checkpoint.ckpt_format, {})\n"
     ),
     "an exporter": "from ckpt import train\nif train().checkpoint.ckpt_format == {}:\n    print('to be converted')\n",
+    "a test by a method": (
+        "from ckpt import train\n\n\ndef test_format():\n    assert train().checkpoint.ckpt_format.startswith({})\n"
+    ),
+    "a test by a table": (
+        "from ckpt import train\n\nEXPECTED = {{'ckpt_format': {}}}\n\n\ndef test_format():\n"
+        "    assert all(getattr(train().checkpoint, name) == value for name, value in EXPECTED.items())\n"
+    ),
+    "a test by rows": (
+        "from ckpt import train\n\nROWS = [('checkpoint.ckpt_format', {})]\n\n\ndef test_format():\n"
+        "    for name, value in ROWS:\n        assert getattr(train().checkpoint, name[11:]) == value\n"
+    ),
 }
 
 

@@ -13,6 +13,8 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
+from io import StringIO
+from tokenize import COMMENT, generate_tokens
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Edit
@@ -143,8 +145,18 @@ def replace_literal(
     if literal is None or _is_meant(file, literal, old) or not _only_for(file, literal, uses):
         return None
     if _says(literal, old):
-        return [file.document.edit(*file.range(literal), spell_python(value, _quote(file, literal)))]
+        return write_over(file, *file.range(literal), spell_python(value, _quote(file, literal)))
     return inside_string(file, literal, path, value, old)
+
+
+def write_over(file: PythonFile, start: int, end: int, new: str) -> list[Edit] | None:
+    """Write another expression over one; None where a comment inside of it would be lost."""
+    old = file.document.text[start:end]
+    if "#" in old and "\n" in old:
+        words = generate_tokens(StringIO(f"({old})").readline)
+        if any(each.type == COMMENT for each in words):
+            return None
+    return [file.document.edit(start, end, new)]
 
 
 def inside_string(file: PythonFile, literal: ast.expr, path: str, value: Plain, old: Plain) -> list[Edit] | None:

@@ -34,6 +34,7 @@ from mfsdp_lint.fixes.expressions import (
     usual_quote,
     value_at,
     write_of,
+    write_over,
 )
 from mfsdp_lint.fixes.statements import PythonFile, Scope, blocks, delete, has_its_line, inside, parse
 
@@ -63,7 +64,7 @@ class PythonEdits(Editable):
         if literal is not None and path in old and (edits := inside_string(self.file, literal, path, value, old[path])):
             return edits
         quote = text[-1:] if text[-1:] in ("'", '"') else usual_quote(self.file)
-        return [self.file.document.edit(start, end, spell_python(value, quote))]
+        return write_over(self.file, start, end, spell_python(value, quote))
 
     def replace_source(
         self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]

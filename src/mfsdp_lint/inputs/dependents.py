@@ -368,8 +368,13 @@ _MOST_BYTES = 1 << 20
 """Of a file; a longer one is data."""
 
 
+LINK = "\0"
+"""Beginning of the text of a link, which goes on with the path that it leads to."""
+
+
 class Mentions:
-    """The texts of the repositories that the edited files lie in, each read when it is first asked for.
+    """The texts of the repositories that the edited files lie in, each read when it is first asked for; the text of a
+    link says where it leads (see LINK).
 
     A repository is searched for a word once, whoever asks.
     """
@@ -427,8 +432,12 @@ def _root(path: str) -> str:
 def _texts(root: str) -> Iterator[tuple[str, str]]:
     number = size = 0
     for folder, names in written_folders(root):
+        for entry in disk.entries(folder):
+            if entry.is_link:
+                path = os.path.join(folder, entry.name)
+                yield path, f"{LINK}{disk.real(path)}"
         for name in names:
-            if name.endswith(PROSE) or (name.startswith(".") and name != ".env"):
+            if name.endswith(PROSE):
                 continue
             path = os.path.join(folder, name)
             length = size_of(path)

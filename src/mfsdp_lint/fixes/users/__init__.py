@@ -8,6 +8,7 @@ recipe or the launcher at fault itself is tried.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Sequence
 
 from mfsdp_lint.core.finding import HELD_BACK, Edit
@@ -15,6 +16,9 @@ from mfsdp_lint.core.recipe import Recipe, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.fixes.judged import FixRequest, Judged, Search
 from mfsdp_lint.fixes.plan import Plan, Texts
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.dependents import LINK
+from mfsdp_lint.inputs.projects import shown
 from mfsdp_lint.readers.registry import kind_of
 
 
@@ -37,6 +41,13 @@ def _allowed(plan: Plan, users: EditUsers) -> Plan:
     return replace(plan, candidates=tuple(plan.candidates[index] for index in kept), manners=manners, held_back=reason)
 
 
+def _leads_to(link: str, file: str) -> bool:
+    """Tell whether a link leads to a file, or to a folder above it that the link is not in itself."""
+    there = os.path.join(disk.real(link), "")
+    inside = os.path.join(disk.real(os.path.dirname(link)), "")
+    return os.path.join(file, "").startswith(there) and not inside.startswith(there)
+
+
 class EditUsers:
     """The users of edited texts in a project, as far as the comparison of recipes does not show them.
 
@@ -50,6 +61,7 @@ class EditUsers:
         self.search = search
         self._known: dict[tuple[Edit, frozenset[tuple[str, str]], frozenset[str]], str] = {}
         self._writes: dict[str, list[tuple[Recipe, tuple[Span, ...]]]] = {}
+        self._links: dict[str, str] = {}
 
     def of(self, request: FixRequest, edits: Sequence[Edit]) -> str:
         """Return a user of a text that these edits change; "" where there is none but recipes that are compared."""
@@ -63,7 +75,18 @@ class EditUsers:
                 return self._known[key]
         return ""
 
+    def _link_to(self, path: str) -> str:
+        """Return a link by which others may use a file, as "k.py is a link to c.py"; "" where there is none."""
+        if path not in self._links:
+            file = disk.real(path)
+            links = (each for each, text in self.search(path, ()).items() if text.startswith(LINK))
+            leading = (each for each in links if _leads_to(each, file))
+            self._links[path] = next((f"{each} is a link to {shown(disk.real(each))}" for each in leading), "")
+        return self._links[path]
+
     def _of(self, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
+        if link := self._link_to(edit.span.path):
+            return link
         match kind_of(edit.span.path):
             case "python":
                 from mfsdp_lint.fixes.users.python import user_of

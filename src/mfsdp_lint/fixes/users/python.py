@@ -95,19 +95,39 @@ def _expecting(
 @lru_cache(maxsize=512)
 def _comparisons(text: str) -> Sequence[tuple[int, frozenset[str], Sequence[object]]]:
     """Return the comparisons in a text: the line, the names of attributes, and the constants in each."""
-    found = []
-    for node in filter(_compares, ast.walk(parsed(text) or ast.Module([], []))):
-        inner = list(ast.walk(node))
-        names = frozenset(each.attr for each in inner if isinstance(each, ast.Attribute))
-        if names:
-            found.append((node.lineno, names, [each.value for each in inner if isinstance(each, ast.Constant)]))
+    found: list[tuple[int, frozenset[str], Sequence[object]]] = []
+    by_name = "getattr(" in text
+    for node in ast.walk(parsed(text) or ast.Module([], [])):
+        if _compares(node):
+            inner = list(ast.walk(node))
+            names = frozenset(each.attr for each in inner if isinstance(each, ast.Attribute))
+            constants = [each.value for each in inner if isinstance(each, ast.Constant)]
+            if names and (constants or not isinstance(node, ast.Assert)):
+                found.append((node.lineno, names, constants))
+        elif by_name:
+            found += _expected_by_name(node)
     return found
 
 
-def _compares(node: ast.AST) -> TypeGuard[ast.Compare | ast.Call]:
-    return isinstance(node, ast.Compare) or (
+def _compares(node: ast.AST) -> TypeGuard[ast.Compare | ast.Call | ast.Assert]:
+    return isinstance(node, ast.Compare | ast.Assert) or (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assert")
     )
+
+
+def _expected_by_name(node: ast.AST) -> Iterator[tuple[int, frozenset[str], Sequence[object]]]:
+    """Yield the names of attributes in a table or a row, each with the value beside it."""
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            pairs: list[tuple[ast.expr | None, ast.expr]] = list(zip(keys, values, strict=True))
+        case ast.Tuple(elts=[first, second, *_]) | ast.List(elts=[first, second, *_]):
+            pairs = [(first, second)]
+        case _:
+            return
+    for name, value in pairs:
+        match name, value:
+            case ast.Constant(value=str(said)), ast.Constant(value=expected):
+                yield name.lineno, frozenset({said.rpartition(".")[2]}), (expected,)
 
 
 def _chosen_by_callers(tree: ast.Module, edit: Edit, place: _Place, settings: Collection[str]) -> str:
@@ -182,7 +202,7 @@ def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module
                     return f"{other} uses {name if name != module else module}"
                 continue
             if not _imports(text, module):
-                if re.search(rf"[\"'][\w./]*\b{re.escape(module)}(\.py|[.:]{re.escape(name)})\b", text):
+                if _means_in_words(text, module, name):
                     return f"{other} uses {name}"
                 continue
             if other.endswith(".py") and not users.is_read(other):
@@ -192,6 +212,19 @@ def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module
             seen.add(other)
             waiting.append((other, _module(other)))
     return ""
+
+
+_LOADS = re.compile(r"\b(?:import_module|__import__|load_module|run_module|entry_points)\b")
+
+
+def _means_in_words(text: str, module: str, name: str) -> bool:
+    """Tell whether a text that does not import a module says in a string where a name of it is: as `module:name`, by
+    the module's file, or by the module alone, which it imports by a name that is worked out.
+    """
+    if re.search(rf"[\"'][^\"'\n]*\b{re.escape(module)}(\.py|[.:]{re.escape(name)})\b", text):
+        return True
+    alone = _LOADS.search(text) and re.search(rf"[\"'](?:[\w.]*\.)?{re.escape(module)}[\"']", text)
+    return alone is not None
 
 
 def _unread(users: EditUsers, path: str, module: str, name: str) -> Iterator[str]:

@@ -29,10 +29,12 @@ _CODE = re.compile(r"(?:.*/)?(?:python[\d.]*|bash|sh|zsh|make|printenv|env)|.*\.
 _PROGRAM = r"(?:^|(?<=[\s\"'`/(\[]))(?:bash|sh|zsh|sbatch|qsub|exec|nohup)[\"']?[\s,]+(?:-\w+[\"']?[\s,]+)*"
 _START = re.compile(rf"(?:^[ \t@-]*|[;&|(][ \t]*|{_PROGRAM})[\"']?[\w./${{}}-]*\Z", re.MULTILINE)
 """The text in front of a script's name where it is run as a process of its own."""
+_UNKNOWN = r"\$\{\{[^}\n]*\}\}|\$?\$\{[^}\n]*\}|\$?\$\([^)\n]*\)"
+"""A part of a word that is put in when it is run: by a workflow, the shell or make."""
 _SOURCING = re.compile(
-    r"(?:\bsource|(?:^|(?<=[\s;&|(\"'{]))\.)[ \t]+(?P<word>(?:\"[^\"\n]*\"|[^\s;&|)\"])+)", re.MULTILINE
+    rf"(?:\bsource|(?:^|(?<=[\s;&|(\"'{{]))\.)[ \t]+(?P<word>(?:{_UNKNOWN}|\"[^\"\n]*\"|[^\s;&|)\"])+)", re.MULTILINE
 )
-_EXPANSION = re.compile(r"\$?\$\{[^}]*\}|\$?\$\([^)]*\)|\$?\$[\w@*#?]+|`[^`]*`")
+_EXPANSION = re.compile(rf"{_UNKNOWN}|\$?\$[\w@*#?]+|`[^`]*`")
 _SOURCED = re.compile(r"(?:\bsource|(?:^|[\s;&|(\"'])\.)\s+[\"']?\S*\Z")
 
 
@@ -73,7 +75,10 @@ def user_of(
         if other in compared.paths or name.startswith("."):
             continue
         named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) and not _only_starts(said, name)
-        if not named and not _sources_by_pattern(said, name, launches=launches):
+        by_pattern = _sources_by_pattern(said, name, launches=launches) or (
+            not launches and _takes_by_pattern(said, path)
+        )
+        if not (named or by_pattern):
             continue
         if changed.function and not re.search(rf"(?<!\w){re.escape(changed.function)}(?!\w)", said):
             continue
@@ -103,6 +108,20 @@ def _sources_by_pattern(text: str, name: str, *, launches: bool) -> bool:
         if "*" not in last or not fnmatch.fnmatchcase(name, last):
             continue
         if last.strip("*") or not launches:
+            return True
+    return False
+
+
+def _takes_by_pattern(text: str, path: str) -> bool:
+    """Tell whether a text says the folder of a file with a pattern behind it that means the file, or with nothing: it
+    may copy all that is there, join it, or include it.
+    """
+    folder, name = os.path.split(path)
+    if not (above := os.path.basename(folder)) or above not in text:
+        return False
+    for found in re.finditer(rf"(?<![\w.-]){re.escape(above)}/(?P<word>(?:{_UNKNOWN}|[^\s;&|)\"'/,:])*)(?!/)", text):
+        last = _EXPANSION.sub("*", found["word"])
+        if not last or ("*" in last and fnmatch.fnmatchcase(name, last)):
             return True
     return False
 
