@@ -12,7 +12,7 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import PROSE, FileType, written_folders
@@ -180,6 +180,7 @@ class _Modules:
             for end in known.ends.split():
                 self._naming.setdefault(end, []).append(path)
         self._imported: dict[str, dict[Dotted, set[str]]] = {}
+        self._acting: dict[str, bool] = {}
 
     def importing(self, path: str) -> Iterator[tuple[str, set[str]]]:
         """Yield the files that may import a file, each with names that it takes from it."""
@@ -194,23 +195,91 @@ class _Modules:
     def users(self, paths: Iterable[str], enough: int) -> dict[str, tuple[int, Names]]:
         """Return the files that use one of these, with the number of steps between and the names that reach these."""
         reached: dict[str, Names] = dict.fromkeys(paths)
+        acting = {path for path in reached if self._acts(path)}
         found: dict[str, int] = {}
         layer, steps = list(reached), 1
         while layer and len(found) <= enough:
             following = []
             for here in layer:
                 for user, taken in self.importing(here):
-                    if not self._means(user, taken, reached[here]) or (user.endswith(NOTEBOOK) and steps > 1):
+                    if user.endswith(NOTEBOOK) and steps > 1:
                         continue
-                    handed = self._handed_on(user, taken, here, reached[here])
+                    handed = None
+                    if here in acting:
+                        acting.add(user)
+                    elif self._means(user, taken, reached[here]):
+                        handed = self._handed_on(user, taken, here, reached[here])
+                    else:
+                        continue
                     before = reached.get(user, frozenset())
                     if before is None or (handed is not None and user in reached and handed <= before):
                         continue
                     reached[user] = None if handed is None else handed | before
                     found.setdefault(user, steps)
                     following.append(user)
+                if here in acting and os.path.basename(here) == "__init__.py":
+                    # Who imports a module imports the packages that it is in.
+                    inside = [path for path in self._files if path.startswith(os.path.dirname(here) + os.sep)]
+                    for path in inside:
+                        if reached.get(path, frozenset()) is not None:
+                            reached[path] = None
+                            acting.add(path)
+                            found.setdefault(path, steps)
+                            following.append(path)
             layer, steps = list(dict.fromkeys(following)), steps + 1
         return {path: (far, reached[path]) for path, far in found.items()}
+
+    def _acts(self, path: str) -> bool:
+        """Tell whether importing a module may change something of another one, or of the environment: then all who
+        import it have to do with it, and who imports these.
+        """
+        if path not in self._acting:
+            pieces = None if path.endswith(NOTEBOOK) or path not in self._files else self._files[path].pieces
+            own = frozenset[str]().union(*(piece.binds for piece in pieces or ()))
+            self._acting[path] = any(
+                not _ENVIRONMENT.isdisjoint(piece.runs | piece.hands)
+                or any(name in own and not self._origins(path, name) for name in piece.runs)
+                or any(self._origins(path, name) for name in piece.runs | piece.hands)
+                or any(
+                    self._files[file].has_any(_OF_DERIVING)
+                    for name in piece.bases
+                    for file in self._origins(path, name)
+                )
+                for piece in pieces or ()
+                if piece.acts
+            )
+        return self._acting[path]
+
+    def _origins(self, path: str, name: str) -> list[str]:
+        """Return the files of the project that a module may have a name from, or that it knows by it."""
+        if path not in self._imported:
+            self._imported[path] = self._files[path].imported()
+        wanted = {name, *(old for old, new in _RENAMED.findall(_text(path)) if new == name)}
+        return [
+            file
+            for module, taken in self._imported[path].items()
+            if not wanted.isdisjoint(taken) or (WHOLE in taken and not wanted.isdisjoint((module[0], module[-1])))
+            for file in self._called.get(module[-1], ())
+            if file != path and module_name(file)[-len(module) :] == module
+        ]
+
+    @cached_property
+    def _called(self) -> dict[str, list[str]]:
+        """The modules by the last part of their names."""
+        found: dict[str, list[str]] = {}
+        for path in self._files:
+            found.setdefault(module_name(path)[-1], []).append(path)
+        return found
+
+    def _exported(self, path: str) -> Names:
+        """Return the names that `import *` may take of those that a module defines; None where nobody can tell."""
+        pieces = self._files[path].pieces if path in self._files else None
+        if pieces is None:
+            return None
+        defining = [piece for piece in pieces if not piece.imports]
+        listed = frozenset(word for piece in defining if "__all__" in piece.words for word in piece.words)
+        bound = frozenset[str]().union(*(piece.binds for piece in defining)) - {"__all__"}
+        return frozenset(name for name in bound if not name.startswith("_") or name in listed)
 
     def _means(self, user: str, taken: set[str], names: Names) -> bool:
         """Tell whether a file may mean one of the names of a module that it imports."""
@@ -220,7 +289,9 @@ class _Modules:
         """Return the names by which the users of a file reach the names of a module that it imports."""
         handed = frozenset(taken - {"*", WHOLE} if names is None else taken & names)
         if "*" in taken:
-            handed |= _exported(_text(module)) if names is None else names
+            if (exported := self._exported(module) if names is None else names) is None:
+                return None
+            handed |= exported
         if WHOLE in taken:
             handed |= {module_name(module)[-1]}
         if not self._files[user].hands_on:
@@ -231,20 +302,9 @@ class _Modules:
         return handed | {new for old, new in _RENAMED.findall(_text(user)) if old in handed}
 
 
-_NAMED = re.compile(r"^(?:(?:async +)?def|class) +(\w+)|^(\w+) *(?::[^=\n]*)?=", re.MULTILINE)
-_EXPORTED = re.compile(r"^__all__\b[^=\n]*=\s*[\[(]([^\])]*)", re.MULTILINE)
-_QUOTED = re.compile(r"#[^\n]*|,|'\w*'|\"\w*\"")
+_ENVIRONMENT = frozenset({"os", "environ", "putenv", "setenv"})
+_OF_DERIVING = frozenset({"__init_subclass__", "metaclass"})
 _RENAMED = re.compile(r"\b(\w+)\s+as\s+(\w+)")
-
-
-def _exported(text: str) -> frozenset[str]:
-    """Return the names that `import *` may take of those that a module defines."""
-    listed = _EXPORTED.findall(text)
-    named = frozenset(_WORD.findall(" ".join(listed))) - {"__all__"}
-    if listed and len(listed) == text.count("__all__") and not _QUOTED.sub("", "".join(listed)).strip():
-        return named
-    defined = (name for pair in _NAMED.findall(text) for name in pair)
-    return named.union(name for name in defined if name and not name.startswith("_"))
 
 
 MOST_FOLDERS = 5_000

@@ -75,12 +75,9 @@ class FileFacts:
         """The statements of a module of Python; None where it cannot be parsed."""
         if self.found_pieces is None:
             found = pieces_of(self._read().decode("utf-8", "replace"))
-            said = [(" ".join(each.words), " ".join(each.binds), each.acts) for each in found or ()]
-            self.found_pieces = json.dumps(None if found is None else said)
+            self.found_pieces = json.dumps(None if found is None else [_said(each) for each in found])
         said = json.loads(self.found_pieces)
-        if said is None:
-            return None
-        return [Piece(frozenset(words.split()), frozenset(binds.split()), acts) for words, binds, acts in said]
+        return None if said is None else [_piece(*each) for each in said]
 
     def _read(self) -> bytes:
         """Read the file again; where it has changed meanwhile, a later run sees another digest."""
@@ -104,6 +101,16 @@ class FileFacts:
         for name, taken in json.loads(self.imports):
             found.setdefault(tuple(name), set()).update(taken)
         return found
+
+
+def _said(piece: Piece) -> list[str | bool]:
+    names = (piece.words, piece.binds, piece.runs, piece.hands, piece.bases)
+    return [piece.acts, piece.imports, *map(" ".join, names)]
+
+
+def _piece(acts: bool, imports: bool, *names: str) -> Piece:
+    words, binds, runs, hands, bases = (frozenset(each.split()) for each in names)
+    return Piece(words, binds, acts, runs, hands, bases, imports)
 
 
 _Kept = dict[str, tuple[disk.Stamp, FileFacts]]
@@ -162,7 +169,7 @@ def _facts(path: str, data: bytes) -> FileFacts:
     if not path.endswith((".py", NOTEBOOK)):
         return FileFacts(path, disk.digest(data), _words(data))
     text = data.decode("utf-8", "replace")
-    imports = tuple(dict.fromkeys(_imported(path, text)))
+    imports = tuple(dict.fromkeys((*_imported(path, text), *_loaded(path, text))))
     ends = " ".join({name[-1] for name, _ in imports})
     return FileFacts(path, disk.digest(data), None, json.dumps(imports), ends, None)
 
@@ -216,6 +223,21 @@ def _imported(path: str, text: str) -> Iterator[tuple[Dotted, tuple[str, ...]]]:
             yield from (((*module, name), _WHOLE) for name in each.names if "." not in name)
         else:
             yield from ((parts[:end], _WHOLE) for end in range(1, len(parts) + 1))
+
+
+_LOADS = ("import_module", "__import__", "spec_from_file_location", "run_path", "run_module")
+_NAMES = re.compile(r"""["'][./]*(\w[\w./-]*?)(?:\.py)?["']""")
+
+
+def _loaded(path: str, text: str) -> Iterator[tuple[Dotted, tuple[str, ...]]]:
+    """Yield the modules that a text may load by a name, or a path, that stands anywhere in it; by a single word one
+    beside it.
+    """
+    if any(each in text for each in _LOADS):
+        beside = Path(path).parts[:-1]
+        for said in dict.fromkeys(_NAMES.findall(text)):
+            name = tuple(filter(None, said.replace("/", ".").split(".")))
+            yield name if len(name) > 1 else (*beside, *name), _WHOLE
 
 
 def module_name(path: str) -> Dotted:

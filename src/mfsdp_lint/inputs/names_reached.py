@@ -29,11 +29,20 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A statement of a module: its words, the names that it binds, and whether it does more than bind them."""
+    """A statement of a module: its words, the names that it binds, and whether it does more than bind them.
+
+    What it does when the module is imported may change something of another module: it `runs` something of these names
+    for nothing else, or writes to it; it `hands` what it binds to something of these; it derives classes from `bases`.
+    Of an import each name is a piece, which `imports` alone.
+    """
 
     words: frozenset[str]
     binds: frozenset[str]
     acts: bool
+    runs: frozenset[str] = frozenset()
+    hands: frozenset[str] = frozenset()
+    bases: frozenset[str] = frozenset()
+    imports: bool = False
 
 
 def pieces_of(text: str) -> list[Piece] | None:
@@ -61,7 +70,7 @@ def names_reached(pieces: Sequence[Piece], words: Collection[str]) -> frozenset[
         pending = [piece for piece in pending if reached.isdisjoint(piece.words)]
         reached.update(*(piece.binds for piece in found))
     bound = frozenset[str]().union(*(piece.binds for piece in pieces))
-    return None if "__getattr__" in bound else bound & reached
+    return None if "__getattr__" in bound else (bound & reached) - {"__all__"}
 
 
 def _is_program(node: ast.stmt) -> bool:
@@ -75,7 +84,9 @@ def _pieces(node: ast.stmt, lines: list[str], foreign: Callable[[], Collection[s
         module = _WORD.findall(getattr(node, "module", None) or "")
         for each in node.names:
             bound = each.asname or each.name.partition(".")[0]
-            yield Piece(frozenset((*module, *_WORD.findall(each.name))), frozenset({bound} - {"*"}), acts=False)
+            yield Piece(
+                frozenset((*module, *_WORD.findall(each.name))), frozenset({bound} - {"*"}), acts=False, imports=True
+            )
         return
     first = min((node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))))
     words = frozenset(_WORD.findall("".join(lines[first - 1 : node.end_lineno])))
@@ -100,7 +111,31 @@ def _pieces(node: ast.stmt, lines: list[str], foreign: Callable[[], Collection[s
                 case _:
                     binds.update(_bound_by_import(inner))
     acts = _calls(node) or "" in stores or (bool(stores) and not stores.isdisjoint(foreign()))
-    yield Piece(words, frozenset(binds | stores), acts)
+    if not acts:
+        yield Piece(words, frozenset(binds | stores), acts)
+        return
+    runs, hands, bases = set(stores), set[str](), set[str]()
+    for inner in _at_import(node):
+        match inner:
+            case ast.Expr(value=ast.Call(func=function)):
+                runs.add(_base(function))
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                hands.update(map(_base, inner.decorator_list))
+                if isinstance(inner, ast.ClassDef):
+                    bases.update(map(_base, inner.bases))
+    yield Piece(words, frozenset(binds | stores), acts, frozenset(runs), frozenset(hands), frozenset(bases))
+
+
+def _at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a statement and what is in it, but for the bodies of functions."""
+    yield node
+    for inner in ast.iter_child_nodes(node):
+        if not (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and inner in _body(node)):
+            yield from _at_import(inner)
+
+
+def _body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Sequence[ast.AST]:
+    return [node.body] if isinstance(node.body, ast.expr) else node.body
 
 
 def _bound_by_import(node: ast.AST) -> Iterator[str]:
@@ -109,9 +144,9 @@ def _bound_by_import(node: ast.AST) -> Iterator[str]:
 
 
 def _base(node: ast.AST) -> str:
-    """Return the name whose attribute or entry is meant; "" where that is no name."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
+    """Return the name whose attribute, entry or result is meant; "" where that is no name."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
