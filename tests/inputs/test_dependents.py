@@ -72,6 +72,99 @@ def test_what_a_star_takes_over_is_handed_on_by_name(more: str) -> None:
     assert found("lib/inner/one.py") == ["lib/inner/__init__.py", "lib/__init__.py", "uses.py"]
 
 
+REGISTRY = "TABLE = {}\n\n\ndef register(f):\n    TABLE[f.__name__] = f\n    return f\n"
+
+
+@pytest.mark.parametrize(
+    ("plugin", "is_used"),
+    [
+        ("from lib.registry import register\n\n\n@register\ndef tune(cfg): ...\n", True),
+        ("import lib.registry\n\nlib.registry.TABLE['tune'] = print\n", True),
+        ("from lib.registry import Base\n\n\nclass Tune(Base): ...\n", True),
+        ("import os\n\nos.environ['A'] = '1'\n\n\ndef tune(cfg): ...\n", True),
+        ("def tune(cfg): ...\n\n\ntune(None)\n", True),
+        ("from dataclasses import dataclass\n\n\n@dataclass\nclass Tune: ...\n", False),
+        ("import logging\n\nlogging.basicConfig()\nLOG = logging.getLogger()\n", False),
+        ("def tune(cfg): ...\n", False),
+    ],
+)
+def test_what_importing_a_file_changes_elsewhere_is_for_all_who_import_it(plugin: str, is_used: bool) -> None:
+    write("lib/__init__.py")
+    write("lib/registry.py", f"{REGISTRY}\n\nclass Base:\n    def __init_subclass__(cls): ...\n")
+    write("lib/plugins/__init__.py", "from lib.plugins.plugin import *\n")
+    write("lib/plugins/plugin.py", plugin)
+    write("uses.py", "import lib.plugins\nfrom lib.registry import TABLE\n\nTABLE['tune'](None)\n")
+    write("uses_none.py", "import lib.plugins\nfrom lib.registry import TABLE\n\nprint(TABLE)\n")
+    assert ("uses_none.py" in found("lib/plugins/plugin.py")) == is_used
+
+
+def test_what_a_package_does_is_for_all_who_import_a_module_in_it() -> None:
+    write("pkg/__init__.py", "import os\n\nos.environ['A'] = '1'\n")
+    write("pkg/inner.py", "def first(): ...\n")
+    write("uses.py", "from pkg.inner import first\n")
+    assert found("pkg/__init__.py") == ["pkg/inner.py", "uses.py"]
+
+
+@pytest.mark.parametrize(
+    "text", ["FMT, SAVE = 'a', 'b'\n", "A = 1; FMT = 'a'\n", "if A:\n    def FMT(): ...\n", "_ = 1\nFMT: str = 'a'\n"]
+)
+def test_a_star_takes_every_name_that_a_module_binds(text: str) -> None:
+    write("lib/__init__.py", "from .one import *\n")
+    write("lib/one.py", text)
+    write("uses.py", "from lib import FMT\n")
+    assert found("lib/one.py") == ["lib/__init__.py", "uses.py"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import importlib\n\nNAME = 'lib.one'\nimportlib.import_module(NAME)\n",
+        "from importlib import import_module as load\n\nload('lib.one')\n",
+        "import runpy\n\nrunpy.run_path('lib/one.py')\n",
+        "from importlib.util import spec_from_file_location\n\nspec_from_file_location('m', 'lib/one.py')\n",
+    ],
+)
+def test_a_module_is_used_by_code_that_loads_it_by_a_name_that_is_said_elsewhere(text: str) -> None:
+    write("lib/__init__.py")
+    write("lib/one.py", "def first(): ...\n")
+    write("loads.py", text)
+    assert found("lib/one.py") == ["loads.py"]
+
+
+def test_a_program_is_started_by_its_name_however_far_it_is() -> None:
+    write("helper.py", "def first(): ...\n")
+    write("middle.py", "from helper import first\n\n\ndef second():\n    first()\n")
+    write("run.py", "from middle import second\n\nsecond()\n")
+    write("pkg/__init__.py")
+    write("pkg/__main__.py", "import helper\n\nhelper.first()\n")
+    write("go.sh", "torchrun run.py\n")
+    write("of_a_package.sh", "torchrun -m pkg\n")
+    write("Makefile", "all:\n\tbash go.sh\n")
+    assert found("helper.py") == ["middle.py", "pkg/__main__.py", "run.py", "go.sh", "of_a_package.sh", "Makefile"]
+
+
+def test_a_program_uses_the_configuration_that_hydra_gives_it() -> None:
+    write("conf/main.yaml", "defaults:\n  - base\n")
+    write("conf/base.yaml", "a: 1\n")
+    write("conf/ck/dist.yaml", "b: 1\n")
+    write("train.py", "import hydra\n\n\n@hydra.main(config_path='conf', config_name='main')\ndef main(cfg): ...\n")
+    write("go.sh", "python train.py ck=dist\n")
+    assert found("conf/main.yaml") == ["train.py", "go.sh"]
+    assert found("conf/base.yaml") == ["conf/main.yaml", "train.py", "go.sh"]
+    assert found("conf/ck/dist.yaml") == ["go.sh"]
+
+
+def test_a_file_is_used_by_a_link_to_it_and_by_files_whose_names_say_nothing(tmp_path: Path) -> None:
+    write("shared/helper.py", "def first(): ...\n")
+    write("recipes/uses.py", "from recipes.linked import first\n")
+    (tmp_path / "recipes" / "linked.py").symlink_to("../shared/helper.py")
+    assert found("shared/helper.py") == ["recipes/uses.py"]
+    write("env.sh", "export A=1\n")
+    write("train", "#!/bin/bash\nsource env.sh\n")
+    write(".gitlab-ci.yml", "a:\n  script:\n    - source env.sh\n")
+    assert found("env.sh") == [".gitlab-ci.yml", "train"]
+
+
 MIDDLE = """\
 import functools
 from lib.one import first, {other}

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.discover import PROSE, FileType, written_folders
+from mfsdp_lint.inputs.discover import CI, PROSE, FileType, FileTypes, written_folders
 from mfsdp_lint.inputs.imports import closure
 from mfsdp_lint.inputs.index import MOST_BYTES, WHOLE, Dotted, FileFacts, facts, module_name
 from mfsdp_lint.inputs.names_reached import names_reached
@@ -64,57 +64,81 @@ def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> dic
 
     Python uses what it imports, directly or through others: those who mean the names by which a module hands it on, or
     uses it itself. A notebook uses what it imports itself. All others use the files that they name, perhaps through
-    files of their own kind, and the programs that import one themselves. Where more than `enough` are found, those that
-    are farther away are not looked for. Outside of any project no folder is entered. Raises TooMany.
+    others, and the programs that use one. A file is also used by a link to it. Where more than `enough` are found,
+    those that are farther away are not looked for. Outside of any project no folder is entered. Raises TooMany.
     """
-    wanted = {disk.real(path) for path in paths}
-    roots = {repository_above(os.path.dirname(path)) for path in wanted}
-    kinds: dict[str, FileType] = {}
-    kinds |= {path: type_ for path in wanted if (type_ := _type_of(path, types))}
-    asked = dict(kinds)
-    kinds |= dict(_written(roots, types, in_projects=True))
+    given = {disk.real(path) for path in paths}
+    roots = {repository_above(os.path.dirname(path)) for path in given}
+    kinds: dict[str, FileType] = dict(_written(roots, types, in_projects=True))
     known = {path: facts(path) for path in kinds}
+    wanted = {*given, *_by_links(given, roots)}
+    asked = {path: type_ for path in wanted if (type_ := kinds.get(path) or _type_of(path, types))}
 
-    def naming(files: Collection[str], *, imports: bool, same_kind: bool = False) -> list[str]:
+    def naming(files: Mapping[str, FileType], *, imports: bool) -> list[str]:
         return [
             path
             for path, type_ in kinds.items()
             if type_.imports == imports
             and path not in asked
-            and any(
-                _names(_text(path), type_, file)
-                for file in files
-                if known[path].has(_stem(file)) and (not same_kind or kinds[file] == type_)
-            )
+            and any(known[path].has(_word_for(file)) and _names(_text(path), type_, file) for file in files)
         ]
 
     modules = _Modules({path: known[path] for path, type_ in kinds.items() if type_.imports})
-    read = naming([path for path, type_ in asked.items() if not type_.imports], imports=True)
-    distance = dict.fromkeys(read, 1)
+    distance: dict[str, int] = {}
     reached: dict[str, Names] = {}
-    for path, (steps, names) in modules.users([*wanted, *read], enough).items():
-        distance.setdefault(path, steps)
-        reached[path] = names
-    started = [path for path, steps in distance.items() if steps == 1 and known[path].has("__main__")]
-    layer = naming([*asked, *started], imports=False)
-    steps = 1
+    starts: list[str] = [*wanted]
+    layer = dict(asked)
+    farthest = 0
     while layer and len(distance) <= enough:
-        new = [path for path in layer if path not in distance]
-        distance |= dict.fromkeys(new, steps)
-        layer = naming(new, imports=False, same_kind=True)
-        steps += 1
+        naming_these = naming(layer, imports=False)
+        # Python that names data uses it, and so does what imports that.
+        starts += naming({path: type_ for path, type_ in layer.items() if not type_.imports}, imports=True)
+        programs: dict[str, FileType] = {}
+        for path, (far, names) in modules.users(starts, enough).items() if starts else ():
+            reached[path] = names
+            if path not in distance:
+                distance[path] = farthest + far
+                programs[path] = kinds[path]
+        for path in (path for path in starts if path not in wanted and path not in distance):
+            distance[path] = farthest + 1
+            programs[path] = kinds[path]
+        starting = naming({path: each for path, each in programs.items() if not path.endswith(NOTEBOOK)}, imports=False)
+        layer = {path: kinds[path] for path in (*naming_these, *starting) if path not in distance}
+        last = max([farthest, *(distance[path] for path in programs)])
+        distance |= {path: (farthest if path in naming_these else last) + 1 for path in layer}
+        starts, farthest = [], last + 1
     nearest = sorted(distance, key=lambda path: (distance[path], path))
     return {shown(path): reached.get(path, None if kinds[path].imports else frozenset()) for path in nearest}
 
 
+def _by_links(paths: Iterable[str], roots: Iterable[str]) -> Iterator[str]:
+    """Yield the paths that lead to files through links in these projects; not where a link is in what it leads to."""
+    for root in sorted(roots):
+        for folder, _ in written_folders(root) if is_project(root) else ():
+            for entry in disk.entries(folder):
+                if entry.is_link:
+                    link = os.path.join(folder, entry.name)
+                    there = disk.real(link)
+                    inside = (path for path in paths if path == there or path.startswith(os.path.join(there, "")))
+                    if not link.startswith(os.path.join(there, "")):
+                        yield from (link + path[len(there) :] for path in inside)
+
+
 def _type_of(path: str, types: Iterable[FileType]) -> FileType | None:
-    """Return the type of a file by its name alone."""
-    return next((each for each in types if each.is_named(path)), None)
+    """Return the type of a file by its name; of one whose name says nothing, by its first line."""
+    found = next((each for each in types if each.is_named(path)), None)
+    if found is None and "." not in os.path.basename(path):
+        return FileTypes(types).of(path)
+    return found
 
 
-def _stem(file: str) -> str:
-    """Return the name of a file without its suffix, which is in every text that names it."""
-    return os.path.splitext(os.path.basename(file))[0]
+def _word_for(file: str) -> str:
+    """Return what is in every text that names a file: its name without the suffix, of a package its folder's."""
+    stem = os.path.splitext(os.path.basename(file))[0]
+    return os.path.basename(os.path.dirname(file)) if stem == "__main__" else stem
+
+
+_OF_HYDRA = (".yaml", ".yml")
 
 
 def _names(text: str, type_: FileType, file: str) -> bool:
@@ -130,9 +154,16 @@ def _names(text: str, type_: FileType, file: str) -> bool:
     for found in re.finditer(rf"(?<![\w.-])(?:([\w-][\w.-]*)/)?{re.escape(name)}(?!\.?[\w-])", text):
         if found[1] in (None, above) or text[: found.start()].endswith("$"):
             return True
+    if stem == "__main__":
+        return re.search(rf"-m\s+(?:[\w.]+\.)?{re.escape(above)}(?![\w.-])", text) is not None
     if suffix == ".py":
         return re.search(rf"\b{re.escape(above)}\.{re.escape(stem)}\b", text) is not None
-    by_stem = suffix in type_.suffixes and "defaults" in text
+    # Hydra knows a file by its name without the suffix, on a command line by its folder and that.
+    if suffix not in _OF_HYDRA:
+        return False
+    if re.search(rf"(?<![\w-]){re.escape(above)}(?:@[\w.]+)?=[\w/]*\b{re.escape(stem)}(?![\w.-])", text):
+        return True
+    by_stem = "hydra" in text if type_.imports else suffix in type_.suffixes and "defaults" in text
     return by_stem and re.search(rf"(?<![\w.-]){re.escape(stem)}(?![\w.-])", text) is not None
 
 
@@ -151,7 +182,7 @@ def _written(
                 break
             for name in names:
                 path = os.path.join(folder, name)
-                type_ = None if name.startswith(".") else _type_of(name, types)
+                type_ = None if name.startswith(".") and name not in CI else _type_of(path, types)
                 if type_ is not None and (bytes_ := size_of(path)) is not None:
                     number += 1
                     size += bytes_
@@ -235,7 +266,7 @@ class _Modules:
         """
         if path not in self._acting:
             pieces = None if path.endswith(NOTEBOOK) or path not in self._files else self._files[path].pieces
-            own = frozenset[str]().union(*(piece.binds for piece in pieces or ()))
+            own = frozenset[str]().union(*(piece.binds for piece in pieces or () if not piece.imports))
             self._acting[path] = any(
                 not _ENVIRONMENT.isdisjoint(piece.runs | piece.hands)
                 or any(name in own and not self._origins(path, name) for name in piece.runs)
