@@ -249,7 +249,7 @@ def test_a_program_that_imports_a_helper_is_started_by_scripts() -> None:
     write("train.py", 'import helper\n\nif __name__ == "__main__":\n    ...\n')
     write("run.sh", "torchrun train.py\n")
     write("job.yaml", "command: [python, -m, here.train]\n")
-    assert found("helper.py") == ["run.sh", "train.py"]
+    assert found("helper.py") == ["train.py", "run.sh"]
 
 
 def test_a_configuration_is_used_by_those_who_name_it() -> None:

@@ -22,6 +22,21 @@ LAUNCH = "torchrun pretrain_gpt.py --use-megatron-fsdp"
         pytest.param(
             'A=${A:-}\nB=${B:-}\nif [[ -z "$A" || -z "$B" ]]; then exit 1; fi', ("$A", "$B"), id="one of two missing"
         ),
+        pytest.param(
+            'A=""\nB=""\nif [[ -z "$A" ]] || [[ -z "$B" ]]; then exit 1; fi\ncase "$B" in 1) X=1;; *) exit 1;; esac',
+            ("$A", "$B"),
+            id="one of two missing, in two tests",
+        ),
+        pytest.param(
+            'A=""\nB=""\n[[ -n "$A" ]] && [[ -n "$B" ]] || exit 1', ("$A", "$B"), id="two there, in two tests"
+        ),
+        pytest.param("if [[ -z ${DATA+x} ]]; then exit 1; fi", ("$DATA",), id="not set"),
+        pytest.param(
+            'if [ -z "${DATA:-}" ]; then echo "usage: DATA=/d bash run.sh"; exit 1; fi', ("$DATA",), id="said in a text"
+        ),
+        pytest.param(
+            'if [ -z "${DATA:-}" ]; then\n  # export DATA first\n  exit 1\nfi', ("$DATA",), id="said in a comment"
+        ),
         pytest.param(': "${DATA:?where is it}" ${OUT?}', ("$DATA", "$OUT"), id="required"),
         pytest.param("DATA=${1:?usage: run.sh DATA}", ("$1",), id="a required argument"),
         pytest.param('IMAGE=""\n: "${IMAGE:?fill it in}"', ("$IMAGE",), id="required, to be filled in"),

@@ -40,6 +40,14 @@ def test_a_condition_that_is_known_takes_one_side(condition: str) -> None:
     assert sides(recipe) == [Known("fsdp_dtensor")]
 
 
+@pytest.mark.parametrize("before", range(1, 9))
+def test_flags_are_known_however_many_conditions_are_not(before: int) -> None:
+    others = "".join(f"if probe{n}; then V{n}=1; else V{n}=2; fi\n" for n in range(before))
+    flags = "if [ $MODE = fsdp ]; then A=(--ckpt-format fsdp_dtensor); else A=(--ckpt-format torch_dist); fi"
+    recipe = only_recipe(f'{others}{flags}\n{LAUNCH} --lr $V0 "${{A[@]}}"\n')
+    assert {side.value for side in sides(recipe) if isinstance(side, Known)} == {"fsdp_dtensor", "torch_dist"}
+
+
 def test_both_sides_of_an_unknown_condition_stay_apart() -> None:
     script = f"""
 A=(--ckpt-format torch_dist)

@@ -101,7 +101,7 @@ def _is_text(text: Text) -> Truth:
     return Truth(bool(found), option(text))
 
 
-_NAMED = re.compile(r'"?\$(?:\{(?P<braced>[A-Za-z_]\w*)(?::?-)?\}|(?P<name>[A-Za-z_]\w*))"?')
+_NAMED = re.compile(r'"?\$(?:\{(?P<braced>[A-Za-z_]\w*)(?::?-|:?\+\w+)?\}|(?P<name>[A-Za-z_]\w*))"?')
 
 
 def _is_filled(expander: Expander, node: Node) -> Truth:
@@ -400,7 +400,7 @@ def if_statement(runner: Runner, script: Script, children: list[Node], state: St
 
 
 _IS_EMPTY = re.compile(
-    r"""(?:\[\[?|test)\s+(?:(?:-z|!\s*-n)\s+"?\$\{?(?P<name>[A-Za-z_]\w*)(?::?-)?\}?"?"""
+    r"""(?:\[\[?|test)\s+(?:(?:-z|!\s*-n)\s+"?\$\{?(?P<name>[A-Za-z_]\w*)(?::?-|:?\+\w+)?\}?"?"""
     r"""|!\s*-v\s+(?P<tested>[A-Za-z_]\w*)|"?\$\{?(?P<compared>[A-Za-z_]\w*)(?::?-)?\}?"?\s+==?\s+(?:""|''))(?:\s+\]\]?)?"""
 )
 
@@ -412,7 +412,17 @@ def defaulted(script: Script, condition: Sequence[Node], body: Sequence[Node], s
     found = _IS_EMPTY.fullmatch(script.source(condition[0]).strip(" ;")) if len(condition) == 1 else None
     name = found[found.lastgroup or ""] if found else ""
     is_outside = name not in state.variables and not state.lost
-    return name if is_outside and any(name in names_assigned(script, each) for each in body) else ""
+    return name if is_outside and any(_gives(script, each, name) for each in body) else ""
+
+
+def _gives(script: Script, node: Node, name: str) -> bool:
+    """Tell whether a statement gives a variable a value."""
+    if node.type == "variable_assignment":
+        return script.source(node.children[0]) == name
+    if node.type == "command":
+        words = [script.source(child) for child in node.named_children]
+        return words[0] in ("read", "mapfile", "readarray", "printf") and name in words
+    return any(_gives(script, child, name) for child in node.named_children)
 
 
 def with_default(name: str, ended: list[Ended]) -> list[Ended]:

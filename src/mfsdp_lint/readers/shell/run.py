@@ -600,10 +600,21 @@ class ScriptRunner:
         for way in self.statement(script, first, state):
             succeeded = way.status is not False
             if way.state.leaving or succeeded is not wants:
+                if way.otherwise is not None and second.type == "test_command":
+                    way = replace(way, otherwise=self._otherwise(script, second, way.otherwise, wants))
                 ended.append(way)
             else:
                 ended += past_guard(self, way, follow, succeeded)
         return ended
+
+    def _otherwise(self, script: Script, test: Node, state: State, wanted: bool) -> State:
+        """Return the way on which a second test ends as wanted, too, of somebody who gives what both ask for."""
+        for way in self.statement(script, test, state):
+            if way.status is wanted:
+                return way.state
+            if way.otherwise is not None:
+                return way.otherwise
+        return state
 
 
 def _only_way(ended: Sequence[Ended], before: State) -> State | None:

@@ -243,6 +243,23 @@ def fewer_states(states: Sequence[State], most: int) -> list[State]:
     """Merge ways that are alike, and then more of them until at most `most` are left."""
     if len(states) < 2:
         return list(states)
+    alike = _told_apart(states)
+    # Of a way on which a file that a person gives may have set anything, little is known that could be kept apart.
+    vague = [state for state in alike if state.lost and state.given]
+    found = [state for state in alike if not (state.lost and state.given)] + _joined_alike(vague)
+    if len(found) > most:
+        found = _without_details(found, most // 4)
+    while len(found) > most:
+        groups = [group for group in _by_end(found) if len(group) > 1]
+        if not groups:
+            return found
+        group = max(groups, key=lambda group: (bool(group[0].given), len(group)))
+        found = [state for state in found if not any(state is each for each in group)] + _joined_alike(group)
+    return found
+
+
+def _told_apart(states: Sequence[State]) -> list[State]:
+    """Merge ways that are alike."""
     alike: dict[tuple[object, ...], State] = {}
     texts: dict[int, tuple[object, ...]] = {}
     names = _differing(states)
@@ -254,16 +271,28 @@ def fewer_states(states: Sequence[State], most: int) -> list[State]:
             continue
         same.decided = {said: side for said, side in same.decided.items() if state.decided.get(said) is side}
         same.when = tuple(each for each in same.when if each in state.when)
-    # Of a way on which a file that a person gives may have set anything, little is known that could be kept apart.
-    vague = [state for state in alike.values() if state.lost and state.given]
-    found = [state for state in alike.values() if not (state.lost and state.given)] + _joined_alike(vague)
-    while len(found) > most:
-        groups = [group for group in _by_end(found) if len(group) > 1]
-        if not groups:
-            return found
-        group = max(groups, key=lambda group: (bool(group[0].given), len(group)))
-        found = [state for state in found if not any(state is each for each in group)] + _joined_alike(group)
+    return list(alike.values())
+
+
+def _without_details(states: list[State], most: int) -> list[State]:
+    """Forget what differs between ways and is no flag of a program, the oldest first, until so many are left."""
+    found = states
+    for name in _differing(states):
+        if len(found) <= most:
+            break
+        values = [state.variables.get(name) for state in found]
+        if any(value is not None and _has_flags(value) for value in values):
+            continue
+        for number, state in enumerate(found):
+            found[number] = state = state.fork()
+            state.variables[name] = LOST
+        found = _told_apart(found)
     return found
+
+
+def _has_flags(variable: Variable) -> bool:
+    words = variable.words or ()
+    return any(piece.text.startswith("-") or "=" in piece.text for word in words for piece in word)
 
 
 def _by_end(states: Iterable[State]) -> Iterable[list[State]]:
