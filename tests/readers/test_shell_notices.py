@@ -30,6 +30,13 @@ def notices(script: str, files: dict[str, str] | None = None) -> list[tuple[str,
         pytest.param(
             f"{HEAD} \\\n  # --bf16 \\\n  --fp16\n", [("lost-continuation", 3, 3)], id="a comment within the command"
         ),
+        pytest.param(
+            f"{HEAD} \\\n  # TP is 1\n  model.tensor_model_parallel_size=1 \\\n  ++a.b=2\n",
+            [("lost-continuation", 3, 3)],
+            id="a comment between overrides",
+        ),
+        pytest.param(f"{HEAD} \\ \n  a.b=1\n", [("broken-continuation", 1, 58)], id="a blank above an override"),
+        pytest.param(f"{HEAD}\n  A=1 other\n", [], id="an assignment"),
         pytest.param(f"{HEAD}\n  --bf16 \\\n  --fp16\n  --seed 1\n", [("lost-continuation", 2, 3)], id="told once"),
         pytest.param(
             "torchrun train.py\n  --use-megatron-fsdp\n", [("lost-continuation", 2, 3)], id="and the run is found"

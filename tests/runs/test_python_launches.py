@@ -44,6 +44,8 @@ def run(project: Project, body: str) -> Recipe:
         'os.system("torchrun pretrain_gpt.py --use-megatron-fsdp --tensor-model-parallel-size 2")',
         'subprocess.run("python pretrain_gpt.py --use-megatron-fsdp --tensor-model-parallel-size 2", shell=True)',
         'subprocess.run(shlex.split("torchrun pretrain_gpt.py --use-megatron-fsdp --tensor-model-parallel-size=2"))',
+        f'from torch.distributed.run import main as torchrun_main\n\ntorchrun_main(["--nproc_per_node=8", {FLAGS}])',
+        f"import torch.distributed.run\n\ntorch.distributed.run.main(args=[{FLAGS}])",
         f'os.execvp("torchrun", ["torchrun", {FLAGS}])',
         f'os.execvpe("torchrun", ["torchrun", {FLAGS}], os.environ)',
     ],

@@ -152,8 +152,11 @@ def _by_recipe(group: Iterable[Violation]) -> list[list[Violation]]:
 def _condition(broken: Sequence[Violation]) -> str:
     """Describe the execution paths on which a recipe is broken; "" if it is broken on all of them."""
     variants = broken[0].recipe.variants
+    every = {id(variant) for variant in variants}
+    # What its callers may turn on are no ways of its own.
+    broken = [violation for violation in broken if id(violation.variant) in every] or broken
     bad = {id(violation.variant) for violation in broken}
-    if bad >= {id(variant) for variant in variants}:
+    if bad >= every:
         return ""
     paths = [violation.variant.when for violation in broken]
     always = [clause for clause in paths[0] if all(clause in path for path in paths)]

@@ -70,7 +70,9 @@ from mfsdp_lint.readers.relevance import TRAINING_PROGRAM
 from mfsdp_lint.readers.shell.script import Piece, Text, plain, standing_at
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
-MENTIONS_LAUNCHER = re.compile(r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|python[\d.]*)\b|sys\.executable")
+MENTIONS_LAUNCHER = re.compile(
+    r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|python[\d.]*)\b|sys\.executable|torch\.distributed\."
+)
 
 _DATA = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".ini", ".cfg", ".env", ".txt")
 

@@ -120,7 +120,9 @@ _MEGATRON_PARSES = re.compile(r"\bmegatron\.training\b")
 _MAY_TAKE_ANY = re.compile(r"\b(?:ignore_unknown_args|parse_known_args)\b")
 
 
-_BROKEN = re.compile(r"(?<!\\)\\(?P<behind>[ \t]+(?P<comment>#.*)?)\n(?=[ \t]*[-$\"'])")
+_OVERRIDE = re.compile(r"[+~]{0,2}[A-Za-z_]\w*(?:[./@]\w+)+=")
+"""An argument that Hydra reads, which the shell would take for the name of a program."""
+_BROKEN = re.compile(rf"(?<!\\)\\(?P<behind>[ \t]+(?P<comment>#.*)?)\n(?=[ \t]*(?:[-$\"']|{_OVERRIDE.pattern}))")
 _NOT_READ = frozenset(("comment", "raw_string", "ansi_c_string", "heredoc_body", "heredoc_content"))
 
 
@@ -134,10 +136,12 @@ def broken_continuations(script: Script) -> Iterator[Notice]:
 
 
 def lost_continuations(script: Script) -> Iterator[Notice]:
-    """Yield lines of options that no command in front of them takes."""
+    """Yield lines of options, or of overrides, that no command in front of them takes."""
     lines = script.text.split("\n")
     for node in script.nodes():
-        if node.type != "command" or not begins_with_option(script, node) or _before(node) is None:
+        if node.type != "command" or _before(node) is None:
+            continue
+        if not (begins_with_option(script, node) or _OVERRIDE.match(script.source(node.children[0]))):
             continue
         row = node.start_point.row - 1
         while row and lines[row].lstrip().startswith("#"):

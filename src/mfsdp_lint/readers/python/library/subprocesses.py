@@ -105,6 +105,22 @@ for _name in ("os.execv", "os.execvp", "os.execve", "os.execvpe"):
     models(_name)(_exec(_name))
 
 
+def _launcher(name: str) -> Model:
+    """Return the model of a launcher's own function, which takes the words of its command line."""
+
+    def model(interp: Interpreter, call: Call) -> Object:
+        given, text = call.argument(0, "args"), _argument(call, 0, "args")
+        if isinstance(given, (ListObject, tuple)):
+            _start(interp, call, [Said("torchrun", None), *_words(interp, given, text, call.frame)], None)
+        return unfollowed(interp, name, call)
+
+    return model
+
+
+for _name in ("torch.distributed.run.main", "torch.distributed.launch.main"):
+    models(_name)(_launcher(_name))
+
+
 _ONLY_SAYS = frozenset(
     (
         *("print", "info", "debug", "warning", "warn", "error", "critical", "exception", "log"),
