@@ -34,7 +34,7 @@ _STARTS = {
     "subprocess": r"\bsubprocess\b",
     **{f"os.{each}": rf"\bos\.{each}\b" for each in ("system", "popen")},
     **{f"os.{each}": rf"\bos\.{each}\w+\b" for each in ("exec", "spawn")},
-    "torch.distributed.": r"\btorch\.distributed\.(?:run|launch)\b",
+    "torch.distributed.": r"\b(?:from|import) torch\.distributed\.(?:run|launch)\b",
     "Operator": r"\b(?:Bash|Docker|KubernetesPod)Operator\b",
     **{f"{each}(": rf"\b{each}\(" for each in ("Script", "PyTorch", "Role")},
     **{each: rf"\b{re.escape(each)}\b" for each in ("task.bash", "sys.executable")},
