@@ -84,6 +84,7 @@ REGISTRY = "TABLE = {}\n\n\ndef register(f):\n    TABLE[f.__name__] = f\n    ret
         ("import os\n\nos.environ['A'] = '1'\n\n\ndef tune(cfg): ...\n", True),
         ("def tune(cfg): ...\n\n\ntune(None)\n", True),
         ("from dataclasses import dataclass\n\n\n@dataclass\nclass Tune: ...\n", False),
+        ("import torch\n\ntorch.backends.cudnn.benchmark = True\n", False),
         ("import logging\n\nlogging.basicConfig()\nLOG = logging.getLogger()\n", False),
         ("def tune(cfg): ...\n", False),
     ],

@@ -15,8 +15,9 @@ from mfsdp_lint.engine.remaining import is_asked_for
 from mfsdp_lint.fixes.apply import Fixed, fix_project, rounds
 from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged, Need
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.dependents import Importers, Mentions, TooMany
+from mfsdp_lint.inputs.dependents import Importers, TooMany
 from mfsdp_lint.inputs.discover import File
+from mfsdp_lint.inputs.mentions import Mentions
 from mfsdp_lint.inputs.sources import NOT_CHECKED
 from mfsdp_lint.process import OverBudget, afford, budget
 from mfsdp_lint.readers.registry import is_python

@@ -1,9 +1,7 @@
 """Files of a project that use a file: importers, and files that name it; launch scripts that may start a recipe.
 
-They are found in their text, unparsed, and more are found than there are: a module may be imported from any root, and a
-text may only look like an import or a launch. The evaluator, or the reader, that reads them decides. Who may use a
-piece of a text is found by its name, anywhere in a repository and in whatever language: of a notebook, a Makefile or a
-file that does not parse nobody knows more.
+They are found in their text, unparsed, and more are found than there are: a text may only look like an import or a
+launch. The evaluator, or the reader, that reads them decides.
 """
 
 from __future__ import annotations
@@ -12,13 +10,12 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.discover import CI, PROSE, FileType, FileTypes, written_folders
+from mfsdp_lint.inputs.discover import CI, FileType, FileTypes, written_folders
 from mfsdp_lint.inputs.imports import closure
-from mfsdp_lint.inputs.index import MOST_BYTES, WHOLE, Dotted, FileFacts, facts, module_name
-from mfsdp_lint.inputs.names_reached import names_reached
+from mfsdp_lint.inputs.index import facts, text_of
+from mfsdp_lint.inputs.module_users import Modules, Names
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 from mfsdp_lint.inputs.sources import NOTEBOOK
 
@@ -27,9 +24,6 @@ MOST_FILES = 20_000
 
 MOST_BYTES_OF_ALL = 256 * 1024 * 1024
 """Of all of them together."""
-
-Names = frozenset[str] | None
-"""Names of a module; None where it may be any of them."""
 
 _PYTHON = FileType("python", "a Python file", suffixes=(".py",))
 
@@ -42,7 +36,7 @@ class Importers:
     """Importers of files, found in projects each of which is read once."""
 
     def __init__(self) -> None:
-        self._modules: dict[frozenset[str], _Modules] = {}
+        self._modules: dict[frozenset[str], Modules] = {}
 
     def of(self, paths: Collection[str]) -> list[str]:
         """Return the Python files of the same projects that may import one of these, directly or through others.
@@ -52,7 +46,7 @@ class Importers:
         wanted = {disk.real(path) for path in paths}
         roots = frozenset(root for path in wanted if (root := repository_above(os.path.dirname(path))))
         if roots not in self._modules:
-            self._modules[roots] = _Modules({path: facts(path) for path, _ in _written(roots, [_PYTHON])})
+            self._modules[roots] = Modules({path: facts(path) for path, _ in _written(roots, [_PYTHON])})
         modules = self._modules[roots]
         found = closure(wanted, lambda path: (user for user, _ in modules.importing(path)))
         return sorted(map(shown, found.keys() - wanted))
@@ -80,10 +74,10 @@ def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> dic
             for path, type_ in kinds.items()
             if type_.imports == imports
             and path not in asked
-            and any(known[path].has(_word_for(file)) and _names(_text(path), type_, file) for file in files)
+            and any(known[path].has(_word_for(file)) and _names(text_of(path), type_, file) for file in files)
         ]
 
-    modules = _Modules({path: known[path] for path, type_ in kinds.items() if type_.imports})
+    modules = Modules({path: known[path] for path, type_ in kinds.items() if type_.imports})
     distance: dict[str, int] = {}
     reached: dict[str, Names] = {}
     starts: list[str] = [*wanted]
@@ -201,143 +195,6 @@ def size_of(path: str) -> int | None:
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-class _Modules:
-    """Python files by path, with the facts about them: above all what they import."""
-
-    def __init__(self, files: Mapping[str, FileFacts]) -> None:
-        self._files = files
-        self._naming: dict[str, list[str]] = {}
-        for path, known in files.items():
-            for end in known.ends.split():
-                self._naming.setdefault(end, []).append(path)
-        self._imported: dict[str, dict[Dotted, set[str]]] = {}
-        self._acting: dict[str, bool] = {}
-
-    def importing(self, path: str) -> Iterator[tuple[str, set[str]]]:
-        """Yield the files that may import a file, each with names that it takes from it."""
-        module = module_name(path)
-        for user in self._naming.get(module[-1], ()):
-            if user not in self._imported:
-                self._imported[user] = self._files[user].imported()
-            for name, taken in self._imported[user].items():
-                if module[-len(name) :] == name:
-                    yield user, taken
-
-    def users(self, paths: Iterable[str], enough: int) -> dict[str, tuple[int, Names]]:
-        """Return the files that use one of these, with the number of steps between and the names that reach these."""
-        reached: dict[str, Names] = dict.fromkeys(paths)
-        acting = {path for path in reached if self._acts(path)}
-        found: dict[str, int] = {}
-        layer, steps = list(reached), 1
-        while layer and len(found) <= enough:
-            following = []
-            for here in layer:
-                for user, taken in self.importing(here):
-                    if user.endswith(NOTEBOOK) and steps > 1:
-                        continue
-                    handed = None
-                    if here in acting:
-                        acting.add(user)
-                    elif self._means(user, taken, reached[here]):
-                        handed = self._handed_on(user, taken, here, reached[here])
-                    else:
-                        continue
-                    before = reached.get(user, frozenset())
-                    if before is None or (handed is not None and user in reached and handed <= before):
-                        continue
-                    reached[user] = None if handed is None else handed | before
-                    found.setdefault(user, steps)
-                    following.append(user)
-                if here in acting and os.path.basename(here) == "__init__.py":
-                    # Who imports a module imports the packages that it is in.
-                    inside = [path for path in self._files if path.startswith(os.path.dirname(here) + os.sep)]
-                    for path in inside:
-                        if reached.get(path, frozenset()) is not None:
-                            reached[path] = None
-                            acting.add(path)
-                            found.setdefault(path, steps)
-                            following.append(path)
-            layer, steps = list(dict.fromkeys(following)), steps + 1
-        return {path: (far, reached[path]) for path, far in found.items()}
-
-    def _acts(self, path: str) -> bool:
-        """Tell whether importing a module may change something of another one, or of the environment: then all who
-        import it have to do with it, and who imports these.
-        """
-        if path not in self._acting:
-            pieces = None if path.endswith(NOTEBOOK) or path not in self._files else self._files[path].pieces
-            own = frozenset[str]().union(*(piece.binds for piece in pieces or () if not piece.imports))
-            self._acting[path] = any(
-                not _ENVIRONMENT.isdisjoint(piece.runs | piece.hands)
-                or any(name in own and not self._origins(path, name) for name in piece.runs)
-                or any(self._origins(path, name) for name in piece.runs | piece.hands)
-                or any(
-                    self._files[file].has_any(_OF_DERIVING)
-                    for name in piece.bases
-                    for file in self._origins(path, name)
-                )
-                for piece in pieces or ()
-                if piece.acts
-            )
-        return self._acting[path]
-
-    def _origins(self, path: str, name: str) -> list[str]:
-        """Return the files of the project that a module may have a name from, or that it knows by it."""
-        if path not in self._imported:
-            self._imported[path] = self._files[path].imported()
-        wanted = {name, *(old for old, new in _RENAMED.findall(_text(path)) if new == name)}
-        return [
-            file
-            for module, taken in self._imported[path].items()
-            if not wanted.isdisjoint(taken) or (WHOLE in taken and not wanted.isdisjoint((module[0], module[-1])))
-            for file in self._called.get(module[-1], ())
-            if file != path and module_name(file)[-len(module) :] == module
-        ]
-
-    @cached_property
-    def _called(self) -> dict[str, list[str]]:
-        """The modules by the last part of their names."""
-        found: dict[str, list[str]] = {}
-        for path in self._files:
-            found.setdefault(module_name(path)[-1], []).append(path)
-        return found
-
-    def _exported(self, path: str) -> Names:
-        """Return the names that `import *` may take of those that a module defines; None where nobody can tell."""
-        pieces = self._files[path].pieces if path in self._files else None
-        if pieces is None:
-            return None
-        defining = [piece for piece in pieces if not piece.imports]
-        listed = frozenset(word for piece in defining if "__all__" in piece.words for word in piece.words)
-        bound = frozenset[str]().union(*(piece.binds for piece in defining)) - {"__all__"}
-        return frozenset(name for name in bound if not name.startswith("_") or name in listed)
-
-    def _means(self, user: str, taken: set[str], names: Names) -> bool:
-        """Tell whether a file may mean one of the names of a module that it imports."""
-        return names is None or "*" in taken or self._files[user].has_any(names)
-
-    def _handed_on(self, user: str, taken: set[str], module: str, names: Names) -> Names:
-        """Return the names by which the users of a file reach the names of a module that it imports."""
-        handed = frozenset(taken - {"*", WHOLE} if names is None else taken & names)
-        if "*" in taken:
-            if (exported := self._exported(module) if names is None else names) is None:
-                return None
-            handed |= exported
-        if WHOLE in taken:
-            handed |= {module_name(module)[-1]}
-        if not self._files[user].hands_on:
-            pieces = None if user.endswith(NOTEBOOK) else self._files[user].pieces
-            reaching = None if pieces is None else names_reached(pieces, handed)
-            # What `*` binds no statement of the file says.
-            return reaching | handed if reaching is not None and "*" in taken else reaching
-        return handed | {new for old, new in _RENAMED.findall(_text(user)) if old in handed}
-
-
-_ENVIRONMENT = frozenset({"os", "environ", "putenv", "setenv"})
-_OF_DERIVING = frozenset({"__init_subclass__", "metaclass"})
-_RENAMED = re.compile(r"\b(\w+)\s+as\s+(\w+)")
-
-
 MOST_FOLDERS = 5_000
 """Folders that are looked into; a larger tree is no project but a disk."""
 
@@ -382,7 +239,7 @@ def loading(paths: Iterable[str], type_: FileType, too_large: set[str] | None = 
 
     The search is that of `launchers`.
     """
-    texts = {disk.real(path): _text(path) for path in paths}
+    texts = {disk.real(path): text_of(path) for path in paths}
     loaded = {path: set(_loaded(text)) for path, text in texts.items()}
     roots: dict[str, list[str]] = {}
     for path, text in texts.items():
@@ -393,7 +250,7 @@ def loading(paths: Iterable[str], type_: FileType, too_large: set[str] | None = 
         converts = any(_CONVERTS in texts[path] for path in own)
         names = set().union(*(loaded[path] for path in own))
         for path in _scripts(root, type_, too_large):
-            text = _text(path)
+            text = text_of(path)
             if (converts and _CONVERTS not in text and _LOADS.search(text)) or (
                 names and _SAVES.search(text) and not names.isdisjoint(_NAMES.findall(text))
             ):
@@ -430,16 +287,9 @@ def _functions(path: str) -> Iterator[str]:
 
     One that is given nothing and returns nothing, as `main` mostly is, makes no recipe: its file is started.
     """
-    for found in _DEFINED.finditer(f"{_text(path)}\n"):
+    for found in _DEFINED.finditer(f"{text_of(path)}\n"):
         if not found["bare"] or _RETURNS.search(found["body"]):
             yield found[1]
-
-
-def _text(path: str) -> str:
-    try:
-        return disk.read(path, MOST_BYTES).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""
 
 
 def _scripts(root: str, type_: FileType, too_large: set[str] | None) -> Iterable[str]:
@@ -453,94 +303,3 @@ def _scripts(root: str, type_: FileType, too_large: set[str] | None) -> Iterable
             return
         paths = (os.path.join(folder, name) for name in names if not name.startswith("."))
         yield from (path for path in paths if type_.is_named(path))
-
-
-_MOST_BYTES = 1 << 20
-"""Of a file; a longer one is data."""
-
-
-LINK = "\0"
-"""Beginning of the text of a link, which goes on with the path that it leads to."""
-
-
-class Mentions:
-    """The texts of the repositories that the edited files lie in, each read when it is first asked for; the text of a
-    link says where it leads (see LINK).
-
-    A repository is searched for a word once, whoever asks.
-    """
-
-    def __init__(self) -> None:
-        self._texts: dict[str, dict[str, str]] = {}
-        self._having: dict[tuple[str, str], dict[str, str]] = {}
-
-    def files(self, path: str, words: Collection[str]) -> Mapping[str, str]:
-        """Return the other files of a file's repository that have every one of these words, with their texts.
-
-        Outside of any repository, the files below the working directory are asked, if the file is there. Raises
-        TooMany.
-        """
-        own = disk.real(path)
-        root = _root(own)
-        found = self._of(root)
-        for word in words:
-            having = self._with(root, word)
-            found = {other: text for other, text in found.items() if other in having}
-        return {shown(other): text for other, text in found.items() if other != own}
-
-    def _with(self, root: str, word: str) -> dict[str, str]:
-        """Return the files of a repository that have a word."""
-        if (root, word) not in self._having:
-            whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
-            texts = self._of(root).items()
-            self._having[root, word] = {path: text for path, text in texts if word in text and whole.search(text)}
-        return self._having[root, word]
-
-    def _of(self, root: str) -> dict[str, str]:
-        if root not in self._texts:
-            self._texts[root] = dict(_texts(root))
-        return self._texts[root]
-
-
-@lru_cache(maxsize=256)
-def uncommented(text: str) -> str:
-    """Return a text without the comments that begin with `#`, as far as its lines show; lines stay where they are."""
-    return _COMMENT.sub(lambda found: found[1] or "", text)
-
-
-_COMMENT = re.compile(r"^([ \t]*)#(?![!%]).*|(?<=[\w)\]}\"'])([ \t]+)#[ \t].*", re.MULTILINE)
-
-
-def _root(path: str) -> str:
-    folder = os.path.dirname(path)
-    root = repository_above(folder)
-    if is_project(root):
-        return root
-    here = disk.real(os.curdir)
-    return here if root.startswith(os.path.join(here, "")) else root
-
-
-def _texts(root: str) -> Iterator[tuple[str, str]]:
-    number = size = 0
-    for folder, names in written_folders(root):
-        for entry in disk.entries(folder):
-            if entry.is_link:
-                path = os.path.join(folder, entry.name)
-                yield path, f"{LINK}{disk.real(path)}"
-        for name in names:
-            if name.endswith(PROSE):
-                continue
-            path = os.path.join(folder, name)
-            length = size_of(path)
-            if not length or length > _MOST_BYTES:
-                continue
-            number, size = number + 1, size + length
-            if number > MOST_FILES or size > MOST_BYTES_OF_ALL:
-                disk.is_not_all()
-                raise TooMany
-            try:
-                data = disk.read(path, _MOST_BYTES)
-            except (OSError, ValueError):
-                continue
-            if b"\0" not in data:
-                yield path, data.decode("utf-8", "replace")

@@ -240,6 +240,14 @@ def _loaded(path: str, text: str) -> Iterator[tuple[Dotted, tuple[str, ...]]]:
             yield name if len(name) > 1 else (*beside, *name), _WHOLE
 
 
+def text_of(path: str) -> str:
+    """Return the text of a file; "" where it cannot be read."""
+    try:
+        return disk.read(path, MOST_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
 def module_name(path: str) -> Dotted:
     """Return the full name of a module, from the root of the disk."""
     folder, name = os.path.split(path)

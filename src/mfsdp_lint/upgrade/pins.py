@@ -17,7 +17,7 @@ from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.fixes.apply import Fixed, fix_project
 from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged, Need, in_other_calls
-from mfsdp_lint.inputs.dependents import Mentions
+from mfsdp_lint.inputs.mentions import Mentions
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.upgrade.changes import Difference
 

@@ -13,7 +13,7 @@ from mfsdp_lint.engine.judge import Judgement
 from mfsdp_lint.engine.read import Question, question
 from mfsdp_lint.engine.run import prepare
 from mfsdp_lint.fixes.edits import OverlapError, apply_edits
-from mfsdp_lint.inputs.dependents import Mentions
+from mfsdp_lint.inputs.mentions import Mentions
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import NOTEBOOK, Problem, Sources
 from mfsdp_lint.megatron.versions import Target

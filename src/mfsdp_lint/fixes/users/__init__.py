@@ -17,7 +17,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.fixes.judged import FixRequest, Judged, Search
 from mfsdp_lint.fixes.plan import Plan, Texts
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.dependents import LINK
+from mfsdp_lint.inputs.mentions import LINK
 from mfsdp_lint.inputs.projects import shown
 from mfsdp_lint.readers.registry import kind_of
 
@@ -43,9 +43,13 @@ def _allowed(plan: Plan, users: EditUsers) -> Plan:
 
 def _leads_to(link: str, file: str) -> bool:
     """Tell whether a link leads to a file, or to a folder above it that the link is not in itself."""
-    there = os.path.join(disk.real(link), "")
-    inside = os.path.join(disk.real(os.path.dirname(link)), "")
-    return os.path.join(file, "").startswith(there) and not inside.startswith(there)
+    there = disk.real(link)
+    return _is_under(file, there) and not _is_under(disk.real(os.path.dirname(link)), there)
+
+
+def _is_under(path: str, other: str) -> bool:
+    """Tell whether a path is another one, or below it."""
+    return os.path.join(os.path.abspath(path), "").startswith(os.path.join(os.path.abspath(other), ""))
 
 
 class EditUsers:
@@ -80,7 +84,7 @@ class EditUsers:
         if path not in self._links:
             file = disk.real(path)
             links = (each for each, text in self.search(path, ()).items() if text.startswith(LINK))
-            leading = (each for each in links if _leads_to(each, file))
+            leading = (each for each in links if _leads_to(each, file) and not _is_under(path, each))
             self._links[path] = next((f"{each} is a link to {shown(disk.real(each))}" for each in leading), "")
         return self._links[path]
 

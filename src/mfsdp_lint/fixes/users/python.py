@@ -15,8 +15,8 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.judged import FixRequest
 from mfsdp_lint.fixes.statements import blocks
-from mfsdp_lint.inputs.dependents import uncommented
 from mfsdp_lint.inputs.imports import imports_in, parsed, parses
+from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.readers.registry import is_python
 
 if TYPE_CHECKING:

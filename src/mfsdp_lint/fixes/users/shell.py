@@ -14,7 +14,7 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.judged import FixRequest
-from mfsdp_lint.inputs.dependents import uncommented
+from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.readers.shell.script import Script
 

@@ -12,7 +12,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.fixes.judged import FixRequest
 from mfsdp_lint.fixes.users.shell import reader_of
 from mfsdp_lint.fixes.users.shell import user_of as user_in_script
-from mfsdp_lint.inputs.dependents import uncommented
+from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.embedding_formats.formats import script_alone, yaml_scripts
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, compose_documents

@@ -239,11 +239,11 @@ class ProgramEvaluation:
 
     @cached_property
     def _starts_of_any_release(self) -> dict[str, deque[Starts]]:
-        """What programs were last found to start, for all readings that differ in the release alone, by file."""
+        """The last starts of programs, by file, for all readings that differ in the release alone."""
         return self._of_any_release("starts", dict[str, deque[Starts]])
 
     def _of_any_release(self, name: str, make: Callable[[], _Kept]) -> _Kept:
-        """Return what all readings share that differ in the release alone, and not in the facts about it."""
+        """Share something between all readings that differ in the release alone, and not in the facts about it."""
         asked = self.asked
         where = (asked.target.data, tuple(asked.search_path), frozenset(asked.every), asked.tracing)
         variables = tuple((each.path, repr(each.value)) for each in asked.environment)
