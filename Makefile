@@ -24,7 +24,7 @@ help:
 	@echo "make check  ruff, mypy, and the tests that need neither torch, Megatron, a browser nor long: for a change of a rule"
 	@echo "make test   every check: these, and the dry run's tests with the real Megatron"
 	@echo "make cache  fetch the upstream recipes that the tests read into $(CACHE)/"
-	@echo "make bench [TREE=DIR RECIPES='DIR …']  measure every figure of speed beside its goal (benchmarks/RESULTS.md)"
+	@echo "make bench [TREE=DIR RECIPES='DIR …' MORE='--tree DIR …']  measure every figure of speed beside its goal (benchmarks/RESULTS.md)"
 	@echo "make docs   make what is generated in docs/ and schemas/ anew: rules' pages, schemas, coverage, options"
 	@echo "make site   the documentation as a site, with its playground, in build/site"
 	@echo "make playground  fetch what the playground runs on (npm, wheels) into $(CACHE)/playground"
@@ -85,9 +85,10 @@ playground: $(PLAYGROUND)
 
 cache: $(UPSTREAM)
 
-# Every figure of speed beside its goal. TREE is an upstream source tree, RECIPES are its folders of recipes.
+# Every figure of speed beside its goal. TREE is an upstream source tree, RECIPES are its folders of recipes; MORE are
+# further ones (`--tree DIR [RECIPES …]`).
 bench: $(INSTALLED) $(PEERS) $(UPSTREAM)
-	$(BIN)/python benchmarks/bench.py --repository $(TREE) --recipes $(RECIPES) --write
+	$(BIN)/python benchmarks/bench.py --tree $(TREE) $(RECIPES) $(MORE) --write
 
 # How far the configurations worked out here are those that the real recipes return, which ORACLE holds.
 agreement: $(CHECKS) $(UPSTREAM)
