@@ -106,6 +106,14 @@ def test_what_a_package_does_is_for_all_who_import_a_module_in_it() -> None:
     assert found("pkg/__init__.py") == ["pkg/inner.py", "uses.py"]
 
 
+def test_a_star_takes_no_name_that_is_for_types_alone() -> None:
+    write("lib/__init__.py", "from .one import *\n")
+    write("lib/one.py", "if TYPE_CHECKING:\n    from other import Config\n\n\ndef first(): ...\n")
+    write("uses.py", "from lib import first\n")
+    write("uses_none.py", "from lib import Config\n")
+    assert found("lib/one.py") == ["lib/__init__.py", "uses.py"]
+
+
 @pytest.mark.parametrize(
     "text", ["FMT, SAVE = 'a', 'b'\n", "A = 1; FMT = 'a'\n", "if A:\n    def FMT(): ...\n", "_ = 1\nFMT: str = 'a'\n"]
 )

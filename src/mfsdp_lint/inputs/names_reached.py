@@ -52,7 +52,7 @@ def pieces_of(text: str) -> list[Piece] | None:
     lines = split_lines(text)
     # Few modules need this: it looks at everything in them.
     foreign = cache(lambda: frozenset(name for node in ast.walk(tree) for name in _bound_by_import(node)))
-    return [piece for node in tree.body if not _is_program(node) for piece in _pieces(node, lines, foreign)]
+    return [piece for node in tree.body if not _is_for_others(node) for piece in _pieces(node, lines, foreign)]
 
 
 def names_reached(pieces: Sequence[Piece], words: Collection[str]) -> frozenset[str] | None:
@@ -73,9 +73,10 @@ def names_reached(pieces: Sequence[Piece], words: Collection[str]) -> frozenset[
     return None if "__getattr__" in bound else (bound & reached) - {"__all__"}
 
 
-def _is_program(node: ast.stmt) -> bool:
-    """Tell whether a statement is for who starts the module alone."""
-    return isinstance(node, ast.If) and not node.orelse and ast.unparse(node.test) == "__name__ == '__main__'"
+def _is_for_others(node: ast.stmt) -> bool:
+    """Tell whether a statement is for who starts the module, or checks its types, alone."""
+    others = ("__name__ == '__main__'", "TYPE_CHECKING", "typing.TYPE_CHECKING")
+    return isinstance(node, ast.If) and not node.orelse and ast.unparse(node.test) in others
 
 
 def _pieces(node: ast.stmt, lines: list[str], foreign: Callable[[], Collection[str]]) -> Iterator[Piece]:
