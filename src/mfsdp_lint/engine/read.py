@@ -299,7 +299,7 @@ def _front_end(name: str | None) -> str | None:
 def with_launchers(question: Question) -> Question:
     """Add the launch scripts of the same projects that may start the question's files, or load what they convert."""
     too_large: set[str] = set()
-    started = _with_recipes(question.every_file, question)
+    started = _with_recipes(question.every_file, Relevance(Sources(question.texts), question.search_path))
     found = [File(path, type_.name) for type_ in _launching() for path in launchers(started, type_, too_large)]
     for type_ in _launching():
         scripts = [file.path for file in question.every_file if file.kind == type_.name]
@@ -315,10 +315,9 @@ def _launching() -> list[FileType]:
     return [reader.type for reader in registry.READERS if reader.type.launches]
 
 
-def _with_recipes(files: Iterable[File], question: Question) -> list[str]:
+def _with_recipes(files: Iterable[File], relevance: Relevance) -> list[str]:
     """Return those of some files that a launch may start, or ask for a recipe."""
     started = {reader.type.name for reader in registry.READERS if not reader.type.launches}
-    relevance = Relevance(Sources(question.texts), question.search_path)
     return [file.path for file in files if file.kind in started and relevance.reaches(file.path, speaks_of_recipes)]
 
 
@@ -364,11 +363,12 @@ def with_dependents(question: Question, options: Options) -> Question:
     except TooMany:
         remark = "the project is too large to find the files that use those that are checked"
         return replace(question, remarks=(*question.remarks, remark), tells_of_users=True, lacks_users=True)
-    using = list(islice(_relevant(found, question, options), MOST_DEPENDENTS + 1))
+    relevance = Relevance(Sources(question.texts), question.search_path)
+    using = list(islice(_relevant(found, question, options, relevance), MOST_DEPENDENTS + 1))
     dependents = tuple(using[:MOST_DEPENDENTS])
     known = (*question.every_file, *question.launchers, *dependents)
     # Whoever starts a user is farther away than any of these.
-    recipes = {path: found[path] for path in _with_recipes(dependents, question)}
+    recipes = {path: found[path] for path in _with_recipes(dependents, relevance)}
     starting = _unasked((File(path, each.name) for each in _launching() for path in asking_for(recipes, each)), known)
     room = MOST_DEPENDENTS - len(dependents)
     lacks = bool(using[MOST_DEPENDENTS:] or starting[room:])
@@ -391,10 +391,9 @@ def with_dependents(question: Question, options: Options) -> Question:
     return with_targets(asking, options)
 
 
-def _relevant(found: Iterable[str], question: Question, options: Options) -> Iterator[File]:
+def _relevant(found: Iterable[str], question: Question, options: Options, relevance: Relevance) -> Iterator[File]:
     """Yield the users of files that nobody asked for or leaves out, and that may have to do with a run."""
     asked = {disk.real(file.path) for file in question.every_file}
-    relevance = Relevance(Sources(question.texts), question.search_path)
     ignored, types = GitIgnored(), file_types()
     for path in found:
         type_ = types.of(path)

@@ -12,7 +12,7 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.discover import CI, FileType, FileTypes, written_folders
+from mfsdp_lint.inputs.discover import CI, FileType, FileTypes, way_behind, written_folders, written_links
 from mfsdp_lint.inputs.imports import closure
 from mfsdp_lint.inputs.index import facts, text_of
 from mfsdp_lint.inputs.module_users import Modules, Names
@@ -63,59 +63,49 @@ def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> dic
     """
     given = {disk.real(path) for path in paths}
     roots = {repository_above(os.path.dirname(path)) for path in given}
-    kinds: dict[str, FileType] = dict(_written(roots, types, in_projects=True))
-    known = {path: facts(path) for path in kinds}
     wanted = {*given, *_by_links(given, roots)}
-    asked = {path: type_ for path in wanted if (type_ := kinds.get(path) or _type_of(path, types))}
+    kinds: dict[str, FileType] = {path: type_ for path in wanted if (type_ := _type_of(path, types))}
+    kinds |= dict(_written(roots, types, in_projects=True))
+    known = {path: facts(path) for path in kinds}
 
-    def naming(files: Mapping[str, FileType], *, imports: bool) -> list[str]:
+    def naming(files: Collection[str], *, imports: bool) -> list[str]:
         return [
             path
             for path, type_ in kinds.items()
             if type_.imports == imports
-            and path not in asked
+            and path not in wanted
             and any(known[path].has(_word_for(file)) and _names(text_of(path), type_, file) for file in files)
         ]
 
     modules = Modules({path: known[path] for path, type_ in kinds.items() if type_.imports})
     distance: dict[str, int] = {}
     reached: dict[str, Names] = {}
-    starts: list[str] = [*wanted]
-    layer = dict(asked)
-    farthest = 0
+    layer, starts, farthest = [path for path in wanted if path in kinds], [*wanted], 0
     while layer and len(distance) <= enough:
         naming_these = naming(layer, imports=False)
         # Python that names data uses it, and so does what imports that.
-        starts += naming({path: type_ for path, type_ in layer.items() if not type_.imports}, imports=True)
-        programs: dict[str, FileType] = {}
-        for path, (far, names) in modules.users(starts, enough).items() if starts else ():
+        reading = naming([path for path in layer if not kinds[path].imports], imports=True)
+        programs: dict[str, int] = {}
+        for path, (far, names) in modules.users([*starts, *reading], enough).items():
             reached[path] = names
-            if path not in distance:
-                distance[path] = farthest + far
-                programs[path] = kinds[path]
-        for path in (path for path in starts if path not in wanted and path not in distance):
-            distance[path] = farthest + 1
-            programs[path] = kinds[path]
-        starting = naming({path: each for path, each in programs.items() if not path.endswith(NOTEBOOK)}, imports=False)
-        layer = {path: kinds[path] for path in (*naming_these, *starting) if path not in distance}
-        last = max([farthest, *(distance[path] for path in programs)])
-        distance |= {path: (farthest if path in naming_these else last) + 1 for path in layer}
+            programs[path] = farthest + far
+        programs = {
+            path: far for path, far in (programs | dict.fromkeys(reading, farthest + 1)).items() if path not in distance
+        }
+        last = max([farthest, *programs.values()])
+        starting = naming([path for path in programs if not path.endswith(NOTEBOOK)], imports=False)
+        layer = [path for path in dict.fromkeys((*naming_these, *starting)) if path not in distance]
+        distance |= programs | {path: (farthest if path in naming_these else last) + 1 for path in layer}
         starts, farthest = [], last + 1
     nearest = sorted(distance, key=lambda path: (distance[path], path))
     return {shown(path): reached.get(path, None if kinds[path].imports else frozenset()) for path in nearest}
 
 
-def _by_links(paths: Iterable[str], roots: Iterable[str]) -> Iterator[str]:
-    """Yield the paths that lead to files through links in these projects; not where a link is in what it leads to."""
-    for root in sorted(roots):
-        for folder, _ in written_folders(root) if is_project(root) else ():
-            for entry in disk.entries(folder):
-                if entry.is_link:
-                    link = os.path.join(folder, entry.name)
-                    there = disk.real(link)
-                    inside = (path for path in paths if path == there or path.startswith(os.path.join(there, "")))
-                    if not link.startswith(os.path.join(there, "")):
-                        yield from (link + path[len(there) :] for path in inside)
+def _by_links(paths: Collection[str], roots: Iterable[str]) -> Iterator[str]:
+    """Yield the paths that lead to files through links in these projects."""
+    for root in filter(is_project, sorted(roots)):
+        for link in written_links(root):
+            yield from (link + way for path in paths if (way := way_behind(link, path)) is not None)
 
 
 def _type_of(path: str, types: Iterable[FileType]) -> FileType | None:

@@ -361,6 +361,26 @@ def written_folders(root: str) -> Iterator[tuple[str, list[str]]]:
         yield folder, names
 
 
+def written_links(root: str) -> Iterator[str]:
+    """Yield the links in the folders that people write (see `written_folders`)."""
+    for folder, _ in written_folders(root):
+        yield from (os.path.join(folder, entry.name) for entry in disk.entries(folder) if entry.is_link)
+
+
+def way_behind(link: str, file: str) -> str | None:
+    """Return what follows a link in the path by which it leads to a file, given without links: "" for the file itself,
+    "/…" for one in a folder. None where the link leads elsewhere, or to a folder that it is in itself.
+    """
+    there = disk.real(link)
+    leads = is_under(file, there) and not is_under(disk.real(os.path.dirname(link)), there)
+    return file[len(there) :] if leads else None
+
+
+def is_under(path: str, other: str) -> bool:
+    """Tell whether an absolute path is another one, or below it."""
+    return os.path.join(path, "").startswith(os.path.join(other, ""))
+
+
 def _nearest_name(path: str) -> str:
     """Suggest a name for the last part of a missing path, where its folder exists; "" without a suggestion."""
     from mfsdp_lint.core.nearest import nearest

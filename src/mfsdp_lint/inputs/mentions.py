@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import MOST_BYTES_OF_ALL, MOST_FILES, TooMany, size_of
-from mfsdp_lint.inputs.discover import PROSE, written_folders
+from mfsdp_lint.inputs.discover import PROSE, written_folders, written_links
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 
 _MOST_BYTES = 1 << 20
@@ -78,12 +78,9 @@ def _root(path: str) -> str:
 
 
 def _texts(root: str) -> Iterator[tuple[str, str]]:
+    yield from ((link, f"{LINK}{disk.real(link)}") for link in written_links(root))
     number = size = 0
     for folder, names in written_folders(root):
-        for entry in disk.entries(folder):
-            if entry.is_link:
-                path = os.path.join(folder, entry.name)
-                yield path, f"{LINK}{disk.real(path)}"
         for name in names:
             if name.endswith(PROSE):
                 continue

@@ -34,11 +34,14 @@ class Modules:
         """Yield the files that may import a file, each with names that it takes from it."""
         module = module_name(path)
         for user in self._naming.get(module[-1], ()):
-            if user not in self._imported:
-                self._imported[user] = self._files[user].imported()
-            for name, taken in self._imported[user].items():
+            for name, taken in self._imports_of(user).items():
                 if module[-len(name) :] == name:
                     yield user, taken
+
+    def _imports_of(self, path: str) -> dict[Dotted, set[str]]:
+        if path not in self._imported:
+            self._imported[path] = self._files[path].imported()
+        return self._imported[path]
 
     def users(self, paths: Iterable[str], enough: int) -> dict[str, tuple[int, Names]]:
         """Return the files that use one of these, with the number of steps between and the names that reach these."""
@@ -99,12 +102,10 @@ class Modules:
 
     def _origins(self, path: str, name: str) -> list[str]:
         """Return the files of the project that a module may have a name from, or that it knows by it."""
-        if path not in self._imported:
-            self._imported[path] = self._files[path].imported()
         wanted = {name, *(old for old, new in _RENAMED.findall(text_of(path)) if new == name)}
         return [
             file
-            for module, taken in self._imported[path].items()
+            for module, taken in self._imports_of(path).items()
             if not wanted.isdisjoint(taken) or (WHOLE in taken and not wanted.isdisjoint((module[0], module[-1])))
             for file in self._called.get(module[-1], ())
             if file != path and module_name(file)[-len(module) :] == module

@@ -128,15 +128,12 @@ def _pieces(node: ast.stmt, lines: list[str], foreign: Callable[[], Collection[s
 
 
 def _at_import(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a statement and what is in it, but for the bodies of functions."""
+    """Yield a statement and those in it, but for the bodies of functions."""
     yield node
-    for inner in ast.iter_child_nodes(node):
-        if not (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and inner in _body(node)):
-            yield from _at_import(inner)
-
-
-def _body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Sequence[ast.AST]:
-    return [node.body] if isinstance(node.body, ast.expr) else node.body
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        for inner in ast.iter_child_nodes(node):
+            if isinstance(inner, ast.stmt | ast.excepthandler | ast.match_case):
+                yield from _at_import(inner)
 
 
 def _bound_by_import(node: ast.AST) -> Iterator[str]:

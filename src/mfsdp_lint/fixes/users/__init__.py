@@ -17,6 +17,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.fixes.judged import FixRequest, Judged, Search
 from mfsdp_lint.fixes.plan import Plan, Texts
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.discover import is_under, way_behind
 from mfsdp_lint.inputs.mentions import LINK
 from mfsdp_lint.inputs.projects import shown
 from mfsdp_lint.readers.registry import kind_of
@@ -39,17 +40,6 @@ def _allowed(plan: Plan, users: EditUsers) -> Plan:
     manners = {manner: kept.index(index) for manner, index in plan.manners.items() if index in kept}
     reason = "" if kept else f"{HELD_BACK}{held[0]}"
     return replace(plan, candidates=tuple(plan.candidates[index] for index in kept), manners=manners, held_back=reason)
-
-
-def _leads_to(link: str, file: str) -> bool:
-    """Tell whether a link leads to a file, or to a folder above it that the link is not in itself."""
-    there = disk.real(link)
-    return _is_under(file, there) and not _is_under(disk.real(os.path.dirname(link)), there)
-
-
-def _is_under(path: str, other: str) -> bool:
-    """Tell whether a path is another one, or below it."""
-    return os.path.join(os.path.abspath(path), "").startswith(os.path.join(os.path.abspath(other), ""))
 
 
 class EditUsers:
@@ -82,10 +72,11 @@ class EditUsers:
     def _link_to(self, path: str) -> str:
         """Return a link by which others may use a file, as "k.py is a link to c.py"; "" where there is none."""
         if path not in self._links:
-            file = disk.real(path)
+            file, spelled = disk.real(path), os.path.abspath(path)
             links = (each for each, text in self.search(path, ()).items() if text.startswith(LINK))
-            leading = (each for each in links if _leads_to(each, file) and not _is_under(path, each))
-            self._links[path] = next((f"{each} is a link to {shown(disk.real(each))}" for each in leading), "")
+            leading = (each for each in links if way_behind(each, file) is not None)
+            others = (each for each in leading if not is_under(spelled, os.path.abspath(each)))
+            self._links[path] = next((f"{each} is a link to {shown(disk.real(each))}" for each in others), "")
         return self._links[path]
 
     def _of(self, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
