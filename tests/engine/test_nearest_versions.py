@@ -72,3 +72,16 @@ def test_fixes_are_proved_by_the_versions_of_the_place(repository: Path) -> None
     found = running.run(Options(paths=(".",), fix=True))
     assert [each.code for each in found.fixes] == ["MFSDP252"]
     assert "--no-gradient-accumulation-fusion" in launch.read_text()
+
+
+def test_a_checkpoint_that_a_script_of_another_place_saves_is_seen(repository: Path) -> None:
+    ida, bob = Path("people/ida/jobs/run.sh"), Path("people/bob/run.sh")
+    words = LAUNCH.replace("--use-torch-fsdp2", "--use-megatron-fsdp").replace("torch_dist", "fsdp_dtensor")
+    ida.write_text(f"{words.strip()} --save /checkpoints/gpt\n")
+    bob.write_text(f"{words.strip()} --load /checkpoints/gpt\n")
+    alone = running.run(Options(paths=(".",)))
+    ida.write_text(ida.read_text().replace("--use-megatron-fsdp", "").replace("fsdp_dtensor", "torch_dist"))
+    found = running.run(Options(paths=(".",)))
+    known = {each.code for each in alone.findings}
+    new = {each.code: each.span.path for each in found.findings if each.code not in known}
+    assert new == {"MFSDP927": "people/bob/run.sh"}

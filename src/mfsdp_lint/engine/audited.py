@@ -83,7 +83,7 @@ def recipes_by_target(outcome: Outcome, asked: Question) -> Mapping[Target, tupl
     sources = Sources(asked.texts)
     return {
         target: of_part(asked, part, read(replace(part, target=target, also=()), sources)).recipes
-        for part in asked.parts()
+        for part in asked.parts(sources)
         for target in part.targets
     }
 

@@ -155,7 +155,7 @@ class Linter:
         reading, so that a fix is proved in all of them, and a finding says for which versions it holds.
         """
         readings: dict[ReadingKey, Read] = {}
-        for part in self.question.parts():
+        for part in self.question.parts(sources):
             sharing: dict[ReadingKey, list[Target]] = {}  # targets that read the same data share a reading
             for target in part.targets:
                 sharing.setdefault(reading_of(target), []).append(target)
@@ -189,7 +189,7 @@ class Linter:
         """Judge the recipes of these files."""
         targets = self.question.targets
         readings = {key: _only(reading, paths) for key, reading in readings.items()}
-        newest = [readings[reading_of(part.target)] for part in self.question.parts()]
+        newest = [readings[reading_of(part.target)] for part in self.question.parts(sources)]
         fired = {
             target: hits(
                 readings[reading_of(target)].recipes,

@@ -23,7 +23,7 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import Address, ParsedArguments, ask
-from mfsdp_lint.inputs.dependents import MOST_FOLDERS, TooMany, asking_for, launchers, loading, users
+from mfsdp_lint.inputs.dependents import MOST_FOLDERS, TooMany, asking_for, exchanging, launchers, loading, users
 from mfsdp_lint.inputs.discover import File, FileType, GitIgnored, is_excluded
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
@@ -162,21 +162,31 @@ class Question:
         """Return the versions that the recipes of a file are judged against: those of the nearest place."""
         return self._by_places[self._places_of(path)]
 
-    def parts(self) -> Iterator[Question]:
-        """Yield the question for each place with versions of its own: its files, beside all others."""
+    def parts(self, sources: Sources) -> Iterator[Question]:
+        """Yield the question for each place with versions of its own: its files, beside all others.
+
+        What scripts of other places start belongs to these. They count where they load, or save, what those here do.
+        """
         if len(self._by_places) == 1:
             yield self
             return
         launching = {reader.type.name for reader in registry.READERS if reader.type.launches}
+        scripts = [file for file in (*self.files, *self.dependents) if file.kind in launching]
         for places, (target, *also) in self._by_places.items():
             mine = {file.path for file in (*self.files, *self.dependents) if self._places_of(file.path) == places}
-            others = (file for file in (*self.files, *self.dependents) if file.path not in mine)
+            own = [file for file in (*scripts, *self.launchers) if self._places_of(file.path) == places]
+            exchanges = exchanging(sources.text_or_none(file.path) or "" for file in own)
+            others = (
+                file
+                for file in (*scripts, *self.launchers)
+                if exchanges is not None and file not in own and exchanges(sources.text_or_none(file.path) or "")
+            )
             yield replace(
                 self.among(mine),
                 target=target,
                 also=tuple(also),
                 addresses=tuple(each for each in self.addresses if self._places_of(each.path) == places),
-                launchers=(*self.launchers, *(file for file in others if file.kind in launching)),
+                launchers=(*(file for file in self.launchers if file in own), *others),
                 search_path=(*(each for each in self.search_path if each not in self.target.source), *target.source),
             )
 
@@ -436,7 +446,7 @@ def read(
     texts: recipes that do not depend on the changed texts are taken over. The files of modules are where a reading
     that is `like` this one found them.
     """
-    parts = list(question.parts())
+    parts = list(question.parts(sources))
     if len(parts) > 1:
         return _joined([of_part(question, each, read(each, sources, tracing=tracing)) for each in parts])
     recipes: list[Recipe] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import CI, FileType, FileTypes, way_behind, written_folders, written_links
@@ -225,27 +225,34 @@ def _having(words: Collection[str], paths: Collection[str], type_: FileType, too
 
 def loading(paths: Iterable[str], type_: FileType, too_large: set[str] | None = None) -> list[str]:
     """Return the scripts of this type, in the projects of these files, that may load files that one of them converts,
-    or save what one of them loads: they speak of a part of its path, or of its variable.
+    or save what one of them loads.
 
     The search is that of `launchers`.
     """
-    texts = {disk.real(path): text_of(path) for path in paths}
-    loaded = {path: set(_loaded(text)) for path, text in texts.items()}
     roots: dict[str, list[str]] = {}
-    for path, text in texts.items():
-        if _CONVERTS in text or loaded[path]:
-            roots.setdefault(repository_above(os.path.dirname(path)), []).append(path)
+    for path in map(disk.real, paths):
+        roots.setdefault(repository_above(os.path.dirname(path)), []).append(path)
     found: set[str] = set()
     for root, own in sorted(roots.items()):
-        converts = any(_CONVERTS in texts[path] for path in own)
-        names = set().union(*(loaded[path] for path in own))
-        for path in _scripts(root, type_, too_large):
-            text = text_of(path)
-            if (converts and _CONVERTS not in text and _LOADS.search(text)) or (
-                names and _SAVES.search(text) and not names.isdisjoint(_NAMES.findall(text))
-            ):
-                found.add(shown(path))
+        exchanges = exchanging(map(text_of, own))
+        if exchanges is not None:
+            found.update(shown(path) for path in _scripts(root, type_, too_large) if exchanges(text_of(path)))
     return sorted(found)
+
+
+def exchanging(scripts: Iterable[str]) -> Callable[[str], bool] | None:
+    """Return a test whether the text of another script may load files that one of these texts converts, or save what
+    one of them loads: it speaks of a part of its path, or of its variable. None where they do neither.
+    """
+    texts = list(scripts)
+    names = {name for text in texts for name in _loaded(text)}
+    converts = any(_CONVERTS in text for text in texts)
+
+    def exchanges(text: str) -> bool:
+        loads = converts and _CONVERTS not in text and _LOADS.search(text) is not None
+        return loads or (_SAVES.search(text) is not None and not names.isdisjoint(_NAMES.findall(text)))
+
+    return exchanges if converts or names else None
 
 
 def _loaded(text: str) -> Iterator[str]:
