@@ -33,7 +33,7 @@ from mfsdp_lint.readers.python.entries.running import Found, content
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
+from mfsdp_lint.readers.python.state.modules import ModuleFinder, let_go_of_bodies, parse
 from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE, OutOfSteps, Raised, with_room
 from mfsdp_lint.readers.python.values.objects import Module
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
@@ -137,6 +137,8 @@ def read_python(
     read = PythonRead(recipes, unreadable, faults=faults.problems, again=again, unfollowed=unfollowed)
     if addresses:
         _add_addressed(interpreters, addresses, read, faults)
+    for interp in interpreters.all:
+        interp.let_go()
     return read
 
 
@@ -242,6 +244,7 @@ class _Reading:
             self.interpreters.begin(module)
             found = list(_entry_points(self.interpreters.of(module.path), module))
             self.interpreters.of(module.path).pay()
+            let_go_of_bodies()
             return [self._taken_over(each) for each in found]
         return []
 
@@ -298,6 +301,7 @@ class _Reading:
         for path, tried in self.tried.items():
             with self.faults.contained(path):
                 yield from self._unfollowed(path, tried, called.get(path, set()))
+            let_go_of_bodies()
 
     def _unfollowed(self, path: str, tried: Sequence[Tried], called: Collection[int]) -> list[Unfollowed]:
         found = [each.lost for each in _outermost([each for each in tried if not self._is_called(each)]) if each.lost]
@@ -354,6 +358,7 @@ class _Reading:
                 each if each.launched else replace(each, recipe=replace(each.recipe, bases=tried.called))
                 for each in with_variables(interp, result, found)
             )
+        let_go_of_bodies()
         collect_new()
         interp.pay(len(tried.found))
 

@@ -19,6 +19,7 @@ import ast
 import os
 import re
 import sys
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -194,7 +195,6 @@ def _functions(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
 def read_body(node: Unread) -> Any:
     """Parse the body of a function; return the function."""
     cut = node.cut
-    del node.cut
     node.__class__ = ast.FunctionDef  # type: ignore[assignment]  # what it was at first
     whole: Any
     try:
@@ -204,7 +204,26 @@ def read_body(node: Unread) -> Any:
         node.body, node.end_lineno, node.end_col_offset = [unreadable], cut.above, 0
         return node
     node.body, node.end_lineno, node.end_col_offset = whole.body, whole.end_lineno, whole.end_col_offset
+    _read.append(node)
     return node
+
+
+MOST_READ = 1_500
+"""Functions whose bodies are kept between two evaluations (about 40 MB)."""
+
+_read: deque[Unread] = deque()
+"""Functions whose bodies were read, those that were read first in front."""
+
+
+def let_go_of_bodies() -> None:
+    """Forget the bodies that were read first, where many were: who asks for one again has it parsed again.
+
+    This is for the time between evaluations, which tell nodes apart.
+    """
+    while len(_read) > MOST_READ:
+        node = _read.popleft()
+        del node.body, node.end_lineno, node.end_col_offset
+        node.__class__ = Unread
 
 
 PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
