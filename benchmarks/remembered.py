@@ -8,6 +8,7 @@ changes a constant or a default, drops or doubles a statement, changes a word of
 renames or shadows a file. After each the whole project is asked for, then some of its files, as a commit hook does, and
 then one as an editor has it: edited again without being saved, beside others that are open. Findings, counts, code that
 was not followed, problems and remarks have to be those of a run without a cache; with `--fixes`, also the proved fixes.
+So have the patch of `--diff`, and now and then the files that `--fix` writes, safe fixes or all.
 Prints every difference, how often an earlier run was used, and how often it had to be given up; exits with 1 if
 anything differs.
 """
@@ -24,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, suppress
 from os.path import commonpath, relpath
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -33,6 +35,7 @@ from mfsdp_lint import process
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine import cache, recall
 from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.projects import OWN_FOLDER
 
 PROJECT = 10
 """Files of a project."""
@@ -156,8 +159,22 @@ def edit(project: Path, spare: Mapping[Path, str], chance: random.Random) -> str
 def told(options: Options, run: Callable[[Options], cache.Outcome] = cache.run) -> dict[str, Any]:
     """Run the linter; return all that the run tells."""
     found = run(options)
-    names = ("findings", "summary", "unfollowed", "problems", "remarks", "recipes")
+    names = ("findings", "summary", "unfollowed", "problems", "remarks", "recipes", "patch", "fixes", "left")
     return {name: getattr(found, name) for name in names}
+
+
+def fixed(whole: Options, seen: Counter[str], where: str) -> None:
+    """Fix the project with the memory, and a copy of it without, and tell what differs."""
+    with TemporaryDirectory() as folder:
+        copy = Path(folder, "copy")
+        copytree(".", copy, ignore=ignore_patterns(OWN_FOLDER))
+        with chdir(copy):
+            anew = {**told(replace(whole, cache=False)), **_texts()}
+    compared(whole, seen, f"{where}, fixed", expected=anew, and_more=_texts)
+
+
+def _texts() -> dict[str, str]:
+    return {str(path): path.read_text(errors="replace") for path in _files(Path())}
 
 
 def projects(folders: Sequence[str], chance: random.Random) -> Iterator[tuple[dict[Path, str], dict[Path, str]]]:
@@ -236,12 +253,19 @@ class Editor:
 
 
 def compared(
-    asked: Options, seen: Counter[str], where: str, run: Callable[[Options], cache.Outcome] = cache.run
+    asked: Options,
+    seen: Counter[str],
+    where: str,
+    run: Callable[[Options], cache.Outcome] = cache.run,
+    *,
+    expected: Mapping[str, Any] | None = None,
+    and_more: Callable[[], Mapping[str, Any]] = dict,
 ) -> None:
-    """Ask with and without the memory, and tell what differs."""
+    """Ask with the memory, and without where it is not said what is expected, and tell what differs."""
     seen["runs"] += 1
-    warm, anew = told(asked, run), told(replace(asked, cache=False))
-    for name in warm:
+    warm = {**told(asked, run), **and_more()}
+    anew = told(replace(asked, cache=False)) if expected is None else expected
+    for name in anew:
         if warm[name] != anew[name]:
             seen["different"] += 1
             print(f"{where}, {asked.paths}: {name}", file=sys.stderr)
@@ -268,9 +292,14 @@ def campaign(arguments: argparse.Namespace, seen: Counter[str]) -> None:
                 where = f"project {number}, edit {seen['edits']}, {done}"
                 files = sorted(str(each) for each in Path().rglob("*") if each.suffix in SUFFIXES)
                 compared(whole, seen, where)
+                unsafe = chance.random() < 0.5
+                if chance.random() < 0.4:
+                    compared(replace(whole, diff=True, unsafe_fixes=unsafe), seen, f"{where}, as a patch")
                 if files:
                     compared(replace(whole, paths=tuple(chance.sample(files, min(3, len(files))))), seen, where)
                     editor.ask(whole, files, seen, where, chance)
+                if chance.random() < 0.2:
+                    fixed(replace(whole, fix=True, unsafe_fixes=unsafe), seen, where)
         if seen["edits"] >= arguments.edits:
             return
 

@@ -15,8 +15,10 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import Answering, KeptSettings
 from mfsdp_lint.core.values import UNKNOWN, Known
 from mfsdp_lint.engine import cache
+from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.projects import OWN_FOLDER
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.entries import running
 from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.rules import index
@@ -285,6 +287,46 @@ def test_a_question_about_some_of_the_files_takes_over_what_is_known_of_each(
     assert "first" not in evaluated
     main(["--output-format", "concise", "first.py", "helper.py", "--no-cache"])
     assert some == capsys.readouterr().out
+
+
+PLAIN = """\
+from megatron.bridge.recipes.llama import llama32_1b_pretrain_config
+
+
+def plain():
+    return llama32_1b_pretrain_config()
+"""
+
+
+@pytest.mark.parametrize("option", ["--diff", "--fix", "--output-format=concise", "--no-cache"])
+def test_whatever_is_asked_takes_over_what_a_check_knows(
+    option: str, here: Path, told: Told, evaluated: list[str]
+) -> None:
+    (here / "plain.py").write_text(PLAIN)
+    told()
+    evaluated.clear()
+    told(option)
+    assert ("plain" in evaluated) == (option == "--no-cache")
+
+
+def test_what_is_asked_of_written_files_and_was_not_kept_is_found_anew(
+    here: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told()
+    judge, before = Linter.__call__, []
+
+    def asking(self: Linter, sources: Sources, earlier: Judgement | None = None) -> Judgement:
+        before.append(earlier)
+        if len(before) == 2:  # of the written files
+            raise kept.NotKept
+        return judge(self, sources, earlier)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Linter, "__call__", asking)
+        fixed = told("--fix")
+    assert before[2] is None
+    assert " 2 fixed (1 of a run that could not start);" in fixed
+    assert fixed.replace(" 2 fixed (1 of a run that could not start);", "") == told("--no-cache")
 
 
 def test_so_it_does_with_more_versions_and_front_ends_than_agendas_are_kept_for(

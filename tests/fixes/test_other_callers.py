@@ -184,3 +184,34 @@ def test_other_functions_of_a_file_of_which_one_was_asked_for(fix: Fix) -> None:
     more = "\n\ndef a():\n    cfg = _common()\n    cfg.dist.use_megatron_fsdp = True\n    return cfg\n"
     fine = "\n\ndef s():\n    return _common()\n"
     assert fix({"c.py": COMMON + more + fine}, "c.py::a") == {"c.py": behind(COMMON + more + fine)}
+
+
+def test_a_helper_that_callers_of_another_recipe_may_turn_on_is_mended_for_them_too(fix: Fix) -> None:
+    shard = "def shard(cfg):\n    cfg.ddp.use_megatron_fsdp = True\n%s    cfg.ddp.average_in_collective = %s\n"
+    base = f"def base(fsdp: bool = False):\n{MAKE}    if fsdp:\n        shard(cfg)\n    return cfg\n"
+    files = {
+        "sharding.py": shard % ("", True),
+        "shared.py": f"from sharding import shard\n{HEAD}{base}",
+        "a.py": "from shared import base\n\n\ndef a(fsdp: bool = True):\n    return base(fsdp=fsdp)\n",
+    }
+    assert fix(files) == {"sharding.py": shard % (SET, False)}
+
+
+def test_what_a_fix_leaves_is_told_as_by_a_check_after_it(fix: Fix, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {
+        "sharding.py": f"def shard(cfg):\n    cfg.ddp.use_megatron_fsdp = True\n{SET}",
+        "shared.py": "from sharding import shard\n"
+        + HEAD
+        + "def base(fsdp: bool = False):\n    cfg = llama3_8b_pretrain_config()\n    if fsdp:\n        shard(cfg)\n"
+        "    return cfg\n",
+        "a.py": "from shared import base\n\n\ndef a(fsdp: bool = True):\n    return base(fsdp=fsdp)\n",
+    }
+    for path, text in files.items():
+        Path(path).write_text(text)
+    asked = ["--target-bridge", "0.3.1", "--no-cache", "--show-fixes", *files]
+    main(["--fix", *asked])
+    done, _, left = capsys.readouterr().out.partition("\n")
+    main(asked)
+    assert done == "sharding.py:3: fixed MFSDP502 (safe): ddp.average_in_collective = False"
+    assert left.replace(" 1 fixed;", "") == capsys.readouterr().out
+    assert "write `cfg.ddp.data_parallel_sharding_strategy" in left

@@ -31,7 +31,7 @@ from mfsdp_lint.core.store import FILE
 from mfsdp_lint.core.version import __version__
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.configuration import read_configuration
-from mfsdp_lint.inputs.options import Options, UsageError, merge
+from mfsdp_lint.inputs.options import TARGETS, Options, UsageError, merge
 from mfsdp_lint.inputs.projects import OWN_FOLDER, active_environments, own_packages, root_above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import Target
@@ -123,7 +123,7 @@ class Kept:
 def run(options: Options) -> Outcome:
     """Run the linter as the options ask, or return the cached outcome of an earlier run. Raises UsageError.
 
-    A run that changes files, or asks a dry run, is always done.
+    A run that changes files, or asks a dry run, is always done, with the memory of other runs.
     """
     folder = _folder(options) if options.cache else None
     place = None if folder is None or _is_always_done(options) else os.path.join(folder, f"{_key(options)}.outcome")
@@ -147,16 +147,25 @@ def run(options: Options) -> Outcome:
         return run_anew(options)
     there = os.path.join(folder, f"{_hash(*_tool())}.index")
     with index.kept(partial(_content, there), partial(_put, there)):
-        return run_anew(options) if place is None else _run_and_keep(options, place, run_anew)
+        return run_anew(options) if options.stdin is not None else _run_and_keep(options, folder, place, run_anew)
 
 
-def _run_and_keep(options: Options, place: str, run_anew: Callable[[Options, Recall], Outcome]) -> Outcome:
-    """Run the linter with the memory of an earlier run, and keep the outcome and the memory of this one."""
-    there = f"{place.removesuffix('.outcome')}.memory"
-    outcome, record, recall = _remembering(options, partial(_memory, there), partial(_put, there), None, run_anew)
+def _run_and_keep(
+    options: Options, folder: str, place: str | None, run_anew: Callable[[Options, Recall], Outcome]
+) -> Outcome:
+    """Run the linter with the memory of an earlier run, and keep the memory of this one, and at a place the outcome.
+
+    What was asked of files that this run has changed is of no use to others.
+    """
+    there = os.path.join(folder, f"{_key_of_memory(options, proofs=_proves(options))}.memory")
+    with_proofs = os.path.join(folder, f"{_key_of_memory(options, proofs=True)}.memory")
+    load = partial(_memory, tuple(dict.fromkeys((there, with_proofs))))
+    outcome, record, recall = _remembering(options, load, partial(_put, there), None, run_anew)
     if record.complete:
-        _save(place, outcome, record)
-        recall.keep()
+        if place is not None:
+            _save(place, outcome, record)
+        if options.diff or not outcome.fixes:
+            recall.keep()
     return outcome
 
 
@@ -204,18 +213,26 @@ def _remembering(
         return _recorded(run_anew, options, Recall(lambda: None, save, theirs))
 
 
-def _memory(place: str) -> bytes | None:
-    """Return the memory of an earlier run; where that has none, the largest one of the same question about others."""
-    found = _content(place)
-    if found is None:
-        folder, name = os.path.split(place)
-        with suppress(OSError):  # another process may remove one
-            with os.scandir(folder) as scan:
-                alike = [each for each in scan if each.name[:_COMMON] == name[:_COMMON] and _ENTRY.fullmatch(each.name)]
-            memories = [each for each in alike if each.name.endswith(".memory")]
-            largest = max(memories, key=lambda each: each.stat().st_size, default=None)
-            found = None if largest is None else _content(largest.path)
-    return found
+def _memory(places: Sequence[str]) -> bytes | None:
+    """Return the memory of an earlier run, at the first of these places that has one; where a place has none, the
+    largest one of the same question about other files.
+    """
+    for place in places:
+        found = _content(place) or _largest_like(place)
+        if found is not None:
+            return found
+    return None
+
+
+def _largest_like(place: str) -> bytes | None:
+    folder, name = os.path.split(place)
+    with suppress(OSError):  # another process may remove one
+        with os.scandir(folder) as scan:
+            alike = [each for each in scan if each.name[:_COMMON] == name[:_COMMON] and _ENTRY.fullmatch(each.name)]
+        memories = [each for each in alike if each.name.endswith(".memory")]
+        largest = max(memories, key=lambda each: each.stat().st_size, default=None)
+        return None if largest is None else _content(largest.path)
+    return None
 
 
 def _recorded(
@@ -325,14 +342,33 @@ _SECRET_BYTES = 32
 
 
 def _key(options: Options) -> str:
-    """Return a key that differs for every question, whoever asks it. The format of the answer is not part of it.
-
-    What questions about other files have in common is its beginning.
-    """
+    """Return a key that differs for every question, whoever asks it. The format of the answer is not part of it."""
     proofs = options.show_fixes if options.fixes_are_seen else False
     asked = replace(options, output_format=(), statistics=False, fail_on=None, show_fixes=proofs, cache_dir=None)
-    parts = (*_tool(), *active_environments(), *own_packages())
-    return "".join(_hash(*parts, repr(each))[:_COMMON] for each in (replace(asked, paths=()), asked))
+    return _hash(*_world(), repr(asked))
+
+
+_OF_READINGS = (
+    "search_path", "installed_source", "extend_rules", "front_end", "overrides", "environment", *TARGETS,
+    "select", "extend_select", "ignore", "preset", "preview",
+)  # fmt: skip
+"""The options that decide how files are read, and by which rules they are judged. (Whoever takes a memory over compares
+the questions themselves.)"""
+
+
+def _key_of_memory(options: Options, *, proofs: bool) -> str:
+    """Return the key of the memory of a run. What questions about other files have in common is its beginning."""
+    asked = [repr(getattr(options, name)) for name in _OF_READINGS]
+    return "".join(_hash(*_world(), *asked, str(proofs), *paths)[:_COMMON] for paths in ((), options.paths))
+
+
+def _proves(options: Options) -> bool:
+    """Tell whether a run proves fixes: it asks for more of each recipe than one that only judges."""
+    return options.fixes_are_seen or options.fix or options.fix_only or options.diff
+
+
+def _world() -> tuple[str, ...]:
+    return (*_tool(), *active_environments(), *own_packages())
 
 
 def _tool() -> tuple[str, ...]:

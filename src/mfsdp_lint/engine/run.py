@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Applied, Finding
+from mfsdp_lint.core.kept import NotKept
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.engine.cache import Outcome
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import Question, question, with_dependents, with_launchers, with_targets
@@ -59,7 +60,6 @@ def run(options: Options, recall: Recall | None = None) -> Outcome:
     ask = Linter.__call__ if recall is None else recall.judge
     this = _Run(options, judge, codes, rules, levels_of(options, rules), ask)
     judgement = ask(judge, Sources(asked.texts))
-    problems = (*judgement.problems, *not_there)
     faults = Faults()
     done = _Done()
     # A fault in all fixes together is reported in the first file.
@@ -67,14 +67,24 @@ def run(options: Options, recall: Recall | None = None) -> Outcome:
         if options.diff:
             done = _patch(judgement, this, faults)
         elif fixing:
-            judgement, done = _fixed(judgement, this, faults)
-            problems = (*judgement.problems, *not_there)
+            done = _fixed(judgement, this, faults)
 
-    def outcome(paths: Collection[str]) -> Outcome:
-        told = [each for each in (*problems, *faults.problems) if each.path in paths or each.kind == "internal"]
-        return _outcome(judgement.only(paths), told, this, done, faults)
+    def told(judgement: Judgement) -> Outcome:
+        problems = (*judgement.problems, *not_there)
 
-    return faults.over_files([*judgement.files, *(each.path for each in problems)], outcome)
+        def outcome(paths: Collection[str]) -> Outcome:
+            here = [each for each in (*problems, *faults.problems) if each.path in paths or each.kind == "internal"]
+            return _outcome(judgement.only(paths), here, this, done, faults)
+
+        return faults.over_files([*judgement.files, *(each.path for each in problems)], outcome)
+
+    if not done.texts:
+        return told(judgement)
+    sources = judgement.sources.with_texts(done.texts)
+    try:
+        return told(judge(sources, judgement))
+    except NotKept:  # the files are written, so that the run cannot be done anew
+        return told(judge(sources, None))
 
 
 def _outcome(judgement: Judgement, problems: Sequence[Problem], this: _Run, done: _Done, faults: Faults) -> Outcome:
@@ -231,7 +241,7 @@ class _Done:
     """The result of fixing: the fixes, how many of the first findings they were for, and the unwritten files.
 
     `repaired` of these findings stopped their runs at start-up. `patch` is there instead of written files where nothing
-    was to be written. `tried` are the fixes that were tried.
+    was to be written. `tried` are the fixes that were tried, and `texts` those of the written files.
     """
 
     fixes: tuple[Applied, ...] = ()
@@ -240,6 +250,7 @@ class _Done:
     left: tuple[str, ...] = ()
     patch: bytes = b""
     tried: TriedFixes = NOTHING_TRIED
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 def _patch(judgement: Judgement, this: _Run, faults: Faults) -> _Done:
@@ -261,26 +272,25 @@ def _patch(judgement: Judgement, this: _Run, faults: Faults) -> _Done:
     )
 
 
-def _fixed(judgement: Judgement, this: _Run, faults: Faults) -> tuple[Judgement, _Done]:
-    """Return the judgement of the files as they are after fixing, and the fixes that were made."""
+def _fixed(judgement: Judgement, this: _Run, faults: Faults) -> _Done:
+    """Write the files as they are after fixing, and return the fixes that were made."""
     from mfsdp_lint.engine import write
 
     write.remove_leftovers(file.path for file in this.judge.question.every_file)
     if not (judgement.causes or judgement.has_comments):
-        return judgement, _Done()
+        return _Done()
     from mfsdp_lint.fixes.apply import applied
 
     fixed, tidy, blocked = _planned(judgement, this, faults)
     done = write.write(replace(fixed, texts=tidy.texts), judgement.sources, faults)
-    if done.texts:
-        judgement = this.judge(judgement.sources.with_texts(done.texts), judgement)
     taken_out = [each for each in tidy.fixes if each.span.path in done.texts]
-    return judgement, _Done(
+    return _Done(
         (*map(applied, done.fixed), *taken_out),
         done.number + len(taken_out),
         done.repaired,
         (*write.left(blocked), *done.left),
         tried=_tried(fixed),
+        texts=done.texts,
     )
 
 

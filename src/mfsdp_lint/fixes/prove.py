@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from mfsdp_lint.core.finding import SEVERITIES, Edit
 from mfsdp_lint.core.recipe import CALLED, Origin, Recipe, Variant
-from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.fixes.editor import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, apply_all, merge
@@ -90,6 +90,9 @@ class Unfixed:
         """The other calls of recipes (by id), and what these are in them before any change."""
         self._differences: dict[Way, tuple[Variant, Variant, Sequence[str]]] = {}
         """The settings that differ in a way, before and after."""
+        self._recipe_of = {id(variant): recipe for recipe in before.recipes for variant in recipe.exposed}
+        self._as_own: dict[int, frozenset[str]] = {}
+        """The codes of what is broken where callers turn something on (by the id of the way), told or not."""
 
     def way_of(self, need: Need) -> Way:
         """Return the way on which the need asks for a change."""
@@ -135,11 +138,27 @@ class Unfixed:
                     continue
                 if path in may or any(is_same_as(path, each, then, now) for each in may):
                     continue
+                if path in self._named_for_callers(trial, then):
+                    continue
                 if not is_whole_of(path, then.value(path), now.value(path), may):
                     wrote = _wrote(trial.chosen, now.origin(path))
                     reason = f"{path} would change in {_said(way)}"
                     trial.blamed(wrote or self._nearest(trial, touching, way, path), reason)
         self._judge_new(trial, before, after, whole, touching)
+
+    def _named_for_callers(self, trial: Trial, variant: Variant) -> set[str]:
+        """Return the settings that fixes may change where callers turn something on that makes the same mistake: a mild
+        one is told to nobody there.
+        """
+        recipe = self._recipe_of.get(id(variant))
+        if recipe is None:
+            return set()
+        if id(variant) not in self._as_own:
+            own = replace(recipe, variants=(replace(variant, exposed=()),), exposed=())
+            self._as_own[id(variant)] = frozenset(each.code for each in self._before.breaks([own]))
+        codes = self._as_own[id(variant)]
+        same = (index for index in trial.chosen if self._plans[index].request.code in codes)
+        return set[str]().union(*map(self._names_of, same))
 
     def _differing(self, way: Way, before: Variant, after: Variant) -> Sequence[str]:
         """Return the settings that differ; cached, since most ways stay the same from attempt to attempt."""

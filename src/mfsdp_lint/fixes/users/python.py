@@ -83,11 +83,11 @@ def _expecting(
         for other, text in users.search(place, {module}).items():
             if not is_python(other) or not any(name in text for name in values) or not _imports(text, module):
                 continue
-            if (tree := parsed(text)) is None:
-                continue
             for line, names, constants in _comparisons(text):
                 for name in names & values.keys():
-                    if values[name] not in constants and not compared.is_compared(other, tree, line):
+                    if values[name] in constants or (tree := parsed(text)) is None:
+                        continue
+                    if not compared.is_compared(other, tree, line):
                         return f"{other} compares {name}"
     return ""
 
@@ -189,7 +189,7 @@ class _ComparedCode:
 def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module: str, name: str) -> str:
     """Return a user in another file of what a module calls `name`, also one that has it through a third file."""
     for other, text in users.search(path, {module}).items():
-        if is_python(other) and parses(text) and _imports(text, module) and _looks_through(text, module):
+        if is_python(other) and _imports(text, module) and _looks_through(text, module):
             return f"{other} uses {module}"
     waiting, seen = [(path, module)], {path}
     while waiting:
@@ -243,20 +243,34 @@ def _is_named(text: str, module: str, name: str) -> bool:
 
 
 _LOOKS = re.compile(r"\b(?:vars|dir|getattr|getmembers)\(|\.__dict__")
+_AS = re.compile(r"\bas\s+(\w+)")
+_LOOKED_THROUGH = (
+    re.compile(r"\b(?:vars|dir|getattr|getmembers)\(\s*(?:\w+\.)*(?P<name>\w+)\s*(?:\)|,\s*(?![\"']))"),
+    re.compile(r"\b(?P<name>\w+)\.__dict__"),
+)
 
 
 def _looks_through(text: str, module: str) -> bool:
     """Tell whether a text asks a module for names that are not written: with `vars`, `dir`, `getattr`, `__dict__`."""
-    if not _LOOKS.search(text):
+    names, are_renamed = _looked_through(text)
+    if module in names:
+        return parses(text)
+    tree = parsed(text) if are_renamed else None
+    if tree is None:
         return False
-    said, tree = uncommented(text), ast.parse(text)
     imported = (each for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names)
     given = (each.asname for each in imported if each.asname and each.name.rpartition(".")[2] == module)
-    for name in (module, *_aliases(tree, module), *given):
-        here = rf"(?:\w+\.)*{re.escape(name)}"
-        if re.search(rf"\b(?:vars|dir|getattr|getmembers)\(\s*{here}\s*(?:\)|,\s*(?![\"']))|\b{here}\.__dict__", said):
-            return True
-    return False
+    return not names.isdisjoint((*_aliases(tree, module), *given))
+
+
+@lru_cache(maxsize=2048)
+def _looked_through(text: str) -> tuple[frozenset[str], bool]:
+    """Return the names of what a text asks so, those behind dots by their last part; and whether imports may have given
+    one of them.
+    """
+    said = uncommented(text) if _LOOKS.search(text) else ""
+    names = frozenset(found["name"] for each in _LOOKED_THROUGH for found in each.finditer(said))
+    return names, not names.isdisjoint(_AS.findall(said))
 
 
 @lru_cache(maxsize=1024)

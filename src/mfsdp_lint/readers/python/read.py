@@ -153,7 +153,7 @@ def _add_addressed(interpreters: Interpreters, addresses: Sequence[Address], rea
                 if not entry.arguments and (address.path, entry.name) in known:
                     continue
                 evaluation = running.evaluate(interp, entry, spans)
-                found = with_variables(interp, evaluation, _in_other_calls(interp, evaluation, spans))
+                found = with_variables(interp, evaluation, _in_other_calls(interp, evaluation, spans)[0])
                 if not found:
                     raise NotThere(f"{address.function} {NOT_KNOWN}")
                 read.recipes.extend(each.recipe for each in found)
@@ -194,15 +194,19 @@ def _imported(finder: ModuleFinder, users: Mapping[str, set[str]], told: Collect
             yield error
 
 
-def _in_other_calls(interp: Interpreter, evaluation: running.Evaluation, spans: Spans) -> list[running.Found]:
-    """Return an entry point's recipes with their variants in calls with other arguments."""
-    entry, found = evaluation.entry, with_exposed(interp, evaluation, spans)
-    if entry.function is None:
-        return found
-    return [
-        replace(each, recipe=replace(each.recipe, callers=FunctionCallers(interp, entry, spans, number)))
-        for number, each in enumerate(found)
-    ]
+def _in_other_calls(
+    interp: Interpreter, evaluation: running.Evaluation, spans: Spans
+) -> tuple[list[running.Found], frozenset[Key]]:
+    """Return an entry point's recipes with their variants in calls with other arguments, and the functions that ran for
+    these.
+    """
+    entry, (found, ran) = evaluation.entry, with_exposed(interp, evaluation, spans)
+    if entry.function is not None:
+        found = [
+            replace(each, recipe=replace(each.recipe, callers=FunctionCallers(interp, entry, spans, number)))
+            for number, each in enumerate(found)
+        ]
+    return found, frozenset(map(key_of, ran))
 
 
 class _Reading:
@@ -353,7 +357,9 @@ class _Reading:
                 self.of_scripts[tried.path] = ended, frozenset(map(key_of, result.dependencies.functions))
         tried.called = frozenset(key_of(each) for each in result.dependencies.functions if each is not entry.function)
         if result.found:
-            found = result.found if self._repeats(tried, result.found) else _in_other_calls(interp, result, spans)
+            found = result.found
+            if not self._repeats(tried, found):
+                found, tried.called_otherwise = _in_other_calls(interp, result, spans)
             tried.found = tuple(
                 each if each.launched else replace(each, recipe=replace(each.recipe, bases=tried.called))
                 for each in with_variables(interp, result, found)

@@ -205,15 +205,19 @@ MOST_OPTIONS = 16
 """Options of a command line that are tried."""
 
 
-def with_exposed(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> list[Found]:
-    """Return the recipes with their variants where a caller turns on a switch that a parameter or an option exposes."""
+def with_exposed(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> tuple[list[Found], set[Function]]:
+    """Return the recipes with their variants where a caller turns on a switch that a parameter or an option exposes,
+    and the functions that ran for these.
+    """
     entry, found = evaluation.entry, evaluation.found
+    ran: set[Function] = set()
     if not found:
-        return found
+        return found, ran
     exposed: list[list[Variant]] = [[] for _ in found]
     for option in evaluation.switches(interp)[:MOST_OPTIONS]:
-        given = running.evaluate(interp, entry, spans, turned_on=option).found
-        for each, then, variants in zip(found, given, exposed, strict=False):
+        other = running.evaluate(interp, entry, spans, turned_on=option)
+        ran |= other.dependencies.functions
+        for each, then, variants in zip(found, other.found, exposed, strict=False):
             variants += _turned_on(each.recipe, then.recipe, option, option)
     function = entry.function
     for name, value in _candidates(interp, entry) if function is not None else ():
@@ -221,14 +225,16 @@ def with_exposed(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> l
         if not any(open_to):
             continue
         called = replace(entry, arguments={**(entry.arguments or {}), name: value})
-        given = running.evaluate(interp, called, spans).found
-        for each, then, variants, is_open in zip(found, given, exposed, open_to, strict=False):
+        other = running.evaluate(interp, called, spans)
+        ran |= other.dependencies.functions
+        for each, then, variants, is_open in zip(found, other.found, exposed, open_to, strict=False):
             if is_open:
                 variants += _turned_on(each.recipe, then.recipe, f"{name}={spell(value)}", name)
-    return [
+    every = [
         replace(each, recipe=replace(each.recipe, exposed=tuple(variants))) if variants else each
         for each, variants in zip(found, exposed, strict=True)
     ]
+    return every, ran
 
 
 def _is_judged(function: Function, name: str, recipe: Recipe) -> bool:

@@ -59,7 +59,8 @@ class Tried:
     """An entry point that was found in the file `path`, and the result of running it.
 
     A `late` entry point is run by itself only where no other one `called` it: whether it `ran` depends on other files.
-    `may_stand_alone` says whether its text gives reason to run it then, where that was asked.
+    `called_otherwise` are the functions that ran for its variants with other arguments. `may_stand_alone` says whether
+    its text gives reason to run it then, where that was asked.
     """
 
     path: str
@@ -69,6 +70,7 @@ class Tried:
     found: tuple[Found, ...] = ()
     lost: Unfollowed | None = None
     called: frozenset[Key] = frozenset()
+    called_otherwise: frozenset[Key] = frozenset()
     may_stand_alone: bool | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -76,8 +78,8 @@ class Tried:
         if isinstance(entry, Entry):
             asked = self.late or self.lost is not None
             entry = KeptEntry(entry.name, entry.kind, entry.line, self.own, frozenset(self.within if asked else ()))
-        parts = (self.path, entry, self.late, self.ran, self.found, self.lost, self.called, self.may_stand_alone)
-        return Tried, parts
+        called = (self.called, self.called_otherwise)
+        return Tried, (self.path, entry, self.late, self.ran, self.found, self.lost, *called, self.may_stand_alone)
 
     @property
     def own(self) -> Key | None:
@@ -103,6 +105,7 @@ class Tried:
         """The functions that ran: the entry point's own, whatever it is called by, and those that it called."""
         yield self.key
         yield from self.called
+        yield from self.called_otherwise
         if self.own is not None:
             yield self.own
 
