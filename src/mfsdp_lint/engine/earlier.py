@@ -1,6 +1,7 @@
 """Mistakes at an earlier revision: the tree as it was is judged by the same rules, in a process of its own.
 
 That process is in another folder, so that every relative path keeps its meaning; it shares no state with this one.
+Where only the named files are to be as they were, for those who use them, that is judged in this process.
 """
 
 from __future__ import annotations
@@ -8,21 +9,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from tempfile import TemporaryDirectory
 
 from mfsdp_lint import terminal
 from mfsdp_lint.core import kept
-from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
+from mfsdp_lint.core.finding import SEVERITIES, Finding, Note, Severity
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.read import question, with_dependents, with_launchers, with_targets
-from mfsdp_lint.inputs.history import revision, write_tree
+from mfsdp_lint.inputs.history import before_change, revision, write_tree
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.rules.about_files import file_finding
 from mfsdp_lint.rules.check import Violation
+from mfsdp_lint.rules.findings import FindingGroup
 
 _CHILD = "import sys; sys.path[:] = {path!r}; from {module} import main; main()"
 
@@ -110,14 +114,63 @@ def main() -> None:
     terminal.data(kept.dumps(_seen(judge, tree)))
 
 
+def with_brought(judgement: Judgement, judge: Linter) -> Judgement:
+    """Return a judgement with the mistakes that the change of the named files brings in files that use them.
+
+    Where a text of the named ones gives the value at fault, that is told there anyway. A constant that only decides a
+    condition, a key, a method or a class leads nobody there: what was no mistake before the change, and is one now, is
+    told where it is. Raises NotKept.
+    """
+    named = [file.path for file in judge.question.every_file]
+    before = before_change(named) if judgement.of_users else {}
+    sources = judgement.sources
+    before = {path: text for path, text in before.items() if text != sources.as_it_is_or_none(path)}
+    if not before:
+        return judgement
+    then = judge(sources.with_texts(before), judgement)
+    worst = _worst((*then.causes, *then.of_users), "")
+    notes = tuple(_changes(before, sources))[:_MOST_NOTES]
+    brought = [
+        _brought(cause, notes)
+        for cause in judgement.of_users
+        if any(_is_worse(each, worst.get(_mistake(each, ""))) for each in cause.violations)
+    ]
+    return replace(judgement, causes=(*judgement.causes, *brought), of_users=())
+
+
+_MOST_NOTES = 3
+"""Changes of files that a finding names; which of them made it is not known."""
+
+
+def _changes(before: Mapping[str, str], sources: Sources) -> Iterator[Note]:
+    """Yield the first line of each file that is another one now."""
+    for path, text in before.items():
+        old, new = text.splitlines(), (sources.as_it_is_or_none(path) or "").splitlines()
+        same = takewhile(lambda lines: lines[0] == lines[1], zip(old, new, strict=False))
+        line = min(sum(1 for _ in same) + 1, max(len(new), 1))
+        yield Note(Span(path, line, 1, line, 1), "the change of this file brings it about")
+
+
+def _brought(cause: FindingGroup, notes: tuple[Note, ...]) -> FindingGroup:
+    violations = tuple(replace(each, decided_in=each.primary.span.path) for each in cause.violations)
+    return replace(
+        cause, finding=replace(cause.finding, related=(*notes, *cause.finding.related)), violations=violations
+    )
+
+
+def _worst(causes: Iterable[FindingGroup], root: str) -> dict[Mistake, Severity]:
+    """Return the mistakes of recipes, each with its worst severity."""
+    worst: dict[Mistake, Severity] = {}
+    for each in (each for cause in causes for each in cause.violations):
+        key = _mistake(each, root)
+        worst[key] = min(worst.get(key, "info"), each.severity, key=SEVERITIES.index)
+    return worst
+
+
 def _seen(judge: Linter, tree: str) -> Earlier:
     judgement: Judgement = judge(Sources(judge.question.texts))
     causes = [cause for cause in judgement.causes if cause.finding.suppressed is None]
-    worst: dict[Mistake, Severity] = {}
-    for cause in causes:
-        for each in cause.violations:
-            key = _mistake(each, tree)
-            worst[key] = min(worst.get(key, "info"), each.severity, key=SEVERITIES.index)
+    worst = _worst(causes, tree)
     about_files = [file_finding(problem) for problem in judgement.problems if problem.kind != "usage"]
     others = [*about_files, *(each for each in judgement.raising if each.suppressed is None)]
     every = [*others, *(cause.finding for cause in causes)]
@@ -202,7 +255,7 @@ def _mistake(violation: Violation, root: str) -> Mistake:
 
 
 def _in(path: str, root: str) -> str:
-    return os.path.relpath(os.path.realpath(path), root)
+    return os.path.relpath(os.path.realpath(path), root) if root else path
 
 
 def _is_worse(violation: Violation, before: Severity | None) -> bool:

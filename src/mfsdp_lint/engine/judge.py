@@ -36,8 +36,8 @@ class Judgement:
     Suppressed causes are included, and marked. `recipes` are those of every reading for another version;
     `distinct_recipes` counts those of the newest one alone. `raising` are the findings about code that surely raises
     and about settings that could not be decided; `unfollowed` is other code of which there is no recipe. `unused` are
-    the suppression comments that silence none of the causes. `readings` and `hits` are the parts that a judgement of
-    other texts may take over.
+    the suppression comments that silence none of the causes. `of_users` is what is wrong in files that use those that
+    were asked for, and is not told. `readings` and `hits` are the parts that a judgement of other texts may take over.
     """
 
     sources: Sources
@@ -49,6 +49,7 @@ class Judgement:
     raising: tuple[Finding, ...] = ()
     unfollowed: tuple[Unfollowed, ...] = ()
     unused: tuple[Comment, ...] = ()
+    of_users: tuple[FindingGroup, ...] = ()
     readings: Mapping[ReadingKey, Read] = field(default_factory=dict, repr=False)
     hits: Mapping[Target, RuleMatches] = field(default_factory=dict, repr=False)
 
@@ -138,6 +139,10 @@ class Linter:
         """Tell whether a file is read whole only because it uses one that the user asked to lint."""
         return path in self._dependents
 
+    def is_of_user(self, path: str) -> bool:
+        """Tell whether a file is read only because it uses, or launches, one that the user asked to lint."""
+        return path in self._users
+
     def _is_theirs(self, path: str) -> bool:
         """Tell whether the user asked to lint a file, or Python beside or above it, or its folder."""
         if path in self._paths:
@@ -203,8 +208,9 @@ class Linter:
             for target in targets
         }
         broken = [violation for target in targets for violation in violations_of(fired[target], faults=faults)]
+        of_users: list[FindingGroup] = []
         if self.question.tells_of_users:
-            broken = self._with_users(broken, fired, sources, faults)
+            broken, of_users = self._with_users(broken, fired, sources, faults)
         found = [each for each in causes(broken) if each.finding.span.path not in self._users]
         found = [self._with_versions(each) for each in found if self._holds_between(each)]
         raising = raising_findings({target: self._raising(readings[reading_of(target)]) for target in targets})
@@ -219,6 +225,7 @@ class Linter:
                 replace(cause, finding=finding) for cause, finding in zip(found, suppressed.findings, strict=False)
             ),
             raising=tuple(suppressed.findings[len(found) :]),
+            of_users=tuple(self._with_versions(each) for each in of_users if self._holds_between(each)),
             unfollowed=tuple(
                 each
                 for reading in newest
@@ -246,8 +253,9 @@ class Linter:
 
     def _with_users(
         self, broken: Sequence[Violation], fired: Mapping[Target, RuleMatches], sources: Sources, faults: Faults
-    ) -> list[Violation]:
-        """Return the violations that are told: those in the asked files, and those that users make with these.
+    ) -> tuple[list[Violation], list[FindingGroup]]:
+        """Return the violations that are told: those in the asked files, and those that users make with these; and what
+        else is wrong in the users.
 
         A user's mistake belongs to the text that decides it, and is told there once the user is asked for. It is also
         told in the asked files where one of them turned on the feature that conflicts with it, unless it is silenced.
@@ -273,7 +281,9 @@ class Linter:
                 for each in again
                 if each.primary.span.path in self._paths and (there := wanted.get((id(each.variant), each.rule.code)))
             ]
-        return told
+        here = {(id(each.variant), each.rule.code) for each in told}
+        rest = (each for each in open_ if here.isdisjoint((id(one.variant), one.rule.code) for one in each.violations))
+        return told, list(rest)
 
     def _belongs_here(self, violation: Violation) -> bool:
         """Tell whether a violation is of an asked file: that decides it, or data beside it does for its own recipe."""

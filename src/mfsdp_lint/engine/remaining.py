@@ -172,7 +172,9 @@ def where_it_holds(
     causes = {
         cause.finding.fingerprint: cause
         for cause in judgement.causes
-        if cause.finding.suppressed is None and all(violation.target.assumed for violation in cause.violations)
+        if cause.finding.suppressed is None
+        and all(violation.target.assumed for violation in cause.violations)
+        and not judge.is_of_user(cause.finding.span.path)
     }
     if not causes:
         return list(findings)

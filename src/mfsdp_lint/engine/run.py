@@ -70,6 +70,10 @@ def run(options: Options, recall: Recall | None = None) -> Outcome:
             done = _fixed(judgement, this, faults)
 
     def told(judgement: Judgement) -> Outcome:
+        if judgement.of_users:
+            from mfsdp_lint.engine.earlier import with_brought
+
+            judgement = with_brought(judgement, judge)
         problems = (*judgement.problems, *not_there)
 
         def outcome(paths: Collection[str]) -> Outcome:

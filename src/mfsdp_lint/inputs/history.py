@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
@@ -82,9 +84,56 @@ def write_tree(revision: Revision, folder: str) -> frozenset[str]:
     return frozenset(blob.path for blob in blobs)
 
 
-def _blobs(revision: Revision) -> Iterator[_Blob]:
-    """Yield files and links that can be written where they are; a tree made by hand may name others."""
-    for row in _git(revision.root, "ls-tree", "-r", "-z", "--full-tree", revision.commit).split(b"\0"):
+OF_HOOKS = "PRE_COMMIT_FROM_REF"
+"""The variable in which pre-commit names the revision before the changes that are checked, where that is not HEAD."""
+
+
+def before_change(paths: Iterable[str]) -> dict[str, str]:
+    """Return the texts that files had before the change that a commit hook checks, of those that had another one.
+
+    That is a commit: HEAD, or the one that pre-commit names. What is no text in UTF-8 there, or in no repository of
+    git, is left out.
+    """
+    found: dict[str, str] = {}
+    by_folder: dict[str, list[str]] = {}
+    for path in paths:
+        by_folder.setdefault(os.path.dirname(os.path.realpath(path)), []).append(path)
+    there: dict[str, Revision] = {}
+    for folder, here in by_folder.items():
+        with suppress(UsageError, _Failed, OSError, ValueError):
+            root = next((each for each in there if folder == each or folder.startswith(each + os.sep)), None)
+            if root is None:
+                one = _before_change(folder)
+                root, there[one.root] = one.root, one
+            names = {os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/"): path for path in here}
+            blobs = list(_blobs(there[root], names))
+            for blob, content in zip(blobs, _contents(there[root], blobs), strict=True):
+                if content is not None and blob.mode != _LINK:
+                    found[names[blob.path]] = content.decode("utf-8-sig")
+    return found
+
+
+def _before_change(folder: str) -> Revision:
+    """Return the commit before the change, and look at the files that say which one it is. Raises UsageError."""
+    named = os.environ.get(OF_HOOKS)
+    found = revision(named or "HEAD", folder)
+    git = os.path.join(found.root, ".git")
+    if named or not disk.is_folder(git):
+        disk.is_not_all()
+        return found
+    head = disk.read(os.path.join(git, "HEAD"), SIZE_LIMIT).partition(b"ref: ")[2].strip()
+    for name in filter(None, (os.fsdecode(head), "packed-refs")):
+        with suppress(OSError, ValueError):
+            disk.read(os.path.join(git, name), SIZE_LIMIT)
+    return found
+
+
+def _blobs(revision: Revision, paths: Collection[str] = ()) -> Iterator[_Blob]:
+    """Yield files and links, all or those at some paths, that can be written where they are; a tree made by hand may
+    name others.
+    """
+    listed = _git(revision.root, "ls-tree", "-r", "-z", "--full-tree", revision.commit, "--", *paths)
+    for row in listed.split(b"\0"):
         if not row:
             continue
         about, _, path = row.partition(b"\t")

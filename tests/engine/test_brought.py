@@ -1,0 +1,148 @@
+"""What the change of a named file brings in files that use it is told, whatever leads there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.cli import main
+from mfsdp_lint.inputs.history import OF_HOOKS
+
+HEAD = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
+
+
+def _recipe(imports: str, *lines: str) -> str:
+    body = "\n".join(f"    {line}" for line in ("cfg = llama3_8b_pretrain_config()", *lines, "return cfg"))
+    return f"{imports}\n{HEAD}\n\ndef one():\n{body}\n"
+
+
+@pytest.fixture(autouse=True)
+def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", OF_HOOKS):
+        monkeypatch.delenv(name, raising=False)
+    Path("pyproject.toml").write_text('[tool.mfsdp-lint]\ntarget-bridge = "0.3.1"\nselect = ["MFSDP101"]\n')
+    _git("init", "-q")
+
+
+def _git(*arguments: str) -> None:
+    me = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null")
+    subprocess.run(["git", *me, *arguments], check=True, capture_output=True)
+
+
+def _commit(**texts: str) -> None:
+    for name, text in texts.items():
+        Path(f"{name}.py").write_text(text)
+    _git("add", ".")
+    _git("commit", "-qm", "one more")
+
+
+def _places(capsys: pytest.CaptureFixture[str], *paths: str) -> list[str]:
+    """Return the places of the findings, and compare them with those of a run without a cache."""
+    told = []
+    for options in ([], ["--no-cache"]):
+        main(["--output-format=concise", *options, *paths])
+        told.append([line.partition(": ")[0] for line in capsys.readouterr().out.splitlines()[:-1]])
+    assert told[0] == told[1]
+    return told[0]
+
+
+WAYS = {
+    "a condition": (
+        "ON = {}\n",
+        ("False", "True"),
+        _recipe("import named", "if named.ON:", "    cfg.ddp.use_megatron_fsdp = True"),
+    ),
+    "a key": (
+        "FIELD = {}\n",
+        ('"overlap_grad_reduce"', '"use_megatron_fsdp"'),
+        _recipe("from named import FIELD", "setattr(cfg.ddp, FIELD, True)"),
+    ),
+    "which of two": (
+        "SIZE = {}\n",
+        ('"small"', '"large"'),
+        _recipe("import named", 'cfg.ddp.use_megatron_fsdp = {"small": False, "large": True}[named.SIZE]'),
+    ),
+    "how often": (
+        "TIMES = {}\n",
+        ("0", "1"),
+        _recipe("import named", "for _ in range(named.TIMES):", "    cfg.ddp.use_megatron_fsdp = True"),
+    ),
+    "a comparison in a method": (
+        "class Cluster:\n    gpus = {}\n\n    def is_large(self):\n        return self.gpus > 64\n",
+        ("8", "512"),
+        _recipe("from named import Cluster", "if Cluster().is_large():", "    cfg.ddp.use_megatron_fsdp = True"),
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_change_brings_is_told_where_it_is(way: str, capsys: pytest.CaptureFixture[str]) -> None:
+    named, (before, after), recipe = WAYS[way]
+    _commit(named=named.format(before), recipe=recipe)
+    assert _places(capsys, "named.py") == []
+    Path("named.py").write_text(named.format(after))
+    (place,) = _places(capsys, "named.py")
+    assert place.startswith("recipe.py:")
+
+
+def test_once_it_is_committed_it_belongs_to_the_user(capsys: pytest.CaptureFixture[str]) -> None:
+    named, (before, after), recipe = WAYS["a condition"]
+    _commit(named=named.format(before), recipe=recipe)
+    Path("named.py").write_text(named.format(after))
+    assert _places(capsys, "named.py")
+    _commit()
+    assert _places(capsys, "named.py") == []
+    assert _places(capsys, "recipe.py")
+
+
+def test_a_run_on_changes_between_commits_compares_with_the_first(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named, (before, after), recipe = WAYS["a condition"]
+    _commit(named=named.format(before), recipe=recipe)
+    _commit(named=named.format(after))
+    monkeypatch.setenv(OF_HOOKS, "HEAD~1")
+    assert _places(capsys, "named.py")
+    monkeypatch.setenv(OF_HOOKS, "nowhere")
+    assert _places(capsys, "named.py") == []
+
+
+def test_what_was_there_before_the_change_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+    named, (_, after), recipe = WAYS["a condition"]
+    _commit(named=named.format(after), recipe=recipe)
+    Path("named.py").write_text(f"{named.format(after)}# changed\n")
+    assert _places(capsys, "named.py") == []
+
+
+@pytest.mark.parametrize(
+    "silence", ["# mfsdp: ignore[MFSDP101] the launcher sets it", "# mfsdp: ignore-file[MFSDP101] x"]
+)
+def test_what_a_comment_accepts_is_not_told(silence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    named, (before, after), recipe = WAYS["a condition"]
+    line = "use_megatron_fsdp = True"
+    accepted = f"{silence}\n{recipe}" if "file" in silence else recipe.replace(line, f"{line}  {silence}")
+    _commit(named=named.format(before), recipe=accepted)
+    Path("named.py").write_text(named.format(after))
+    assert _places(capsys, "named.py") == []
+
+
+def test_it_is_not_fixed_in_a_file_that_was_not_named(capsys: pytest.CaptureFixture[str]) -> None:
+    named, (before, after), recipe = WAYS["a condition"]
+    _commit(named=named.format(before), recipe=recipe)
+    Path("named.py").write_text(named.format(after))
+    assert main(["--fix", "named.py"]) == 1
+    told = capsys.readouterr().out
+    assert "note: the change of this file brings it about (named.py:1)" in told
+    assert Path("recipe.py").read_text() == recipe
+
+
+def test_outside_of_git_nothing_is_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named, (_, after), recipe = WAYS["a condition"]
+    Path("named.py").write_text(named.format(after))
+    Path("recipe.py").write_text(recipe)
+    os.rename(".git", "no.git")
+    assert _places(capsys, "named.py") == []
