@@ -188,8 +188,6 @@ def size_of(path: str) -> int | None:
 MOST_FOLDERS = 5_000
 """Folders that are looked into; a larger tree is no project but a disk."""
 
-_DEFINED = re.compile(r"^def (\w+)(?P<bare>\(\s*\))?.*\n(?P<body>(?:[ \t].*\n|\n)*)", re.MULTILINE)
-_RETURNS = re.compile(r"^[ \t]+(?:return\b[ \t]*[^\s#]|.*\byield\b)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 _CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
@@ -212,7 +210,12 @@ def asking_for(recipes: Mapping[str, Names], type_: FileType) -> list[str]:
     """Return the scripts of this type, in the projects of these modules, that have a name of a function in one of them
     that may be a recipe, of the names that each has here (None: all). They are sorted.
     """
-    words = {each for path, names in recipes.items() for each in _functions(path) if names is None or each in names}
+    words = {
+        each
+        for path, names in recipes.items()
+        for each in facts(disk.real(path)).functions
+        if names is None or each in names
+    }
     return _having(words, recipes, type_, None)
 
 
@@ -276,17 +279,7 @@ def _words_for(path: str) -> Iterator[str]:
     elif stem != "__init__":  # a package is not what is started
         yield stem
     if suffix == ".py":
-        yield from _functions(path)
-
-
-def _functions(path: str) -> Iterator[str]:
-    """Yield the functions that a launch may ask for by name.
-
-    One that is given nothing and returns nothing, as `main` mostly is, makes no recipe: its file is started.
-    """
-    for found in _DEFINED.finditer(f"{text_of(path)}\n"):
-        if not found["bare"] or _RETURNS.search(found["body"]):
-            yield found[1]
+        yield from facts(disk.real(path)).functions
 
 
 def _scripts(root: str, type_: FileType, too_large: set[str] | None) -> Iterable[str]:

@@ -43,9 +43,9 @@ Dotted = tuple[str, ...]
 class FileFacts:
     """The words of a file, with a blank around each; the modules that it may import, and the last parts of their names.
 
-    `digest` is that of its bytes. `hands_on` says that it consists of imports alone. That, the words and the `pieces`
-    are found once somebody asks where the file is Python (until then None): of most nobody does. For the same reason
-    `imports` and `found_pieces` are JSON, which is read for who asks.
+    `digest` is that of its bytes. `hands_on` says that it consists of imports alone. That, the words, the `functions`
+    and the `pieces` are found once somebody asks where the file is Python (until then None): of most nobody does. For
+    the same reason `imports` and `found_pieces` are JSON, which is read for who asks.
     """
 
     path: str
@@ -55,6 +55,7 @@ class FileFacts:
     ends: str = ""
     found_hands_on: bool | None = False
     found_pieces: str | None = None
+    found_functions: str | None = None
 
     @property
     def words(self) -> str:
@@ -69,6 +70,18 @@ class FileFacts:
         if self.found_hands_on is None:
             self.found_hands_on = _hands_on(self._read().decode("utf-8", "replace"))
         return self.found_hands_on
+
+    @property
+    def functions(self) -> list[str]:
+        """The functions of a module of Python that a launch may ask for by name.
+
+        One that is given nothing and returns nothing, as `main` mostly is, makes no recipe: its file is started.
+        """
+        if self.found_functions is None:
+            text = f"{self._read().decode('utf-8', 'replace')}\n"
+            found = (each for each in _DEFINED.finditer(text) if not each["bare"] or _RETURNS.search(each["body"]))
+            self.found_functions = " ".join(each[1] for each in found)
+        return self.found_functions.split()
 
     @property
     def pieces(self) -> list[Piece] | None:
@@ -101,6 +114,10 @@ class FileFacts:
         for name, taken in json.loads(self.imports):
             found.setdefault(tuple(name), set()).update(taken)
         return found
+
+
+_DEFINED = re.compile(r"^def (\w+)(?P<bare>\(\s*\))?.*\n(?P<body>(?:[ \t].*\n|\n)*)", re.MULTILINE)
+_RETURNS = re.compile(r"^[ \t]+(?:return\b[ \t]*[^\s#]|.*\byield\b)", re.MULTILINE)
 
 
 def _said(piece: Piece) -> list[str | bool]:
