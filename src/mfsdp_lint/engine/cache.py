@@ -198,7 +198,7 @@ def run_again(options: Options, memory: ProcessMemory) -> Outcome:
 
 def _remembering(
     options: Options,
-    load: Callable[[], bytes | None],
+    load: Callable[[], bytes | memoryview | None],
     save: Callable[[bytes], None],
     sources: Sources | None,
     run_anew: Callable[[Options, Recall], Outcome],
@@ -213,7 +213,7 @@ def _remembering(
         return _recorded(run_anew, options, Recall(lambda: None, save, theirs))
 
 
-def _memory(places: Sequence[str]) -> bytes | None:
+def _memory(places: Sequence[str]) -> memoryview | None:
     """Return the memory of an earlier run, at the first of these places that has one; where a place has none, the
     largest one of the same question about other files.
     """
@@ -224,7 +224,7 @@ def _memory(places: Sequence[str]) -> bytes | None:
     return None
 
 
-def _largest_like(place: str) -> bytes | None:
+def _largest_like(place: str) -> memoryview | None:
     folder, name = os.path.split(place)
     with suppress(OSError):  # another process may remove one
         with os.scandir(folder) as scan:
@@ -408,22 +408,29 @@ def sealed(place: str, data: bytes) -> bytes | None:
 
     None where there is no secret to seal it with.
     """
+    seal = _seal(place, data)
+    return None if seal is None else seal + b"\n" + data
+
+
+def _seal(place: str, data: bytes | memoryview) -> bytes | None:
     key = secret()
     if key is None:
         return None
-    name = os.path.basename(place).encode()
-    return blake2b(name + b"\n" + data, digest_size=32, key=key).hexdigest().encode() + b"\n" + data
+    hashed = blake2b(os.path.basename(place).encode() + b"\n", digest_size=32, key=key)
+    hashed.update(data)
+    return hashed.hexdigest().encode()
 
 
-def _content(place: str) -> bytes | None:
+def _content(place: str) -> memoryview | None:
     """Return the data in a file of the cache; None where it is not sealed by this user, or not there."""
     try:
         content = files.read(place)
     except OSError:
         return None
-    data = content.partition(b"\n")[2]
-    expected = sealed(place, data)
-    return None if expected is None or not compare_digest(content, expected) else data
+    end = content.find(b"\n")
+    data = memoryview(content)[end + 1 :]  # megabytes, which are not copied
+    expected = _seal(place, data)
+    return data if expected is not None and compare_digest(content[:end], expected) else None
 
 
 def load(place: str) -> Kept | None:
