@@ -146,3 +146,14 @@ def test_outside_of_git_nothing_is_compared(tmp_path: Path, capsys: pytest.Captu
     Path("recipe.py").write_text(recipe)
     os.rename(".git", "no.git")
     assert _places(capsys, "named.py") == []
+
+
+def test_a_file_where_a_folder_was_has_no_text_before(capsys: pytest.CaptureFixture[str]) -> None:
+    _, (_, after), recipe = WAYS["a condition"]
+    Path("named.py").mkdir()
+    Path("named.py", "inner.py").write_text("")
+    _commit(recipe=recipe)
+    Path("named.py", "inner.py").unlink()
+    Path("named.py").rmdir()
+    Path("named.py").write_text(WAYS["a condition"][0].format(after))
+    assert _places(capsys, "named.py") == []

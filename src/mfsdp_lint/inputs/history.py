@@ -23,7 +23,13 @@ _QUIETLY = (
     *("--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}"),
     *("-c", "diff.external=", "-c", "protocol.allow=never"),
 )
-_ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat", "GIT_EXTERNAL_DIFF": ""}
+_ENVIRONMENT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_PAGER": "cat",
+    "GIT_EXTERNAL_DIFF": "",
+    "GIT_LITERAL_PATHSPECS": "1",
+}
 
 _FILES = (b"100644", b"100755")
 _LINK = b"120000"
@@ -106,7 +112,8 @@ def before_change(paths: Iterable[str]) -> dict[str, str]:
                 one = _before_change(folder)
                 root, there[one.root] = one.root, one
             names = {os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/"): path for path in here}
-            blobs = list(_blobs(there[root], names))
+            # (Where a file is now, there may have been a folder.)
+            blobs = [blob for blob in _blobs(there[root], names) if blob.path in names]
             for blob, content in zip(blobs, _contents(there[root], blobs), strict=True):
                 if content is not None and blob.mode != _LINK:
                     found[names[blob.path]] = content.decode("utf-8-sig")
