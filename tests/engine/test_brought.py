@@ -111,6 +111,79 @@ def test_a_run_on_changes_between_commits_compares_with_the_first(
     assert _places(capsys, "named.py") == []
 
 
+def test_what_is_kept_of_a_run_depends_on_no_commit(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named, (before, after), recipe = WAYS["a condition"]
+    Path("named.py").write_text(named.format(before))
+    Path("recipe.py").write_text(recipe)
+    _git("add", ".")
+    Path("named.py").write_text(named.format(after))
+    assert _places(capsys, "named.py") == []  # there is no commit yet
+    _git("commit", "-qm", "first")
+    assert _places(capsys, "named.py")
+    _commit()
+    assert _places(capsys, "named.py") == []
+    monkeypatch.setenv(OF_HOOKS, "HEAD~1")
+    assert _places(capsys, "named.py")
+
+
+@pytest.mark.parametrize("there", [".git", "/nowhere"])
+def test_the_repository_is_that_of_the_file_whatever_git_tells_its_hooks(
+    there: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named, (before, after), recipe = WAYS["a condition"]
+    Path("inner").mkdir()
+    Path("inner/recipe.py").write_text(recipe)
+    Path("inner/named.py").write_text(named.format(after))
+    _commit(named=named.format(before))
+    monkeypatch.setenv("GIT_DIR", os.path.abspath(there))
+    Path("inner/named.py").write_text(f"{named.format(after)}# changed\n")
+    assert _places(capsys, "inner/named.py") == []
+
+
+def test_other_files_that_are_named_do_not_stand_in_the_way(capsys: pytest.CaptureFixture[str]) -> None:
+    named, (before, after), recipe = WAYS["a condition"]
+    odd = ["a_latin.py", ":(foo)z.py", ":(top)a_latin.py", "new.py"]
+    for name in odd[:-1]:
+        Path(name).write_bytes(b'# -*- coding: latin-1 -*-\nX = "\xe9"\n')
+    _commit(named=named.format(before), recipe=recipe)
+    Path("new.py").write_text("")
+    Path("named.py").write_text(named.format(after))
+    assert _places(capsys, *odd, "named.py")
+
+
+def test_a_mistake_that_has_another_cause_now_was_there_before(capsys: pytest.CaptureFixture[str]) -> None:
+    on = "cfg.ddp.use_megatron_fsdp = True"
+    recipe = _recipe("import named", on, "if named.ON:", '    cfg.checkpoint.ckpt_format = "torch_dist"')
+    _commit(named="ON = False\n", recipe=recipe)
+    Path("named.py").write_text("ON = True\n")
+    assert _places(capsys, "named.py") == []
+
+
+def test_a_recipe_with_another_name_has_the_mistakes_that_it_had(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        f"import named\n{HEAD}\n\ndef make():\n    def build():\n        cfg = llama3_8b_pretrain_config()\n"
+        "        cfg.ddp.use_megatron_fsdp = True\n        return cfg\n\n    return build\n\n\n"
+        "for name in named.NAMES:\n    globals()[name] = make()\n"
+    )
+    _commit(named='NAMES = ["one"]\n', recipe=text)
+    Path("named.py").write_text('NAMES = ["two"]\n')
+    assert _places(capsys, "recipe.py")
+    assert _places(capsys, "named.py") == []
+
+
+def test_only_files_with_other_lines_are_named_as_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    named, (before, after), recipe = WAYS["a condition"]
+    _commit(named=named.format(before), recipe=recipe, other="X = 1\n")
+    Path("named.py").write_text(named.format(after))
+    Path("other.py").write_bytes(b"X = 1\r\n")
+    main(["--no-cache", "named.py", "other.py"])
+    told = capsys.readouterr().out
+    assert "brings it about (named.py:1)" in told
+    assert "(other.py:1)" not in told
+
+
 def test_what_was_there_before_the_change_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
     named, (_, after), recipe = WAYS["a condition"]
     _commit(named=named.format(after), recipe=recipe)

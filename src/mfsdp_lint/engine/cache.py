@@ -49,7 +49,8 @@ class Outcome:
     asked for. `unfollowed` is code of which there is no recipe though there should be. `patch` is the output of
     `--diff`. `left` says which files were to be written and were not. `sources` are the files as they are after the
     run. `read` are the recipes themselves for every target; None where the outcome is cached from an earlier run, and
-    `legible` then the files whose text may be shown: those that the earlier run looked at.
+    `legible` then the files whose text may be shown: those that the earlier run looked at. What git says of the change
+    decided one that is not `is_lasting`.
     """
 
     findings: tuple[Finding, ...]
@@ -64,6 +65,7 @@ class Outcome:
     left: tuple[str, ...] = ()
     read: Mapping[Target, tuple[Recipe, ...]] | None = None
     legible: Collection[str] | None = None
+    is_lasting: bool = True
 
     @property
     def files(self) -> Iterator[str]:
@@ -162,7 +164,7 @@ def _run_and_keep(
     load = partial(_memory, tuple(dict.fromkeys((there, with_proofs))))
     outcome, record, recall = _remembering(options, load, partial(_put, there), None, run_anew)
     if record.complete:
-        if place is not None:
+        if place is not None and outcome.is_lasting:
             _save(place, outcome, record)
         if options.diff or not outcome.fixes:
             recall.keep()

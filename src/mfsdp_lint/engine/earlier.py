@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from tempfile import TemporaryDirectory
 
@@ -119,21 +119,28 @@ def with_brought(judgement: Judgement, judge: Linter) -> Judgement:
 
     Where a text of the named ones gives the value at fault, that is told there anyway. A constant that only decides a
     condition, a key, a method or a class leads nobody there: what was no mistake before the change, and is one now, is
-    told where it is. Raises NotKept.
+    told where it is. A recipe may have another name by the change, and its mistake another cause. Raises NotKept.
     """
-    named = [file.path for file in judge.question.every_file]
-    before = before_change(named) if judgement.of_users else {}
     sources = judgement.sources
-    before = {path: text for path, text in before.items() if text != sources.as_it_is_or_none(path)}
+    before = {
+        path: text
+        for path, text in before_change(file.path for file in judge.question.every_file).items()
+        if text.splitlines() != (sources.as_it_is_or_none(path) or "").splitlines()
+    }
     if not before:
         return judgement
     then = judge(sources.with_texts(before), judgement)
-    worst = _worst((*then.causes, *then.of_users), "")
+    known = [each for cause in (*then.causes, *then.of_users) for each in cause.violations]
+    recipes = {_mistake(each, "")[:3] for each in known}
+    places = {(each.rule.code, each.primary.span) for each in known}
     notes = tuple(_changes(before, sources))[:_MOST_NOTES]
     brought = [
         _brought(cause, notes)
         for cause in judgement.of_users
-        if any(_is_worse(each, worst.get(_mistake(each, ""))) for each in cause.violations)
+        if any(
+            _mistake(each, "")[:3] not in recipes and (each.rule.code, each.primary.span) not in places
+            for each in cause.violations
+        )
     ]
     return replace(judgement, causes=(*judgement.causes, *brought), of_users=())
 
@@ -158,19 +165,14 @@ def _brought(cause: FindingGroup, notes: tuple[Note, ...]) -> FindingGroup:
     )
 
 
-def _worst(causes: Iterable[FindingGroup], root: str) -> dict[Mistake, Severity]:
-    """Return the mistakes of recipes, each with its worst severity."""
-    worst: dict[Mistake, Severity] = {}
-    for each in (each for cause in causes for each in cause.violations):
-        key = _mistake(each, root)
-        worst[key] = min(worst.get(key, "info"), each.severity, key=SEVERITIES.index)
-    return worst
-
-
 def _seen(judge: Linter, tree: str) -> Earlier:
     judgement: Judgement = judge(Sources(judge.question.texts))
     causes = [cause for cause in judgement.causes if cause.finding.suppressed is None]
-    worst = _worst(causes, tree)
+    worst: dict[Mistake, Severity] = {}
+    for cause in causes:
+        for each in cause.violations:
+            key = _mistake(each, tree)
+            worst[key] = min(worst.get(key, "info"), each.severity, key=SEVERITIES.index)
     about_files = [file_finding(problem) for problem in judgement.problems if problem.kind != "usage"]
     others = [*about_files, *(each for each in judgement.raising if each.suppressed is None)]
     every = [*others, *(cause.finding for cause in causes)]

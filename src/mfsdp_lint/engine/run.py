@@ -73,7 +73,10 @@ def run(options: Options, recall: Recall | None = None) -> Outcome:
         if judgement.of_users:
             from mfsdp_lint.engine.earlier import with_brought
 
-            judgement = with_brought(judgement, judge)
+            return replace(told_of(with_brought(judgement, judge)), is_lasting=False)
+        return told_of(judgement)
+
+    def told_of(judgement: Judgement) -> Outcome:
         problems = (*judgement.problems, *not_there)
 
         def outcome(paths: Collection[str]) -> Outcome:

@@ -12,8 +12,8 @@ from contextlib import suppress
 
 from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.inputs.projects import repository_above
 from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
 MOST_FILES = 50_000
@@ -37,10 +37,11 @@ _LINK = b"120000"
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A commit, and the root of the repository that it is in."""
+    """A commit, and the root of the repository that it is in, which `is_found` from a folder, whatever git says."""
 
     root: str
     commit: str
+    is_found: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +53,22 @@ class _Blob:
     name: bytes
 
 
-def revision(text: str, folder: str) -> Revision:
-    """Return the commit that a text names in the repository that a folder is in. Raises UsageError."""
+def revision(text: str, folder: str, *, is_found: bool = False) -> Revision:
+    """Return the commit that a text names in the repository that a folder is in. Raises UsageError.
+
+    It `is_found` from the folder, or as the environment says: git tells its hooks in linked work trees where its own
+    files are, and takes any folder for the root then.
+    """
     try:
-        root = os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").rstrip(b"\n"))
+        root = os.fsdecode(_git(folder, "rev-parse", "--show-toplevel", is_found=is_found).rstrip(b"\n"))
     except _Failed as failed:
         raise UsageError(f"--since: not in a repository of git: {failed}") from None
     try:
-        found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
+        names = ("--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
+        found = _git(folder, "rev-parse", *names, is_found=is_found)
     except (_Failed, ValueError):
         raise UsageError(f"--since: {text}: no such revision") from None
-    return Revision(os.path.realpath(root), found.decode().strip())
+    return Revision(os.path.realpath(root), found.decode().strip(), is_found)
 
 
 def write_tree(revision: Revision, folder: str) -> frozenset[str]:
@@ -95,43 +101,24 @@ OF_HOOKS = "PRE_COMMIT_FROM_REF"
 
 
 def before_change(paths: Iterable[str]) -> dict[str, str]:
-    """Return the texts that files had before the change that a commit hook checks, of those that had another one.
+    """Return the texts that files had before the change that a commit hook checks, of those that had one.
 
     That is a commit: HEAD, or the one that pre-commit names. What is no text in UTF-8 there, or in no repository of
     git, is left out.
     """
     found: dict[str, str] = {}
-    by_folder: dict[str, list[str]] = {}
+    by_repository: dict[str, list[str]] = {}
     for path in paths:
-        by_folder.setdefault(os.path.dirname(os.path.realpath(path)), []).append(path)
-    there: dict[str, Revision] = {}
-    for folder, here in by_folder.items():
-        with suppress(UsageError, _Failed, OSError, ValueError):
-            root = next((each for each in there if folder == each or folder.startswith(each + os.sep)), None)
-            if root is None:
-                one = _before_change(folder)
-                root, there[one.root] = one.root, one
-            names = {os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/"): path for path in here}
+        by_repository.setdefault(repository_above(os.path.dirname(os.path.realpath(path))), []).append(path)
+    for folder, here in by_repository.items():
+        with suppress(UsageError, _Failed, ValueError):
+            there = revision(os.environ.get(OF_HOOKS) or "HEAD", folder, is_found=True)
+            names = {os.path.relpath(os.path.realpath(path), there.root).replace(os.sep, "/"): path for path in here}
             # (Where a file is now, there may have been a folder.)
-            blobs = [blob for blob in _blobs(there[root], names) if blob.path in names]
-            for blob, content in zip(blobs, _contents(there[root], blobs), strict=True):
-                if content is not None and blob.mode != _LINK:
-                    found[names[blob.path]] = content.decode("utf-8-sig")
-    return found
-
-
-def _before_change(folder: str) -> Revision:
-    """Return the commit before the change, and look at the files that say which one it is. Raises UsageError."""
-    named = os.environ.get(OF_HOOKS)
-    found = revision(named or "HEAD", folder)
-    git = os.path.join(found.root, ".git")
-    if named or not disk.is_folder(git):
-        disk.is_not_all()
-        return found
-    head = disk.read(os.path.join(git, "HEAD"), SIZE_LIMIT).partition(b"ref: ")[2].strip()
-    for name in filter(None, (os.fsdecode(head), "packed-refs")):
-        with suppress(OSError, ValueError):
-            disk.read(os.path.join(git, name), SIZE_LIMIT)
+            blobs = [blob for blob in _blobs(there, names) if blob.path in names and blob.mode != _LINK]
+            for blob, content in zip(blobs, _contents(there, blobs), strict=True):
+                with suppress(UnicodeDecodeError):
+                    found |= {} if content is None else {names[blob.path]: content.decode("utf-8-sig")}
     return found
 
 
@@ -139,7 +126,8 @@ def _blobs(revision: Revision, paths: Collection[str] = ()) -> Iterator[_Blob]:
     """Yield files and links, all or those at some paths, that can be written where they are; a tree made by hand may
     name others.
     """
-    listed = _git(revision.root, "ls-tree", "-r", "-z", "--full-tree", revision.commit, "--", *paths)
+    asked = ("-r", "-z", "--full-tree", revision.commit, "--", *paths)
+    listed = _git(revision.root, "ls-tree", *asked, is_found=revision.is_found)
     for row in listed.split(b"\0"):
         if not row:
             continue
@@ -152,11 +140,15 @@ def _blobs(revision: Revision, paths: Collection[str] = ()) -> Iterator[_Blob]:
 
 def _contents(revision: Revision, blobs: Sequence[_Blob]) -> Iterator[bytes | None]:
     """Yield the content of each blob; None for one that is too large, or is not in this clone."""
+
+    def objects(how: str, asked: bytes) -> bytes:
+        return _git(revision.root, "cat-file", how, text=asked, is_found=revision.is_found)
+
     asked = b"".join(blob.name + b"\n" for blob in blobs)
-    sizes = [row.split(b" ") for row in _git(revision.root, "cat-file", "--batch-check", text=asked).splitlines()]
+    sizes = [row.split(b" ") for row in objects("--batch-check", asked).splitlines()]
     small = [len(row) == 3 and int(row[2]) <= SIZE_LIMIT for row in sizes]
     wanted = b"".join(blob.name + b"\n" for blob, fits in zip(blobs, small, strict=True) if fits)
-    rest = memoryview(_git(revision.root, "cat-file", "--batch", text=wanted))
+    rest = memoryview(objects("--batch", wanted))
     for fits in small:
         if not fits:
             yield None
@@ -171,13 +163,17 @@ class _Failed(Exception):
     """An error message of git."""
 
 
-def _git(folder: str, *arguments: str, text: bytes = b"") -> bytes:
+_WHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
+
+
+def _git(folder: str, *arguments: str, text: bytes = b"", is_found: bool = False) -> bytes:
+    environment = {name: value for name, value in os.environ.items() if not (is_found and name in _WHERE)}
     try:
         done = subprocess.run(
             ["git", *_QUIETLY, *arguments],
             cwd=folder,
             input=text,
-            env={**os.environ, **_ENVIRONMENT},
+            env={**environment, **_ENVIRONMENT},
             capture_output=True,
             check=True,
         )
