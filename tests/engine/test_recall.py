@@ -309,6 +309,26 @@ def test_whatever_is_asked_takes_over_what_a_check_knows(
     assert ("plain" in evaluated) == (option == "--no-cache")
 
 
+def test_a_module_keeps_its_name_whoever_loads_it_first(
+    here: Path, told: Told, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "inner").mkdir()
+    (here / "inner" / "__init__.py").write_text("")
+    (here / "inner" / "torch.py").write_text(PLAIN)
+    recipe = RECIPE.format(helper="plain", name="third").replace("import plain\n", "import plain\nimport torch\n")
+    (here / "inner" / "third.py").write_text(recipe.replace("micro_batch_size = 1", "micro_batch_size = torch.lacks"))
+    told("--output-format", "concise")
+    _replaced("inner/third.py", "    return cfg\n\n\ndef _late", "    cfg.train.x = 1\n    return cfg\n\n\ndef _late")(
+        here
+    )
+    said = []
+    for options in ([], ["--no-cache"]):
+        main(["--show-unfollowed", "--output-format", "concise", *options, "."])
+        said.append(capsys.readouterr())
+    assert said[0] == said[1]
+    assert "module 'inner.torch' has no attribute 'lacks'" in said[0].err
+
+
 def test_what_is_asked_of_written_files_and_was_not_kept_is_found_anew(
     here: Path, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:

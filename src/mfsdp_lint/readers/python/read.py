@@ -94,14 +94,15 @@ def read_python(
         finder = ModuleFinder(sources, search_path, relevance)
         finder.spell(beside)
         finder.ask_for([*paths, *(address.path for address in addresses)])
+        finder.call(kept.names)
         return Interpreter(finder, knowledge.anew(), tracing, environment)
 
     before = None if addresses else before
-    shared = make()
     unchanged = Unchanged() if before is None else before.unchanged(sources, paths)
+    kept = KeptEntries() if before is None else before.kept_of(unchanged)
+    shared = make()
     faults = Faults()
     spend(_UNITS_OF_A_FILE * len(paths))
-    kept = KeptEntries() if before is None else before.kept_of(unchanged)
     modules, unreadable = _load(shared.finder, [path for path in paths if path not in kept.names], faults)
     loaded = {each.path: each.name for each in modules}
     names = {path: name for path in paths if (name := kept.names.get(path) or loaded.get(path)) is not None}

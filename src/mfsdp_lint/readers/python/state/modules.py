@@ -20,7 +20,7 @@ import os
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfsdp_lint.core.records import dataclass
@@ -322,6 +322,7 @@ class ModuleFinder(ModuleSearch):
         self.by_path: dict[str, Module | None] = {}
         self.spellings: dict[str, str] = {}
         self._asked_for: set[str] = set()
+        self._names: dict[str, str] = {}
         self._absolute: dict[str, str] = {}
         self.folders: dict[str, int] = {}
         """The folders that programs speak of, numbered."""
@@ -355,7 +356,8 @@ class ModuleFinder(ModuleSearch):
                 if key in self._asked_for:
                     self.unreadable.append(error)
             else:
-                module = Module(path, name or self.dotted_name(path, tree), tree, _lines_with("yield", text))
+                name = self._names.get(key) or name or self.dotted_name(path, tree)
+                module = Module(path, name, tree, _lines_with("yield", text))
                 module.asked_for = key in self._asked_for
                 self.by_path[key] = module
         return self.by_path[key]
@@ -368,6 +370,10 @@ class ModuleFinder(ModuleSearch):
         """Mark these files as asked for: they are to be read themselves, not only as imports of others."""
         self.spell(paths)
         self._asked_for.update(map(os.path.abspath, paths))
+
+    def call(self, names: Mapping[str, str]) -> None:
+        """Give files the names of their modules: whoever loads them first, they are what they were."""
+        self._names = {os.path.abspath(path): name for path, name in names.items()}
 
     def asked_among(self, paths: Collection[str]) -> frozenset[str]:
         """Return those of some absolute paths that were asked for."""
