@@ -70,18 +70,16 @@ def run(options: Options, recall: Recall | None = None) -> Outcome:
             done = _fixed(judgement, this, faults)
 
     def told(judgement: Judgement) -> Outcome:
+        is_lasting = not judgement.of_users
         if judgement.of_users:
             from mfsdp_lint.engine.earlier import with_brought
 
-            return replace(told_of(with_brought(judgement, judge)), is_lasting=False)
-        return told_of(judgement)
-
-    def told_of(judgement: Judgement) -> Outcome:
+            judgement = with_brought(judgement, judge)
         problems = (*judgement.problems, *not_there)
 
         def outcome(paths: Collection[str]) -> Outcome:
             here = [each for each in (*problems, *faults.problems) if each.path in paths or each.kind == "internal"]
-            return _outcome(judgement.only(paths), here, this, done, faults)
+            return replace(_outcome(judgement.only(paths), here, this, done, faults), is_lasting=is_lasting)
 
         return faults.over_files([*judgement.files, *(each.path for each in problems)], outcome)
 
