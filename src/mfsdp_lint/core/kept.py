@@ -31,7 +31,7 @@ def dumps(value: object, outside: type | None = None) -> bytes:
     return written.getvalue()
 
 
-def loads(content: bytes | memoryview, outside: object = None) -> Any:
+def loads(content: bytes, outside: object = None) -> Any:
     """Return the value that `dumps` was given, with `outside` for what was left out.
 
     Raises whatever damaged bytes make of it, and ValueError for a type of somebody else.
@@ -44,7 +44,7 @@ class _Outside:
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, content: bytes | memoryview, outside: object) -> None:
+    def __init__(self, content: bytes, outside: object) -> None:
         super().__init__(io.BytesIO(content))
         self._outside = outside
 

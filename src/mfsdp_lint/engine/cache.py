@@ -159,10 +159,8 @@ def _run_and_keep(
 
     What was asked of files that this run has changed is of no use to others.
     """
-    there = os.path.join(folder, f"{_key_of_memory(options, proofs=_proves(options))}.memory")
-    with_proofs = os.path.join(folder, f"{_key_of_memory(options, proofs=True)}.memory")
-    load = partial(_memory, tuple(dict.fromkeys((there, with_proofs))))
-    outcome, record, recall = _remembering(options, load, partial(_put, there), None, run_anew)
+    places = [os.path.join(folder, f"{key}.memory") for key in _keys_of_memories(options)]
+    outcome, record, recall = _remembering(options, partial(_memory, places), partial(_put, places[0]), None, run_anew)
     if record.complete:
         if place is not None and outcome.is_lasting:
             _save(place, outcome, record)
@@ -200,7 +198,7 @@ def run_again(options: Options, memory: ProcessMemory) -> Outcome:
 
 def _remembering(
     options: Options,
-    load: Callable[[], bytes | memoryview | None],
+    load: Callable[[], bytes | None],
     save: Callable[[bytes], None],
     sources: Sources | None,
     run_anew: Callable[[Options, Recall], Outcome],
@@ -215,7 +213,7 @@ def _remembering(
         return _recorded(run_anew, options, Recall(lambda: None, save, theirs))
 
 
-def _memory(places: Sequence[str]) -> memoryview | None:
+def _memory(places: Sequence[str]) -> bytes | None:
     """Return the memory of an earlier run, at the first of these places that has one; where a place has none, the
     largest one of the same question about other files.
     """
@@ -226,7 +224,7 @@ def _memory(places: Sequence[str]) -> memoryview | None:
     return None
 
 
-def _largest_like(place: str) -> memoryview | None:
+def _largest_like(place: str) -> bytes | None:
     folder, name = os.path.split(place)
     with suppress(OSError):  # another process may remove one
         with os.scandir(folder) as scan:
@@ -358,15 +356,16 @@ _OF_READINGS = (
 the questions themselves.)"""
 
 
-def _key_of_memory(options: Options, *, proofs: bool) -> str:
-    """Return the key of the memory of a run. What questions about other files have in common is its beginning."""
-    asked = [repr(getattr(options, name)) for name in _OF_READINGS]
-    return "".join(_hash(*_world(), *asked, str(proofs), *paths)[:_COMMON] for paths in ((), options.paths))
-
-
-def _proves(options: Options) -> bool:
-    """Tell whether a run proves fixes: it asks for more of each recipe than one that only judges."""
-    return options.fixes_are_seen or options.fix or options.fix_only or options.diff
+def _keys_of_memories(options: Options) -> list[str]:
+    """Return the keys of the memories that a run may take over: its own, and that of a run which proves fixes and so
+    asks for more of each recipe. What questions about other files have in common is the beginning of a key.
+    """
+    asked = (*_world(), *(repr(getattr(options, name)) for name in _OF_READINGS))
+    proves = options.fixes_are_seen or options.fix or options.fix_only or options.diff
+    return [
+        "".join(_hash(*asked, str(proofs), *paths)[:_COMMON] for paths in ((), options.paths))
+        for proofs in dict.fromkeys((proves, True))
+    ]
 
 
 def _world() -> tuple[str, ...]:
@@ -414,7 +413,7 @@ def sealed(place: str, data: bytes) -> bytes | None:
     return None if seal is None else seal + b"\n" + data
 
 
-def _seal(place: str, data: bytes | memoryview) -> bytes | None:
+def _seal(place: str, data: bytes) -> bytes | None:
     key = secret()
     if key is None:
         return None
@@ -423,16 +422,15 @@ def _seal(place: str, data: bytes | memoryview) -> bytes | None:
     return hashed.hexdigest().encode()
 
 
-def _content(place: str) -> memoryview | None:
+def _content(place: str) -> bytes | None:
     """Return the data in a file of the cache; None where it is not sealed by this user, or not there."""
     try:
         content = files.read(place)
     except OSError:
         return None
-    end = content.find(b"\n")
-    data = memoryview(content)[end + 1 :]  # megabytes, which are not copied
+    seal, _, data = content.partition(b"\n")
     expected = _seal(place, data)
-    return data if expected is not None and compare_digest(content[:end], expected) else None
+    return data if expected is not None and compare_digest(seal, expected) else None
 
 
 def load(place: str) -> Kept | None:

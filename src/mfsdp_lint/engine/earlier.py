@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from tempfile import TemporaryDirectory
 
@@ -121,44 +121,48 @@ def with_brought(judgement: Judgement, judge: Linter) -> Judgement:
     condition, a key, a method or a class leads nobody there: what was no mistake before the change, and is one now, is
     told where it is. A recipe may have another name by the change, and its mistake another cause. Raises NotKept.
     """
-    sources = judgement.sources
-    before = {
-        path: text
-        for path, text in before_change(file.path for file in judge.question.every_file).items()
-        if text.splitlines() != (sources.as_it_is_or_none(path) or "").splitlines()
-    }
-    if not before:
+    now = judgement.sources
+    before = before_change(file.path for file in judge.question.every_file)
+    lines = {path: _first_change(text, now.as_it_is_or_none(path) or "") for path, text in before.items()}
+    changed = {path: line for path, line in lines.items() if line is not None}
+    if not changed:
         return judgement
-    then = judge(sources.with_texts(before), judgement)
+    then = judge(now.with_texts({path: before[path] for path in changed}), judgement)
     known = [each for cause in (*then.causes, *then.of_users) for each in cause.violations]
-    recipes = {_mistake(each, "")[:3] for each in known}
+    recipes = set(map(_mistaken, known))
     places = {(each.rule.code, each.primary.span) for each in known}
-    notes = tuple(_changes(before, sources))[:_MOST_NOTES]
+    said = [Note(Span(path, line, 1, line, 1), _BROUGHT) for path, line in changed.items()][:_MOST_NOTES]
     brought = [
-        _brought(cause, notes)
+        _brought(cause, said)
         for cause in judgement.of_users
         if any(
-            _mistake(each, "")[:3] not in recipes and (each.rule.code, each.primary.span) not in places
+            _mistaken(each) not in recipes and (each.rule.code, each.primary.span) not in places
             for each in cause.violations
         )
     ]
     return replace(judgement, causes=(*judgement.causes, *brought), of_users=())
 
 
+_BROUGHT = "the change of this file brings it about"
 _MOST_NOTES = 3
 """Changes of files that a finding names; which of them made it is not known."""
 
 
-def _changes(before: Mapping[str, str], sources: Sources) -> Iterator[Note]:
-    """Yield the first line of each file that is another one now."""
-    for path, text in before.items():
-        old, new = text.splitlines(), (sources.as_it_is_or_none(path) or "").splitlines()
-        same = takewhile(lambda lines: lines[0] == lines[1], zip(old, new, strict=False))
-        line = min(sum(1 for _ in same) + 1, max(len(new), 1))
-        yield Note(Span(path, line, 1, line, 1), "the change of this file brings it about")
+def _first_change(then: str, now: str) -> int | None:
+    """Return the first line that is another one now; None where only line ends are."""
+    old, new = then.splitlines(), now.splitlines()
+    if old == new:
+        return None
+    same = takewhile(lambda lines: lines[0] == lines[1], zip(old, new, strict=False))
+    return min(sum(1 for _ in same) + 1, max(len(new), 1))
 
 
-def _brought(cause: FindingGroup, notes: tuple[Note, ...]) -> FindingGroup:
+def _mistaken(violation: Violation) -> tuple[str, str, str]:
+    """Return the rule and the recipe that breaks it, whatever the cause is."""
+    return violation.rule.code, violation.recipe.path, violation.recipe.label
+
+
+def _brought(cause: FindingGroup, notes: Sequence[Note]) -> FindingGroup:
     violations = tuple(replace(each, decided_in=each.primary.span.path) for each in cause.violations)
     return replace(
         cause, finding=replace(cause.finding, related=(*notes, *cause.finding.related)), violations=violations
@@ -257,7 +261,7 @@ def _mistake(violation: Violation, root: str) -> Mistake:
 
 
 def _in(path: str, root: str) -> str:
-    return os.path.relpath(os.path.realpath(path), root) if root else path
+    return os.path.relpath(os.path.realpath(path), root)
 
 
 def _is_worse(violation: Violation, before: Severity | None) -> bool:

@@ -194,7 +194,7 @@ class Linter:
         """Judge the recipes of these files."""
         targets = self.question.targets
         readings = {key: _only(reading, paths) for key, reading in readings.items()}
-        newest = [readings[reading_of(part.target)] for part in self.question.parts(sources)]
+        newest = [readings[reading_of(target)] for target in self.question.newest]
         fired = {
             target: hits(
                 readings[reading_of(target)].recipes,

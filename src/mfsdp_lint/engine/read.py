@@ -158,6 +158,11 @@ class Question:
         """Every version judged against, the newest first, and behind them those that hold in other places."""
         return (self.target, *self.also)
 
+    @property
+    def newest(self) -> list[Target]:
+        """The newest version of each place with versions of its own."""
+        return [targets[0] for targets in self._by_places.values()]
+
     def targets_at(self, path: str) -> tuple[Target, ...]:
         """Return the versions that the recipes of a file are judged against: those of the nearest place."""
         return self._by_places[self._places_of(path)]
@@ -172,21 +177,22 @@ class Question:
             return
         launching = {reader.type.name for reader in registry.READERS if reader.type.launches}
         scripts = [file for file in (*self.files, *self.dependents) if file.kind in launching]
+
+        def text_of(file: File) -> str:
+            return sources.text_or_none(file.path) or ""
+
         for places, (target, *also) in self._by_places.items():
             mine = {file.path for file in (*self.files, *self.dependents) if self._places_of(file.path) == places}
             own = [file for file in (*scripts, *self.launchers) if self._places_of(file.path) == places]
-            exchanges = exchanging(sources.text_or_none(file.path) or "" for file in own)
-            others = (
-                file
-                for file in (*scripts, *self.launchers)
-                if exchanges is not None and file not in own and exchanges(sources.text_or_none(file.path) or "")
-            )
+            exchanges = exchanging(map(text_of, own))
+            others = (file for file in (*scripts, *self.launchers) if file not in own)
+            exchanging_with = [file for file in others if exchanges and exchanges(text_of(file))]
             yield replace(
                 self.among(mine),
                 target=target,
                 also=tuple(also),
                 addresses=tuple(each for each in self.addresses if self._places_of(each.path) == places),
-                launchers=(*(file for file in self.launchers if file in own), *others),
+                launchers=(*(file for file in self.launchers if file in own), *exchanging_with),
                 search_path=(*(each for each in self.search_path if each not in self.target.source), *target.source),
             )
 

@@ -88,7 +88,7 @@ class Recall:
     taken over where all files on disk are what they were. After a judgement they are those of this run.
     """
 
-    load: Callable[[], bytes | memoryview | None]
+    load: Callable[[], bytes | None]
     save: Callable[[bytes], None]
     other_rules: bool = False
     sources: Sources | None = None
@@ -224,7 +224,7 @@ def _but_for_files(question: Question) -> Question:
     )
 
 
-def _earlier(content: bytes | memoryview | None, sources: Sources, live: Sources | None) -> _Earlier | None:
+def _earlier(content: bytes | None, sources: Sources, live: Sources | None) -> _Earlier | None:
     """Return the earlier run, where it holds but for changed texts; `live` are its sources, where they are at hand."""
     if content is None:
         return None

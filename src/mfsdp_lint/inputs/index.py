@@ -134,11 +134,11 @@ _Kept = dict[str, tuple[disk.Stamp, FileFacts]]
 
 _known: _Kept = {}
 _new: set[str] = set()
-_load: Callable[[], bytes | memoryview | None] | None = None
+_load: Callable[[], bytes | None] | None = None
 
 
 @contextmanager
-def kept(load: Callable[[], bytes | memoryview | None], save: Callable[[bytes], None]) -> Iterator[None]:
+def kept(load: Callable[[], bytes | None], save: Callable[[bytes], None]) -> Iterator[None]:
     """Take over the index that is kept somewhere, once it is asked; keep it, where it knows many files more."""
     global _load
     _known.clear()

@@ -85,9 +85,8 @@ def _expecting(
                 continue
             for line, names, constants in _comparisons(text):
                 for name in names & values.keys():
-                    if values[name] in constants or (tree := parsed(text)) is None:
-                        continue
-                    if not compared.is_compared(other, tree, line):
+                    tree = None if values[name] in constants else parsed(text)
+                    if tree is not None and not compared.is_compared(other, tree, line):
                         return f"{other} compares {name}"
     return ""
 
