@@ -83,9 +83,9 @@ class Relevance:
     """Search for the files that lead to others; every file is looked at once.
 
     `imports` are the files that each file may import, `run_by` those of them that importing may run (as the evaluator
-    finds them, see state/modules.py), `programs` the files that each leads to by these, with the keys of their texts,
-    `outlines` what the top level of each does, and `defined` the names of the functions in each. `next_step` is for
-    each file that reaches one with such words the import that leads there: None for a file that has them itself.
+    finds them, see state/program_files.py), `programs` the files that each leads to by these, with the keys of their
+    texts, `outlines` what the top level of each does, and `defined` the names of the functions in each. `next_step` is
+    for each file that reaches one with such words the import that leads there: None for a file that has them itself.
     """
 
     def __init__(self, sources: Sources, search_path: Sequence[str] = (), like: Relevance | None = None) -> None:

@@ -11,7 +11,7 @@ import pytest
 import mfsdp_lint.readers.python
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.readers.python.state.modules import Unread, checked, outline
+from mfsdp_lint.readers.python.state.parsing import Unread, checked, outline
 from mfsdp_lint.readers.python.state.trees import functions_in, nodes_in
 
 LONG = "".join(f"    value_{number} = {number}  # a body that is worth leaving out\n" for number in range(6))

@@ -33,7 +33,8 @@ from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.parsing import parse
 from mfsdp_lint.readers.python.state.paths import (
     LONG_PATIENCE,
     CannotJoin,

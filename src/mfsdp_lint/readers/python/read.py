@@ -33,7 +33,8 @@ from mfsdp_lint.readers.python.entries.running import Found, content
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.modules import ModuleFinder, let_go_of_bodies, parse
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.parsing import let_go_of_bodies, parse
 from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE, OutOfSteps, Raised, with_room
 from mfsdp_lint.readers.python.values.objects import Module
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes

@@ -28,7 +28,8 @@ from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_now, resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.parsing import parse
 from mfsdp_lint.readers.python.state.paths import (
     LONG_PATIENCE,
     Dependencies,

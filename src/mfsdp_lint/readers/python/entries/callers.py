@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters, po
 from mfsdp_lint.readers.python.entries.exposed import declared_keywords, is_boolean
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
-from mfsdp_lint.readers.python.state.modules import parse
+from mfsdp_lint.readers.python.state.parsing import parse
 from mfsdp_lint.readers.python.state.paths import with_room
 from mfsdp_lint.readers.python.values.objects import MISSING
 

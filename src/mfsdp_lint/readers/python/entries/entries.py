@@ -16,7 +16,7 @@ from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, functions_of, meant, resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import may_launch
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
-from mfsdp_lint.readers.python.state.modules import Unread
+from mfsdp_lint.readers.python.state.parsing import Unread
 from mfsdp_lint.readers.python.state.trees import children
 from mfsdp_lint.readers.python.values.code import calls_to
 from mfsdp_lint.readers.python.values.objects import (

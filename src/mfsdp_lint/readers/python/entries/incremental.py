@@ -25,7 +25,7 @@ from mfsdp_lint.readers.python.entries.exposed import names_switch, words_of_sco
 from mfsdp_lint.readers.python.entries.interpreters import ImportEffects
 from mfsdp_lint.readers.python.entries.running import Found
 from mfsdp_lint.readers.python.eval.unfollowed import OF_UPSTREAM
-from mfsdp_lint.readers.python.state.modules import parse
+from mfsdp_lint.readers.python.state.parsing import parse
 from mfsdp_lint.readers.python.state.trees import functions_in
 from mfsdp_lint.readers.python.values.objects import Function
 

@@ -48,7 +48,7 @@ from mfsdp_lint.readers.python.state.calling import (
     run_block,
 )
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.modules import Unread, UnreadableBody
+from mfsdp_lint.readers.python.state.parsing import Unread, UnreadableBody
 from mfsdp_lint.readers.python.state.paths import ANY, CannotJoin, Place, Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import decide, truth

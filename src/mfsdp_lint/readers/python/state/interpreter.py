@@ -21,7 +21,7 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.process import spend
 from mfsdp_lint.readers.given_words import Given, GivenWord
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
-from mfsdp_lint.readers.python.state.modules import ModuleFinder, ProgramFiles
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.paths import (
     PATIENCE,
     Command,
@@ -31,6 +31,7 @@ from mfsdp_lint.readers.python.state.paths import (
     OutOfSteps,
     Place,
 )
+from mfsdp_lint.readers.python.state.program_files import ProgramFiles
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, handed_on, trace
 from mfsdp_lint.readers.python.values.code import calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import COPY_OF

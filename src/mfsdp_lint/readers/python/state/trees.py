@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
-from mfsdp_lint.readers.python.state.modules import Unread, read_body
+from mfsdp_lint.readers.python.state.parsing import Unread, read_body
 
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 """The fields of statements in which further statements are."""
