@@ -86,6 +86,23 @@ def test_a_changed_helper_shows_the_recipes_that_it_broke(capsys: pytest.Capture
     assert lint(capsys, "one.py")[0] == 1
 
 
+def test_a_hook_of_a_linked_work_tree_finds_the_root_from_below(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git tells such a hook where its own files are, and takes any folder for the root then."""
+    write("inner/old.yaml", WRONG)
+    git("add", ".")
+    git("commit", "-qm", "second")
+    git("worktree", "add", "-q", "linked")
+    monkeypatch.chdir("linked/inner")
+    monkeypatch.setenv("GIT_DIR", os.path.abspath("../../.git/worktrees/linked"))
+    assert lint(capsys)[0] == 0
+    write("new.yaml", WRONG)
+    code, (finding, _) = lint(capsys)
+    assert code == 1
+    assert finding.startswith("new.yaml:4:16: ")
+
+
 def test_a_new_recipe_that_uses_what_was_wrong_already_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     write("helper.py", HELPER.format(value="torch_dist"))
     git("commit", "-qam", "wrong")

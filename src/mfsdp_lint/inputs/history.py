@@ -37,11 +37,10 @@ _LINK = b"120000"
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A commit, and the root of the repository that it is in, which `is_found` from a folder, whatever git says."""
+    """A commit, and the root of the repository that it is in."""
 
     root: str
     commit: str
-    is_found: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +52,18 @@ class _Blob:
     name: bytes
 
 
-def revision(text: str, folder: str, *, is_found: bool = False) -> Revision:
-    """Return the commit that a text names in the repository that a folder is in. Raises UsageError.
-
-    It `is_found` from the folder, or as the environment says: git tells its hooks in linked work trees where its own
-    files are, and takes any folder for the root then.
-    """
+def revision(text: str, folder: str) -> Revision:
+    """Return the commit that a text names in the repository that a folder is in. Raises UsageError."""
     try:
-        root = os.fsdecode(_git(folder, "rev-parse", "--show-toplevel", is_found=is_found).rstrip(b"\n"))
+        root = os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").rstrip(b"\n"))
     except _Failed as failed:
         raise UsageError(f"--since: not in a repository of git: {failed}") from None
     try:
         names = ("--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
-        found = _git(folder, "rev-parse", *names, is_found=is_found)
+        found = _git(folder, "rev-parse", *names)
     except (_Failed, ValueError):
         raise UsageError(f"--since: {text}: no such revision") from None
-    return Revision(os.path.realpath(root), found.decode().strip(), is_found)
+    return Revision(os.path.realpath(root), found.decode().strip())
 
 
 def write_tree(revision: Revision, folder: str) -> frozenset[str]:
@@ -112,7 +107,7 @@ def before_change(paths: Iterable[str]) -> dict[str, str]:
         by_repository.setdefault(repository_above(os.path.dirname(os.path.realpath(path))), []).append(path)
     for folder, here in by_repository.items():
         with suppress(UsageError, _Failed, ValueError):
-            there = revision(os.environ.get(OF_HOOKS) or "HEAD", folder, is_found=True)
+            there = revision(os.environ.get(OF_HOOKS) or "HEAD", folder)
             names = {os.path.relpath(os.path.realpath(path), there.root).replace(os.sep, "/"): path for path in here}
             # (Where a file is now, there may have been a folder.)
             blobs = [blob for blob in _blobs(there, names) if blob.path in names and blob.mode != _LINK]
@@ -127,7 +122,7 @@ def _blobs(revision: Revision, paths: Collection[str] = ()) -> Iterator[_Blob]:
     name others.
     """
     asked = ("-r", "-z", "--full-tree", revision.commit, "--", *paths)
-    listed = _git(revision.root, "ls-tree", *asked, is_found=revision.is_found)
+    listed = _git(revision.root, "ls-tree", *asked)
     for row in listed.split(b"\0"):
         if not row:
             continue
@@ -142,7 +137,7 @@ def _contents(revision: Revision, blobs: Sequence[_Blob]) -> Iterator[bytes | No
     """Yield the content of each blob; None for one that is too large, or is not in this clone."""
 
     def objects(how: str, asked: bytes) -> bytes:
-        return _git(revision.root, "cat-file", how, text=asked, is_found=revision.is_found)
+        return _git(revision.root, "cat-file", how, text=asked)
 
     asked = b"".join(blob.name + b"\n" for blob in blobs)
     sizes = [row.split(b" ") for row in objects("--batch-check", asked).splitlines()]
@@ -163,11 +158,13 @@ class _Failed(Exception):
     """An error message of git."""
 
 
-_WHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
+_WHERE = ("GIT_DIR", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
+"""Variables that git gives its hooks. Where it knows its own files by them alone, it takes any folder for the root."""
 
 
-def _git(folder: str, *arguments: str, text: bytes = b"", is_found: bool = False) -> bytes:
-    environment = {name: value for name, value in os.environ.items() if not (is_found and name in _WHERE)}
+def _git(folder: str, *arguments: str, text: bytes = b"") -> bytes:
+    by_hook = () if "GIT_WORK_TREE" in os.environ else _WHERE
+    environment = {name: value for name, value in os.environ.items() if name not in by_hook}
     try:
         done = subprocess.run(
             ["git", *_QUIETLY, *arguments],
