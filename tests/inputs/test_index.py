@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.inputs import disk, index
+from mfsdp_lint.inputs import discover, disk, index
 from mfsdp_lint.inputs.names_reached import pieces_of
 
 
@@ -96,3 +96,26 @@ def test_the_statements_of_a_module_are_taken_apart_once(
     assert first == [pieces_of(file.read_text()), None]
     monkeypatch.setattr(index, "pieces_of", None)
     assert asked() == first
+
+
+def test_what_git_ignores_is_asked_of_the_patterns_once(
+    tmp_path: Path, store: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    patterns = tmp_path / ".gitignore"
+    patterns.write_text("out/\n*_old.py\n!keep_old.py\n")
+    entries = [("out", True), ("one_old.py", False), ("keep_old.py", False), ("new.py", False)]
+
+    def asked() -> list[bool]:
+        with index.kept(lambda: store[-1] if store else None, store.append):
+            ignored = discover.GitIgnored()
+            return [ignored(str(tmp_path), name, is_folder) for name, is_folder in entries]
+
+    first = asked()
+    assert first == [True, True, False, False]
+    with monkeypatch.context() as nobody:
+        nobody.setattr(discover, "_spec", None)
+        assert asked() == first
+    assert len(store) == 1
+    patterns.write_text("new.py\n")
+    assert asked() == [False, False, False, True]

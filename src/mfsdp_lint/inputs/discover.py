@@ -13,10 +13,11 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs import disk, index
 from mfsdp_lint.inputs.sources import Problem, reason
 
 if TYPE_CHECKING:
@@ -67,9 +68,6 @@ def matches(path: str, patterns: tuple[str, ...]) -> bool:
     )
 
 
-Patterns = tuple[str, "GitIgnoreSpec"]
-"""A folder, as an absolute path, and what is ignored in and below it."""
-
 FILES = (os.path.join(".git", "info", "exclude"), ".gitignore")
 """Where a folder has patterns; those of the later file win."""
 
@@ -80,11 +78,32 @@ and git itself hangs. Below that a name takes a quarter of a second at most."""
 _NO_PATTERN = (ValueError, re.error)
 
 
+class _Patterns:
+    """The lines of a file with patterns, for what is in and below a folder (its absolute path)."""
+
+    def __init__(self, folder: str, lines: Sequence[str]) -> None:
+        self.folder = folder
+        self.lines = lines
+
+    def says(self, path: str, is_directory: bool) -> bool | None:
+        """Tell whether an absolute path is ignored; None where no pattern is about it."""
+        relative = os.path.relpath(path, self.folder).replace(os.sep, "/") + "/" * is_directory
+        return index.ignored(self._digest, relative, lambda asked: self._spec.check_file(asked).include)
+
+    @cached_property
+    def _digest(self) -> str:
+        return disk.digest("\n".join(self.lines).encode("utf-8", "surrogateescape"))
+
+    @cached_property
+    def _spec(self) -> GitIgnoreSpec:
+        return _spec(self.lines)
+
+
 class GitIgnored:
     """Answers for the entries of folders that are walked from the top; every file with patterns is read once."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Sequence[Patterns]] = {}
+        self._known: dict[str, Sequence[_Patterns]] = {}
 
     def walk(self, folder: str) -> None:
         """Let everything in a folder that the user named count, though git ignores the folder."""
@@ -110,7 +129,7 @@ class GitIgnored:
             folder, name = os.path.split(folder)
         return False
 
-    def _patterns(self, folder: str) -> Sequence[Patterns]:
+    def _patterns(self, folder: str) -> Sequence[_Patterns]:
         """Return the patterns that count in a folder, the farthest first."""
         if folder not in self._known:
             above = os.path.dirname(folder)
@@ -119,14 +138,14 @@ class GitIgnored:
         return self._known[folder]
 
 
-def _own(folder: str) -> Sequence[Patterns]:
+def _own(folder: str) -> Sequence[_Patterns]:
     found = []
     for name in FILES:
         try:
             lines = disk.read(os.path.join(folder, name)).decode("utf-8", "surrogateescape").splitlines()
         except OSError:
             continue
-        found.append((folder, _spec(lines)))
+        found.append(_Patterns(folder, lines))
     return found
 
 
@@ -157,14 +176,10 @@ def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
             return GitIgnoreSpec.from_lines(patterns)
 
 
-def _is_ignored(path: str, is_directory: bool, patterns: Sequence[Patterns]) -> bool:
+def _is_ignored(path: str, is_directory: bool, patterns: Sequence[_Patterns]) -> bool:
     """Tell whether a path is ignored: the nearest pattern that matches decides."""
-    for folder, spec in reversed(patterns):
-        relative = os.path.relpath(path, folder).replace(os.sep, "/") + "/" * is_directory
-        said = spec.check_file(relative).include
-        if said is not None:
-            return said
-    return False
+    said = (each.says(path, is_directory) for each in reversed(patterns))
+    return next((each for each in said if each is not None), False)
 
 
 SKIPPED = frozenset(

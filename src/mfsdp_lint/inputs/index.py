@@ -3,7 +3,8 @@ without reading all of them.
 
 The facts about a file follow from its path and its bytes alone. They are kept with the stamp of the file: while that is
 the same, the file is not opened. Where the index is kept is for others to say (see engine/cache.py); facts about a file
-that has changed since are worked out anew, and the index is written again once there are many of them.
+that has changed since are worked out anew, and the index is written again once there are many of them. Beside them is
+what patterns of git say of paths, so that no library has to be loaded for it.
 """
 
 from __future__ import annotations
@@ -130,9 +131,15 @@ def _piece(acts: bool, imports: bool, *names: str) -> Piece:
     return Piece(words, binds, acts, runs, hands, bases, imports)
 
 
+MOST_PATHS = 1 << 16
+"""Of which the index keeps what the patterns of a folder say."""
+
 _Kept = dict[str, tuple[disk.Stamp, FileFacts]]
+_Said = dict[str, bool | None]
 
 _known: _Kept = {}
+_ignored: dict[str, _Said] = {}
+_asked: set[str] = set()
 _new: set[str] = set()
 _load: Callable[[], bytes | None] | None = None
 
@@ -141,8 +148,8 @@ _load: Callable[[], bytes | None] | None = None
 def kept(load: Callable[[], bytes | None], save: Callable[[bytes], None]) -> Iterator[None]:
     """Take over the index that is kept somewhere, once it is asked; keep it, where it knows many files more."""
     global _load
-    _known.clear()
-    _new.clear()
+    for each in (_known, _ignored, _asked, _new):
+        each.clear()
     _load = load
     yield
     if len(_new) > MOST_NEW:
@@ -151,8 +158,9 @@ def kept(load: Callable[[], bytes | None], save: Callable[[bytes], None]) -> Ite
             for path, each in _known.items()
             if len(each[1].found_words or "") <= MOST_WORDS and disk.stamp(path) == each[0]
         }
+        said = {digest: each for digest, each in _ignored.items() if digest in _asked and len(each) <= MOST_PATHS}
         with suppress(OSError, ValueError, TypeError):  # a full disk
-            save(dumps(there))
+            save(dumps((there, said)))
 
 
 def facts(path: str) -> FileFacts:
@@ -173,13 +181,28 @@ def facts(path: str) -> FileFacts:
     return found
 
 
+def ignored(digest: str, path: str, ask: Callable[[str], bool | None]) -> bool | None:
+    """Return what patterns say of a path: it is ignored, or not, or no pattern is about it. `digest` tells the patterns
+    from others, and `ask` is asked for a path that is new.
+    """
+    _take_over()
+    _asked.add(digest)
+    known = _ignored.setdefault(digest, {})
+    if path not in known:
+        known[path] = ask(path)
+        _new.add(path)
+    return known[path]
+
+
 def _take_over() -> None:
     global _load
     if _load is not None:
         content, _load = _load(), None
         if content is not None:
             with suppress(Exception):  # which bytes of another shape may raise
-                _known.update(loads(content))
+                known, said = loads(content)
+                _known.update(known)
+                _ignored.update(said)
 
 
 def _facts(path: str, data: bytes) -> FileFacts:

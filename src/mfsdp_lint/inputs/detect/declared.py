@@ -267,7 +267,9 @@ def _same(revision: str, commit: str) -> bool:
 
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
 
-_PACKAGE = re.compile(r"^\[\[package\]\][^\n]*\n(.*?)(?=^\[\[package\]\]|^\[metadata\]|\Z)", re.MULTILINE | re.DOTALL)
+_PACKAGE = re.compile(r'\[\[package\]\][^\n]*\n(?=name\s*=\s*"([^"]+)")')
+"""The head of an entry, which begins a line. (Where `^` said so, the text would be searched letter by letter.)"""
+_END = re.compile(r"^\[\[package\]\]|^\[metadata\]|\Z", re.MULTILINE)
 _FIELD = re.compile(r"""^(name|version|source|url|reference|resolved_reference|git|revision|ref)\s*=\s*(.*)$""", re.M)
 _GIT = re.compile(r'git\s*=\s*"([^"?#]+)(?:\?(?:[^"#]*&)?(?:rev|tag|branch)=([^"&#]+))?[^"#]*(?:#(\w+))?"')
 
@@ -285,11 +287,11 @@ def _packages_in(text: str) -> tuple[tuple[int, str, str], ...]:
     """Return the packages in a lock file that matter, with their lines and entries; a server asks all the time."""
     if not any(name in text for name in PACKAGES):
         return ()
-    entries = ((match, re.match(r'name\s*=\s*"([^"]+)"', match[1])) for match in _PACKAGE.finditer(text))
     return tuple(
-        (text.count("\n", 0, match.start(1)) + 1, name[1], match[1])
-        for match, name in entries
-        if name is not None and normalised(name[1]) in PACKAGES
+        (text.count("\n", 0, head.end()) + 1, head[1], text[head.end() : end.start()])
+        for head in _PACKAGE.finditer(text)
+        if text[head.start() - 1 : head.start()] in ("", "\n") and normalised(head[1]) in PACKAGES
+        if (end := _END.search(text, head.end()))
     )
 
 
