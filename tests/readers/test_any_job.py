@@ -48,6 +48,14 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         [],
     ),
     "a placeholder that nobody fills in": ({"play.yml": f"run: {RUN} --save /c --ckpt-format {{{{ fmt }}}}\n"}, []),
+    "arguments of tox, which nobody gives": (
+        {"tox.ini": f"[testenv:run]\ncommands =\n    {RUN} {BAD} {{posargs}}\n"},
+        [f"tox.ini:3 {FORMAT}"],
+    ),
+    "defaults of tox": (
+        {"tox.ini": f"[testenv]\ncommands = {RUN} --save /c --ckpt-format {{env:F:torch_dist}} {{posargs:--bf16}}\n"},
+        [f"tox.ini:2 {FORMAT}"],
+    ),
     "a description is no command": ({"a.yaml": f"description: start it with {RUN} {BAD}\nx: 1\n"}, []),
     "JSON": ({"job.json": f'{{"jobSpec": {{"command": [{WORDS}]}}}}\n'}, [f"job.json:1 {FORMAT}"]),
     "TOML": ({"pyproject.toml": f'[tool.tasks]\ntrain = "{RUN} {BAD}"\n'}, [f"pyproject.toml:2 {FORMAT}"]),

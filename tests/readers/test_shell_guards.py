@@ -144,7 +144,7 @@ def test_an_argument_of_the_script_does_not_undo_a_flag() -> None:
         pytest.param(f'ssh host "cd /x && {LAUNCH}"', id="ssh"),
         pytest.param(f'pdsh -w a,b "{LAUNCH}"', id="pdsh"),
         pytest.param(f'tmux new -d -s t "{LAUNCH} 2>&1 | tee log"', id="tmux"),
-        pytest.param(f'parallel "{LAUNCH}" ::: 1 2', id="parallel"),
+        pytest.param(f'parallel -N0 "{LAUNCH}" ::: 1 2', id="parallel"),
         pytest.param(
             "O=(--use-megatron-fsdp)\nS=$(printf '%s ' \"${O[@]}\")\ntorchrun pretrain_gpt.py $S", id="printf"
         ),

@@ -38,7 +38,7 @@ class ShellFiles:
     type = FileType(
         "shell",
         "a shell script",
-        suffixes=(".sh", ".bash", ".sbatch", ".slurm"),
+        suffixes=(".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm"),
         launches=True,
         first_line=re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?:ba|da|k|z)?sh\b"),
     )
@@ -250,8 +250,11 @@ class HolderFiles:
         def read(path: str, text: str) -> list[Recipe]:
             if not self._starts.search(text) or not may_start(path, text, asked.relevance):
                 return []
+            from mfsdp_lint.readers.embedding_formats.any_job import unfollowed_shell
             from mfsdp_lint.readers.embedding_formats.formats import recipes_of
 
+            if (told := unfollowed_shell(path, text)) is not None:
+                unfollowed.append(told)
             module, name = self._scripts_of.split(".")
             scripts_of: ScriptsOf = getattr(import_module(f"mfsdp_lint.readers.embedding_formats.{module}"), name)
             held = list(scripts_of(path, text, asked.sources))

@@ -7,13 +7,15 @@ of variables; in any other text, blocks between marks, texts in quotes, and list
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.discover import HEAD
 from mfsdp_lint.inputs.sources import Sources
@@ -186,9 +188,14 @@ def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
     """Yield the command lines of any text: in blocks, in lists of texts, in texts within quotes, on lines."""
     lines = Lines(text)
     text = left = text[:HEAD]
+    placeholders = (_BRACED, _OTHER_VARIABLE) if other_shell(path, text) else (_BRACED,)
 
     def piece(start: int, end: int) -> Text:
-        return filled(template_of_script((Piece(text[start:end], path, lines, start, end),)), _BRACED, holed)
+        found = filled((Piece(text[start:end], path, lines, start, end),), _OF_TOX, _by_default)
+        found = template_of_script(found)
+        for pattern in placeholders:
+            found = filled(found, pattern, holed)
+        return found
 
     def take(start: int, end: int) -> None:
         nonlocal left
@@ -230,6 +237,41 @@ def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
             key = _KEY.match(line[0])
             start = line.start() + (key.start("at") if key else 0)
             yield from held(piece(start, line.end()))
+
+
+_OF_TOX = re.compile(r"\{(?:posargs|env:(?P<name>\w+))(?::(?P<default>[^{}]*))?\}")
+"""Placeholders of tox for its own arguments and for a variable; both may have a default (tox.wiki, "Substitutions")."""
+
+
+def _by_default(found: re.Match[str], piece: Piece) -> Iterable[Piece]:
+    """Return what a placeholder of tox is where nobody gives anything; of a variable somebody may."""
+    option = f"${found['name']}" if found["name"] else ""
+    if found["default"] is not None:
+        yield replace(piece.cut(*found.span("default")), option=option)
+    elif option:
+        yield from holed(found, piece, option=option)
+
+
+_OTHER_SHELL = re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?P<name>fish|t?csh|xonsh|elvish|nu|pwsh)\b")
+_BY_NAME = {".fish": "fish", ".csh": "csh", ".tcsh": "tcsh", ".xsh": "xonsh", ".nu": "nu", ".ps1": "PowerShell"}
+_OTHER_VARIABLE = re.compile(r"\$\{?[A-Za-z_][\w:]*\}?|\$\(|(?<!\S)@[A-Za-z_(]\w*")
+
+
+def other_shell(path: str, text: str) -> str:
+    """Return the shell of another language that a script is for: of that, only its command lines are understood. Return
+    "" for any other file.
+    """
+    said = _OTHER_SHELL.match(text)
+    return said["name"] if said else _BY_NAME.get(os.path.splitext(path)[1], "")
+
+
+def unfollowed_shell(path: str, text: str) -> Unfollowed | None:
+    """Return what is told of a script for a shell of another language; None for any other file."""
+    name, launch = other_shell(path, text), COMMAND_LINE.search(text)
+    if not name or launch is None:
+        return None
+    place = Lines(text).span(path, *launch.span())
+    return Unfollowed.of_launch(path, place, "out of sight", f"what a script for {name} sets is not followed")
 
 
 def _here_documents(text: str) -> Iterator[tuple[int, int]]:

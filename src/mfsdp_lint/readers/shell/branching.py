@@ -12,7 +12,7 @@ from tree_sitter import Node
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.regular_expressions import matched
-from mfsdp_lint.readers.shell.builtins import calculate, names_assigned
+from mfsdp_lint.readers.shell.assignments import calculate, names_assigned
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.script import Script, Text, known, option, placed, plain, shown
 from mfsdp_lint.readers.shell.state import Ended, Runner, State, Variable

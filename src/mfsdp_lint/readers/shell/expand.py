@@ -26,7 +26,7 @@ from mfsdp_lint.readers.shell.script import (
     plain,
     words,
 )
-from mfsdp_lint.readers.shell.state import Runner, State, Variable
+from mfsdp_lint.readers.shell.state import ZSH, Runner, State, Variable
 
 _LONGEST = 200
 _BIGGEST = 2**63
@@ -206,6 +206,7 @@ _NUMBER = re.compile(r"\$\(\((.*)\)\)", re.DOTALL)
 _INNER = re.compile(
     r"(?P<count>\$#|\$\{#\})|\$\{#(?P<length>\w+)\[[@*]\]\}|\$?\{?(?P<name>[A-Za-z_]\w*)\[(?P<index>[^][]+)\]\}?"
 )
+_IN_ZSH = re.compile(r"\$\{?(?P<split>=?)(?P<name>[A-Za-z_]\w*)(?:\[(?P<index>[^\]]*)\])?\}?")
 _LIST = re.compile(r"\$(?:@|\{(?:@|!?\w+\[@\])\})")
 """An expansion that is several words within quotes as well."""
 
@@ -308,11 +309,11 @@ class Expander:
                     yield from self.pieces(child)
             case "concatenation":
                 yield from self._between(node, _ESCAPED)
-            case "simple_expansion":
-                yield from self._variable(node, self.script.source(node)[1:])
+            case "simple_expansion" | "expansion" if self.state.shell:
+                yield from self._in_zsh(node, self.script.source(node))
             case "expansion" if self.script.source(node).startswith("${"):
                 yield from self._braces(node)
-            case "expansion":
+            case "simple_expansion" | "expansion":
                 yield from self._variable(node, self.script.source(node)[1:])
             case "command_substitution":
                 found = self.runner.substitute(self.script, node, self.state)
@@ -398,6 +399,53 @@ class Expander:
             yield from (self.script.made(node, name[1:]),) if name[1:] else ()  # `$11` is `${1}1`
             return
         yield from self._value(node, name)
+
+    def _in_zsh(self, node: Node, source: str) -> Iterator[Piece | None]:
+        """Expand a variable as zsh does: all elements of an array, and nothing is split but `${=X}` (zshexpn(1)).
+
+        What its options may make of it, and parts of an array that are taken another way than by number, are unknown.
+        """
+        found = _IN_ZSH.fullmatch(source)
+        variable = self.state.variables.get(found["name"]) if found else None
+        pieces: Iterator[Piece | None]
+        if found is not None and found["split"]:
+            yield from self._value(node, found["name"])
+            return
+        if found is not None and variable is not None and (variable.array or found["index"]):
+            elements = self._elements_in_zsh(node, variable, found["index"] or "@")
+            pieces = iter([self.hole(node)]) if elements is None else self._listed(node, elements, star=True)
+        elif variable is None and found is None and source.startswith("${") and self._names_array(source):
+            pieces = iter([self.hole(node)])
+        else:
+            pieces = self._braces(node) if source.startswith("${") else self._variable(node, source[1:])
+        for piece in pieces:
+            if piece is BREAK or HOLE in piece.text or not piece.text:
+                yield piece
+            elif self.state.shell == ZSH or not piece.splits or not re.search(r"\s", piece.text):
+                yield piece.splitting(False)
+            else:
+                yield self.hole(node)
+
+    def _elements_in_zsh(self, node: Node, variable: Variable, index: str) -> Sequence[Text] | None:
+        """Return the elements that `$X`, `${X[@]}` or `${X[2]}` has; None where they are not known."""
+        elements, behind = variable.elements, self.script.bounds(node)[1]
+        is_subscript = self.script.text[behind : behind + 1] == "["  # of `$X[2]`
+        if elements is None or is_subscript or not variable.array or self.state.shell != ZSH:
+            return None
+        if index in ("@", "*"):
+            return [each for each in elements if plain(each)]
+        if variable.keys is not None:
+            return [text for key, text in zip(variable.keys, elements, strict=True) if key == self._key(node)]
+        place = self.number(index)[0]
+        if not place:
+            return None
+        return elements[place - 1 : place] if place > 0 else elements[place:][:1]
+
+    def _names_array(self, source: str) -> bool:
+        """Tell whether an expansion is of an array of this script."""
+        named = re.match(r"\$\{[^A-Za-z_]*(\w+)", source)
+        variable = self.state.variables.get(named[1]) if named else None
+        return variable is not None and variable.array
 
     def _listed(self, node: Node, texts: Sequence[Text], *, star: bool) -> Iterator[Piece | None]:
         """Yield the pieces of a list: `"${A[@]}"` is a word for each element, `"${A[*]}"` one word with blanks between

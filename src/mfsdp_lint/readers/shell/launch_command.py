@@ -111,13 +111,16 @@ class LaunchedProgram:
 
 @dataclass(slots=True)
 class InnerScript:
-    """A script that another shell is given, as a text or as the name of its file."""
+    """A script that another shell is given, as a text or as the name of its file; `shell` is its name if one is
+    said.
+    """
 
     text: Text | None
     file: Text | None
     arguments: list[Text]
     environment: Environment = field(default_factory=dict)
     fresh: bool = False
+    shell: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,7 @@ def started_by(
         name = _base(words[at])
         behind_shell = words[at + 1] if name in SHELLS and at + 1 < len(words) else ()
         if name in SHELLS and not _PYTHON_FILE.fullmatch(plain(behind_shell)):
-            return _shell(words[at + 1 :], body, environment, fresh)
+            return _shell(name, words[at + 1 :], body, environment, fresh)
         named = at == 0 or not plain(words[at - 1]).startswith("-") or plain(words[at - 1]) in _NO_PYTHON
         if named and (_SCRIPT.fullmatch(plain(words[at])) or is_script(words[at])):
             return InnerScript(None, words[at], list(words[at + 1 :]), environment, fresh)
@@ -368,16 +371,18 @@ def _exports(word: Text, environment: Environment) -> None:
         at += len(part) + 1
 
 
-def _shell(words: Sequence[Text], body: Text | None, environment: Environment, fresh: bool) -> InnerScript | None:
+def _shell(
+    name: str, words: Sequence[Text], body: Text | None, environment: Environment, fresh: bool
+) -> InnerScript | None:
     """Read `bash -c TEXT`, `bash FILE`, and `bash <<EOF`."""
     for number, word in enumerate(words):
         text = plain(word)
         if re.fullmatch(r"-\w*c\w*", text):
             rest = [each for each in words[number + 1 :] if not re.fullmatch(r"[-+]\w+", plain(each))]
-            return InnerScript(rest[0], None, list(rest[2:]), environment, fresh) if rest else None
+            return InnerScript(rest[0], None, list(rest[2:]), environment, fresh, name) if rest else None
         if not text.startswith(("-", "+")):
-            return InnerScript(None, word, list(words[number + 1 :]), environment, fresh)
-    return InnerScript(body, None, [], environment, fresh) if body is not None else None
+            return InnerScript(None, word, list(words[number + 1 :]), environment, fresh, name)
+    return InnerScript(body, None, [], environment, fresh, name) if body is not None else None
 
 
 _BATCH_FILE = re.compile(r".*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|bsub|sge)")

@@ -18,6 +18,7 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.command_lines import IMPORT
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.shell.assignments import assign, calculate, declare, names_assigned, unset
 from mfsdp_lint.readers.shell.branching import (
     case_statement,
     decided,
@@ -32,16 +33,7 @@ from mfsdp_lint.readers.shell.branching import (
     while_statement,
     with_default,
 )
-from mfsdp_lint.readers.shell.builtins import (
-    BUILTINS,
-    assign,
-    calculate,
-    declare,
-    heredoc,
-    names_assigned,
-    unset,
-    written_to,
-)
+from mfsdp_lint.readers.shell.builtins import BUILTINS, heredoc, written_to
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.launch_command import (
     SCHEDULERS,
@@ -74,6 +66,7 @@ from mfsdp_lint.readers.shell.state import (
     FEW_WAYS,
     LOST,
     MOST_WAYS,
+    ZSH,
     ContainerFiles,
     Ended,
     Held,
@@ -98,7 +91,7 @@ _READS = {*_CLUSTER, *SHELLS, *SCHEDULERS, *TEXT_PROGRAMS, "cat", "envsubst", "m
 
 _READ_BY_COMMANDS_IN_THEM = ("while_statement", "for_statement", "if_statement", "compound_statement", "subshell")
 
-_NAMES_SHELL = re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?:ba|da|k|z)?sh\b")
+_NAMES_SHELL = re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?P<name>(?:ba|da|k|z)?sh)\b")
 
 T = TypeVar("T")
 
@@ -147,6 +140,7 @@ class ScriptRunner:
         """Follow the script. Raises TooMuch."""
         script = Script.of_file(self.path, text) if isinstance(text, str) else Script(text.text)
         state = self.beginning(None if isinstance(text, str) else text)
+        state.shell = _shell_of(self.path, script.text)
         own = (replace(script.made(script.root, HOLE), stands=self.path),)
         state.variables |= {"0": Variable((own,)), "BASH_SOURCE": Variable((own,), array=True)}
         state.variables |= handed_by_scheduler(script)
@@ -444,7 +438,10 @@ class ScriptRunner:
             child.set(name, Variable((value,), exported=True) if value is not None else Variable(None, unset=True))
         if inner.file is not None:
             child.variables |= {"0": Variable((inner.file,)), "BASH_SOURCE": Variable((inner.file,), array=True)}
-        child.functions, child.arguments, child.output = {}, inner.arguments, None
+        shared = frozenset() if inner.fresh else child.shared
+        child.functions = {name: each for name, each in child.functions.items() if name in shared}
+        child.arguments, child.output = inner.arguments, None
+        child.shell = _shell_of(plain(inner.file or ()), plain(text), inner.shell)
         with self._started_at(self._here()):
             self.text(text, child)
 
@@ -623,6 +620,13 @@ def _only_way(ended: Sequence[Ended], before: State) -> State | None:
     """
     plainly = [each.state for each in ended if each.state.given == before.given]
     return plainly[0] if len(plainly) == 1 else None
+
+
+def _shell_of(path: str, text: str, started_by: str = "") -> str:
+    """Return ZSH where that reads a script: it is what starts it, else what its first line says, else its name."""
+    said = _NAMES_SHELL.match(text)
+    name = started_by or (said["name"] if said else ZSH * path.endswith(".zsh"))
+    return ZSH if name == ZSH else ""
 
 
 def _name(script: Script, node: Node) -> str:

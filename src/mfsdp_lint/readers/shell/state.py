@@ -48,6 +48,10 @@ class Variable:
 LOST = Variable(None, exported=None)
 """A variable of which nothing is known any more."""
 
+ZSH = "zsh"
+ZSH_WITH_OPTIONS = "zsh with options"
+"""A shell that reads a variable as options say that are not followed."""
+
 _MOST_PIECES = 5_000
 _MOST_CHARACTERS = 200_000
 
@@ -87,7 +91,8 @@ class State:
     known; `traps` are the commands for the end of the script.
     `hidden` are, within a function, the outer variables that its local ones hide (None: there was none). `cluster`
     holds the variables as `ray start` has seen them: jobs of the cluster have these, and not those of the shell that
-    submits them. `container` is the file system that the script sees, if that is not the tree.
+    submits them. `container` is the file system that the script sees, if that is not the tree. `shell` is ZSH where
+    that reads the script, and `shared` are the functions that other shells get (`export -f`).
     """
 
     variables: dict[str, Variable] = field(default_factory=dict)
@@ -110,6 +115,8 @@ class State:
     traps: tuple[Text, ...] = ()
     cluster: dict[str, Variable] | None = None
     container: ContainerFiles | None = None
+    shell: str = ""
+    shared: frozenset[str] = frozenset()
 
     def fork(self) -> State:
         """Copy the state, to follow another way."""
@@ -199,6 +206,7 @@ class State:
             self.requires,
             self.folder,
             self.exports_all,
+            self.shell,
             tuple(sorted(self.functions)),
             tuple(sorted(self.files)),
             None if self.output is None else tuple(self.output),
