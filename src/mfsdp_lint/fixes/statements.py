@@ -115,7 +115,7 @@ def loop_around(file: PythonFile, statement: Statement) -> Statement | None:
         if isinstance(block[index], ast.For | ast.AsyncFor | ast.While):
             return file.statement(block, index, statement.scope)
         within = (each for each in blocks(block[index]) if each[0].lineno <= statement.node.lineno)
-        block = list(within)[-1]
+        block = max(within, key=lambda each: (each[0].lineno, each[0].col_offset))
 
 
 def insert_after(file: PythonFile, statement: Statement, new: Sequence[str]) -> list[Edit] | None:

@@ -19,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 TOP = """\
-import importlib.metadata
+import importlib.metadata, os, platform, sys
 import megatron.bridge, megatron.core, pkg_resources
 from megatron.bridge import __version__, package_info
 from megatron.core.utils import is_te_min_version, is_torch_min_version
@@ -100,3 +100,26 @@ def test_releases_that_share_a_reading_answer_together() -> None:
     targets = resolve_target("0.4.2"), resolve_target("0.4.0")
     assert answers("__version__ >= '0.4'", *targets) == {Known(1)}
     assert answers("__version__ >= '0.4.1'", *targets) != {Known(1)}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "sys.version_info >= (3, 10)",
+        "not sys.version_info < (3, 8)",
+        "sys.version_info[:2] > (3, 9)",
+        "sys.version_info.major == sys.version_info[0] == 3",
+        "sys.platform == 'linux'",
+        "os.name == 'posix'",
+        "platform.system() != 'Darwin'",
+    ],
+)
+def test_megatron_runs_on_linux_and_on_a_python_that_its_releases_need(question: str) -> None:
+    assert answers(question, resolve_target("0.6.0")) == {Known(1)}
+
+
+@pytest.mark.parametrize(
+    "question", ["sys.version_info > (3, 10)", "sys.version_info < (3, 13)", "sys.version_info[1] > 9"]
+)
+def test_which_python_it_is_is_not_known(question: str) -> None:
+    assert answers(question, resolve_target("0.6.0")) == {Known(1), Known(2)}

@@ -144,6 +144,9 @@ def entry(interp: Interpreter, holder: Object, key: Object, node: Any, frame: Fr
         if holder.name == "sys.argv" and isinstance(key, int) and key > 0:
             every = argv(interp, frame)
             return interp.word_not_given(key) if every is None else _sequence_entry(interp, every, key)
+        if holder.name == "sys.version_info":
+            is_from_first = isinstance(key, slice) and not key.start and key.step is None
+            return holder if is_from_first else 3 if key == 0 and isinstance(key, int) else interp.unknown()
         return variable(interp, key, frame) if is_environment(holder) else External(holder.name)
     if isinstance(holder, Instance):
         return _ask(interp, holder, "__getitem__", [key], node, frame)

@@ -377,12 +377,21 @@ def outside(interp: Interpreter, module: str, name: str) -> Object:
     modelled = WRITTEN[0](interp, f"{module}.{name}")
     if isinstance(modelled, Instance):
         return modelled
+    if (of_linux := _OF_LINUX.get(f"{module}.{name}")) is not None:
+        return of_linux
     found = getattr(_WITH_VALUES.get(module), name, None)
     return found if isinstance(found, (str, float)) and not name.startswith("_") else External(f"{module}.{name}")
 
 
 _WITH_VALUES = {"math": math, "string": string}
 """Modules whose texts and numbers are the same everywhere: `math.pi`, `string.digits`."""
+
+
+_OF_LINUX: dict[str, Object] = {
+    "sys.platform": "linux", "os.name": "posix", "os.sep": "/", "os.linesep": "\n", "os.pathsep": ":",
+    "sys.version_info.major": 3,
+}  # fmt: skip
+"""Megatron's processes talk through NCCL, which is for Linux alone, and it needs Python 3 (pyproject.toml)."""
 
 
 def _bind_star(interp: Interpreter, node: ast.ImportFrom, frame: Frame) -> None:

@@ -88,7 +88,9 @@ def compare(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, nod
     elif kind in MEMBERSHIP:
         answer = contains(interp, right, left, frame)
     else:
-        answer = _ordered(ORDER[kind], _elements_settled(interp, left), _elements_settled(interp, right))
+        answer = _of_versions(ORDER[kind], left, right)
+        if answer is None:
+            answer = _ordered(ORDER[kind], _elements_settled(interp, left), _elements_settled(interp, right))
     opposite = kind in _OPPOSITE
     if answer is not None:
         return answer is not opposite
@@ -330,6 +332,19 @@ def contains(interp: Interpreter, holder: Object, item: Object, frame: Frame) ->
 
 def _elements_settled(interp: Interpreter, value: Object) -> Object:
     return tuple(map(interp.settle, value)) if type(value) is tuple else value
+
+
+_OLDEST = (3, 10)
+"""The oldest Python that a release of Megatron-Bridge or megatron-core runs on (pyproject.toml, 0.2.0 and 0.16.1)."""
+
+
+def _of_versions(ask: Any, left: Object, right: Object) -> bool | None:
+    """Compare the version of Python with an older one, which no release runs on; None where that is not known."""
+    if left != External("sys.version_info") or not isinstance(right, tuple) or not all(type(n) is int for n in right):
+        return None
+    # (Of the oldest one itself all or the first two parts may be compared.)
+    is_older = right < _OLDEST or (right == _OLDEST and ask in (operator.lt, operator.ge))
+    return bool(ask(_OLDEST, right)) if is_older else None
 
 
 def _ordered(ask: Any, left: Object, right: Object) -> bool | None:

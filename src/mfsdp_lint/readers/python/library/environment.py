@@ -318,6 +318,12 @@ def _exists(interp: Interpreter, call: Call) -> Object:
 models("os.path.isdir")(_depends_on_machine)
 
 
+@models("platform.system")
+def _system(interp: Interpreter, call: Call) -> Object:
+    """Return the system that Megatron's processes run on: NCCL, through which they talk, is for it alone."""
+    return "Linux"
+
+
 models("os.environ.get", "os.getenv")(
     lambda interp, call: variable(
         interp, interp.settle(call.argument(0, "key")), call.frame, call.argument(1, "default")
