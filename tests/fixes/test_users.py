@@ -146,24 +146,61 @@ TAKING = {
         "plain.py",
         "import importlib\n\nTABLE = {'a': 'consts'}\nprint(importlib.import_module(TABLE['a']).FMT)\n",
     ),
+    "the magic of a notebook": (
+        "plain.ipynb",
+        json.dumps({**NOTEBOOK, "cells": [{**CELL, "source": ["%run -i consts\n"]}]}),
+    ),
+    "a program that is given the file": ("convert.sh", "python tools/show.py consts.py\n"),
+    "another language": ("plan.lua", 'print(io.open("consts.py"):read("a"))\n'),
+    "a program that is named when it runs": ("convert.sh", "for each in consts; do python show.py $each.py; done\n"),
+    "an import that a workflow fills in": (
+        "ci.yml",
+        "matrix: {mod: [consts]}\nrun: python -c 'import ${{ matrix.mod }} as m; print(m.FMT)'\n",
+    ),
+    "a pattern of names": ("show.py", "from pathlib import Path\n\nprint([*Path().glob('c*.py')])\n"),
+    "a list of its folder": ("show.py", "import os\n\nfor each in os.listdir():\n    print(open(each).read())\n"),
+    "a name that is put together": ("show.py", "exec(open('consts' + '.py').read())\n"),
 }
+CONSTANT = {"consts.py": 'FMT = "torch_dist"\n', "train.py": TRAIN, "more.py": TRAIN}
 
 
 @pytest.mark.parametrize(("path", "text"), TAKING.values(), ids=TAKING)
 def test_a_constant_stays_where_somebody_else_takes_it(fixed: Fixed, path: str, text: str) -> None:
-    changed = fixed({"consts.py": 'FMT = "torch_dist"\n', "train.py": TRAIN, path: text}, "train.py", "consts.py")
-    assert changed.keys() == {"train.py"}
-    assert '"fsdp_dtensor"' in changed["train.py"]
+    changed = fixed({**CONSTANT, path: text}, *CONSTANT)
+    assert changed.keys() == {"train.py", "more.py"}
+    assert all('"fsdp_dtensor"' in each for each in changed.values())
+
+
+CHAINS = {
+    "all names": ("from consts import *\n", "from middle import FMT\n\nprint(FMT)\n"),
+    "another name": ("from consts import FMT as DEFAULT\n", "import middle\n\nprint(middle.DEFAULT)\n"),
+    "the name of the module": (
+        "import os\nfrom importlib import import_module\n\nprint(import_module(os.environ['M']).FMT)\n",
+        "env: {M: consts}\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("middle", "end"), CHAINS.values(), ids=CHAINS)
+def test_a_constant_stays_where_somebody_has_it_through_another_file(fixed: Fixed, middle: str, end: str) -> None:
+    last = "end.yml" if end.startswith("env") else "end.py"
+    assert fixed({**CONSTANT, "middle.py": middle, last: end}, *CONSTANT).keys() == {"train.py", "more.py"}
 
 
 def test_a_constant_is_changed_where_nobody_else_takes_it(fixed: Fixed) -> None:
-    files = {
-        "consts.py": 'FMT = "torch_dist"\n',
-        "train.py": TRAIN,
+    others = {
         "other.py": 'FMT = "other"\nprint(FMT)\n',
         "notes.yaml": "consts: none\n",
+        "CODEOWNERS": "consts.py @me\n",
+        "run.sh": "torchrun train.py\npython consts.py\n",
+        "show.py": "from pathlib import Path\n\nprint([*Path().glob('t*.py')])\n",
     }
-    assert fixed(files, "train.py", "consts.py") == {"consts.py": 'FMT = "fsdp_dtensor"\n'}
+    assert fixed({**CONSTANT, **others}, *CONSTANT) == {"consts.py": 'FMT = "fsdp_dtensor"\n'}
+
+
+def test_a_constant_in_a_file_of_its_own_stays_where_one_recipe_takes_it(fixed: Fixed) -> None:
+    files = {path: text for path, text in CONSTANT.items() if path != "more.py"}
+    assert fixed(files, *files).keys() == {"train.py"}
 
 
 def test_who_holds_a_fix_back_is_named(
@@ -396,6 +433,19 @@ COMPARING = {
         "from ckpt import train\n\nROWS = [('checkpoint.ckpt_format', {})]\n\n\ndef test_format():\n"
         "    for name, value in ROWS:\n        assert getattr(train().checkpoint, name[11:]) == value\n"
     ),
+    "a test by a variable": (
+        "from ckpt import train\n\n\ndef test_format():\n    got = train().checkpoint.ckpt_format\n    assert got == {}\n"
+    ),
+    "a test by the attributes": (
+        "from ckpt import train\n\n\ndef test_format():\n    assert vars(train().checkpoint)['ckpt_format'] == {}\n"
+    ),
+    "a program by cases": (
+        "from ckpt import train\n\n\ndef main():\n    match train().checkpoint.ckpt_format:\n"
+        "        case {}:\n            print('to be converted')\n"
+    ),
+    "a program by a table": (
+        "from ckpt import train\n\n\ndef main():\n    print({{{}: 'convert'}}[train().checkpoint.ckpt_format])\n"
+    ),
 }
 
 
@@ -441,3 +491,48 @@ def test_a_setting_that_callers_choose_is_not_overruled_in_the_helper(fixed: Fix
     assert changed == {
         "train.py": train.replace("    return", '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n    return')
     }
+
+
+@pytest.mark.parametrize(
+    ("head", "rest"),
+    [
+        pytest.param("F=torch_dist", "declare -p F > /tmp/words", id="printed"),
+        pytest.param("F=torch_dist", "name=F\necho ${!name}", id="by a name in another variable"),
+        pytest.param(": ${F:=torch_dist}", "python convert.py --to $F", id="a default that is assigned"),
+    ],
+)
+def test_a_variable_of_a_script_stays_where_it_is_used_otherwise(fixed: Fixed, head: str, rest: str) -> None:
+    changed = fixed({"a.sh": f"{head}\n{BAD} $F\n{rest}\n"}, "a.sh")
+    assert changed == {"a.sh": f"{head}\n{BAD} $F --ckpt-format fsdp_dtensor\n{rest}\n"}
+
+
+def test_nothing_is_put_between_a_flag_and_its_value(fixed: Fixed) -> None:
+    files = {"a.sh": f": ${{F:=torch_dist}}\n{BAD} $F\n", "b.sh": "export F=torch_dist\nbash a.sh\n"}
+    assert fixed(files, ".")["a.sh"].endswith(f"{BAD} $F --ckpt-format fsdp_dtensor\n")
+
+
+YAML = (
+    "_target_: megatron.bridge.training.config.ConfigContainer\n"
+    "dist: {use_megatron_fsdp: true}\nddp:\n  use_megatron_fsdp: true\n  average_in_collective: false\n"
+    "checkpoint:\n  save: /c\n  load: /c\n  ckpt_format: torch_dist\n"
+)
+WHOLE = {
+    "a template": ("jobs/eval.j2", "{% include 'train.yaml' %}\n"),
+    "an image": ("Dockerfile", "FROM x\nCOPY train.yaml /etc/old.yaml\n"),
+    "another program": ("b.sh", "python convert.py --config train.yaml\n"),
+    "a sum of it": ("SHA256SUMS", "0123  train.yaml\n"),
+    "who lists its folder, and asks for the setting": (
+        "show.R",
+        'for (f in list.files(".")) print(read_yaml(f)$checkpoint$ckpt_format)\n',
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), WHOLE.values(), ids=WHOLE)
+def test_a_recipe_in_yaml_stays_where_somebody_takes_the_file(fixed: Fixed, path: str, text: str) -> None:
+    assert fixed({"train.yaml": YAML, path: text}, "train.yaml") == {}
+
+
+def test_a_recipe_in_yaml_is_changed_where_it_is_only_started(fixed: Fixed) -> None:
+    others = {"run.sh": "torchrun train.py --config train.yaml\n", "CODEOWNERS": "train.yaml @me\n"}
+    assert fixed({"train.yaml": YAML, **others}, "train.yaml").keys() == {"train.yaml"}

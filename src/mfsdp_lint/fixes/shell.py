@@ -116,7 +116,7 @@ class ShellEdits(Editable):
             text = self.document.text[start:end]
             override = _OVERRIDE.match(text)
             words = _words(others, text[: override.end()] if override else "")
-            if words is None or not (override or text.startswith("-")):
+            if words is None or not (override or text.startswith("-")) or _lacks_value(text, setting):
                 return None
             place = self._behind(start, end)
             edits.append(self.document.edit(place, place, self._between(place) + words))
@@ -276,6 +276,13 @@ class ShellEdits(Editable):
         if continued and not _CONTINUED.fullmatch(rest):
             return first - 1 - len(continued[0]), last  # the line above ends the command now
         return first, document.next_line(end)
+
+
+def _lacks_value(text: str, setting: str) -> bool:
+    """Tell whether a text is a flag alone whose value stands behind it."""
+    entry = table().entries.get(setting)
+    flags = (flag for core in table().core_versions for flag in (table().setting_flags(entry, core) if entry else ()))
+    return any(text in flag.names and not flag.is_switch for flag in flags)
 
 
 def _words(new: Assignments, override: str) -> str | None:

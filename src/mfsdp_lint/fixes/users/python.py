@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, TypeGuard
@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, TypeGuard
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.fixes.judged import FixRequest
+from mfsdp_lint.core.values import Known
+from mfsdp_lint.fixes.judged import FixRequest, Need
 from mfsdp_lint.fixes.statements import blocks
+from mfsdp_lint.fixes.users.takers import taker_of
 from mfsdp_lint.inputs.imports import imports_in, parsed, parses
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.readers.registry import is_python
@@ -68,7 +70,20 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     of_a_launch = any(need.recipe.kind == "arguments" for need in request.needs)
     if of_a_launch and not place.around and (found := accounted.outside(path, text, place.names, edit)):
         return found
-    return next(filter(None, (_user_in_others(users, accounted, path, module, name) for name in place.names)), "")
+    found = next(filter(None, (_user_in_others(users, accounted, path, module, name) for name in place.names)), "")
+    return found or _user_out_of_sight(users, request, path, at_fault, place)
+
+
+def _user_out_of_sight(
+    users: EditUsers, request: FixRequest, path: str, at_fault: Collection[str], place: _Place
+) -> str:
+    """Return who may use what is not of a recipe: a text that takes the whole file, or, of a constant in a file of its
+    own from which one file of recipes alone is seen to take it, anybody.
+    """
+    takers = {need.recipe.path for need in request.needs}
+    if not at_fault and place.names and not place.around and len(takers) == 1:
+        return f"a constant in a file of its own is for others too ({path})"
+    return taker_of(users.search(path, ()), path, takers)
 
 
 def _expecting(
@@ -77,6 +92,7 @@ def _expecting(
     """Return code, as a test, that compares a setting of the recipes at fault with another value than its new one."""
     wanted = {each: value for need in request.needs for each, value in need.set.items()}
     values = {each.rpartition(".")[2]: value for each, value in wanted.items() if each in settings}
+    before = {name: text for need in request.needs for name, text in _texts_before(need, wanted.keys() & settings)}
     places = dict.fromkeys((path, *(need.recipe.path for need in request.needs)))
     for place in (each for each in places if is_python(each)):
         module = _module(place)
@@ -88,7 +104,41 @@ def _expecting(
                     tree = None if values[name] in constants else parsed(text)
                     if tree is not None and not compared.is_compared(other, tree, line):
                         return f"{other} compares {name}"
+            for line, said, texts in _compared_in_scopes(text):
+                for name in said & before.keys():
+                    tree = parsed(text) if before[name] in texts else None
+                    if tree is not None and not compared.is_compared(other, tree, line):
+                        return f"{other} compares {name}"
     return ""
+
+
+def _texts_before(need: Need, settings: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the settings that are texts before the fix, by the last part of their names."""
+    for path in settings:
+        value = need.variant.value(path)
+        if isinstance(value, Known) and isinstance(value.value, str):
+            yield path.rpartition(".")[2], value.value
+
+
+@lru_cache(maxsize=512)
+def _compared_in_scopes(text: str) -> Sequence[tuple[int, frozenset[str], frozenset[str]]]:
+    """Return, for each function, its line, the attributes and texts in it, and the texts that something is compared
+    with, or looked up by, in it.
+    """
+    found: list[tuple[int, frozenset[str], frozenset[str]]] = []
+    for function in ast.walk(parsed(text) or ast.Module([], [])):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            inner = list(ast.walk(function))
+            said = {each.attr for each in inner if isinstance(each, ast.Attribute)} | set(_texts_in(inner))
+            asking = (each for each in inner if _compares(each) or isinstance(each, ast.MatchValue | ast.Dict))
+            compared = frozenset(one for each in asking for one in _texts_in(ast.walk(each)))
+            if compared:
+                found.append((function.lineno, frozenset(said), compared))
+    return found
+
+
+def _texts_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    return (each.value for each in nodes if isinstance(each, ast.Constant) and isinstance(each.value, str))
 
 
 @lru_cache(maxsize=512)
@@ -190,11 +240,16 @@ def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module
     for other, text in users.search(path, {module}).items():
         if is_python(other) and _imports(text, module) and _looks_through(text, module):
             return f"{other} uses {module}"
-    waiting, seen = [(path, module)], {path}
+    waiting, seen = [(path, module, name)], {(path, name)}
     while waiting:
-        here, module = waiting.pop()
+        here, module, name = waiting.pop()
+        for other, text in users.search(here, {module}).items():
+            # (What hands all names on says none of them.)
+            if (other, name) not in seen and is_python(other) and _takes_all(text, module):
+                seen.add((other, name))
+                waiting.append((other, _module(other), name))
         for other, text in users.search(here, {name, module}).items():
-            if other in seen:
+            if (other, name) in seen:
                 continue
             if not is_python(other) or not parses(text):
                 if _is_named(text, module, name):
@@ -208,9 +263,15 @@ def _user_in_others(users: EditUsers, compared: _ComparedCode, path: str, module
                 continue  # it will be, before anything is called proved
             if found := compared.outside(other, text, (name,)):
                 return found
-            seen.add(other)
-            waiting.append((other, _module(other)))
+            for known_as in (name, *_aliases(parsed(text) or ast.Module([], []), name)):
+                seen.add((other, known_as))
+                waiting.append((other, _module(other), known_as))
     return ""
+
+
+def _takes_all(text: str, module: str) -> bool:
+    """Tell whether a text imports all names of a module: `from module import *`."""
+    return "*" in text and re.search(rf"\bfrom\s+[\w.]*\b{re.escape(module)}\s+import\s*\*", text) is not None
 
 
 _LOADS = re.compile(r"\b(?:import_module|__import__|load_module|run_module|entry_points)\b")

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(r"\s*(?:unset|export) (?P<name>\w+)(?:=\S+)?\s*")
 _EXPORTING = re.compile(r"(?:export|(?:declare|typeset)\s+-\w*x\w*)\b")
+_PRINTING = re.compile(r"(?:declare|typeset|export|readonly|local)\s+-\w*p")
 _ALL_EXPORTED = re.compile(r"^\s*set\s+(?:-\w*a\w*|-o\s+allexport)\b", re.MULTILINE)
+_ASSIGNS = re.compile(r"\$\{(?P<name>\w+):?=")
+"""An expansion that sets a variable that has no value."""
 _CODE = re.compile(r"(?:.*/)?(?:python[\d.]*|bash|sh|zsh|make|printenv|env)|.*\.(?:py|sh|bash|ipynb)|\./.*")
 """Words of a command that runs code, which may read every variable that it inherits."""
 _PROGRAM = r"(?:^|(?<=[\s\"'`/(\[]))(?:bash|sh|zsh|sbatch|qsub|exec|nohup)[\"']?[\s,]+(?:-\w+[\"']?[\s,]+)*"
@@ -34,6 +37,8 @@ _UNKNOWN = r"\$\{\{[^}\n]*\}\}|\$?\$\{[^}\n]*\}|\$?\$\([^)\n]*\)"
 _SOURCING = re.compile(
     rf"(?:\bsource|(?:^|(?<=[\s;&|(\"'{{]))\.)[ \t]+(?P<word>(?:{_UNKNOWN}|\"[^\"\n]*\"|[^\s;&|)\"])+)", re.MULTILINE
 )
+_BY_OTHER_NAME = re.compile(r"\$\{!\w+(?:[@*]?\}|[:#%/^,])")
+"""An expansion of the variable whose name another one holds, or of those whose names begin so."""
 _EXPANSION = re.compile(rf"{_UNKNOWN}|\$?\$[\w@*#?]+|`[^`]*`")
 _SOURCED = re.compile(r"(?:\bsource|(?:^|[\s;&|(\"'])\.)\s+[\"']?\S*\Z")
 
@@ -162,6 +167,9 @@ def _changed(path: str, text: str, edit: Edit) -> _Changed | None:
     function = next((script.source(each.children[0]) for each in around if each.type == "function_definition"), "")
     statement = next((each for each in around if each.type in ("variable_assignment", "declaration_command")), None)
     command = next((each for each in around if each.type == "command"), None)
+    default = next((each for each in around if each.type == "expansion"), None)
+    if default is not None and (assigned := _ASSIGNS.match(script.source(default))):
+        return _Changed(path, start, end, assigned["name"], bool(_ALL_EXPORTED.search(text)))
     if statement is None:
         words = script.source(command) if command is not None else ""
         if words.startswith("eval") and (named := re.search(r"(\w+)=", body)):
@@ -192,6 +200,8 @@ def _upwards(node: Node | None) -> Iterator[Node]:
 def _reader(changed: _Changed, path: str, text: str, compared: _ComparedCommands) -> str:
     """Return "PATH uses NAME" where a script reads a changed variable, or runs code that inherits it."""
     script = Script.of_file(path, text)
+    if _BY_OTHER_NAME.search(uncommented(text)):
+        return f"{path} may use {changed.variable} by another name"
     waiting, seen = [changed.variable], {changed.variable}
     while waiting:
         name = waiting.pop()
@@ -226,7 +236,7 @@ def _use(script: Script, node: Node | None, path: str, compared: _ComparedComman
                 target = script.source(each.children[0])
                 return "" if inner is each.children[0] or inner == each.children[0] else target.partition("[")[0]
             case "declaration_command":
-                return ""
+                return None if _PRINTING.match(script.source(each)) else ""
             case "command" if compared.has(path, first, last):
                 return ""
             case "command" | "program" | "test_command":

@@ -12,9 +12,12 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.fixes.judged import FixRequest
 from mfsdp_lint.fixes.users.shell import reader_of
 from mfsdp_lint.fixes.users.shell import user_of as user_in_script
+from mfsdp_lint.fixes.users.takers import OF_TOOLS, lists
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.inputs.sources import Sources, Unreadable
+from mfsdp_lint.readers.command_lines import COMMAND_LINE
 from mfsdp_lint.readers.embedding_formats.formats import script_alone, yaml_scripts
+from mfsdp_lint.readers.registry import is_python
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, compose_documents
 
 if TYPE_CHECKING:
@@ -40,19 +43,56 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
                 alone = script_alone(path, text, held.text)
                 if found := reader_of(users, request, settings, path, alone, name):
                     return found
+    return _user_of_file(users, request, path, settings, replaced=end > start and text[start:end].strip()[:1] != "*")
+
+
+def _user_of_file(
+    users: EditUsers, request: FixRequest, path: str, settings: Collection[str], *, replaced: bool
+) -> str:
+    """Return who reads the file, or takes it as a whole, beside the recipes that the proof compares.
+
+    Whoever reads an entry that is `replaced` names it; one that is new has to be asked for in its section.
+    """
     taking = {recipe.path for recipe, spans in users.writes(settings) if any(span.path == path for span in spans)}
     taking |= {span.path for _, spans in users.writes(settings) for span in spans if any(s.path == path for s in spans)}
-    own = any(need.recipe.path == path for need in request.needs)
+    taking |= {need.recipe.path for need in request.needs}
+    own = all(need.recipe.path == path for need in request.needs)
     name = os.path.basename(path)
-    # Whoever reads an entry that is replaced names it; one that is new has to be asked for in its section.
-    replaced = end > start and not text[start:end].strip().startswith("*")
     words = [each.split(".")[-1 if replaced else -2 :] for each in settings]
     for other, said in users.search(path, {name}).items():
         said = uncommented(said)
         named = any(all(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", said) for word in each) for each in words)
-        if other not in taking and (named or not own):
+        if other not in taking and (named or not own or _hands_on(other, said, name)):
             return f"{other} uses {name}"
+    # A recipe of its own has no other place for the edit: whoever lists its folder has to ask for the setting.
+    for key in dict.fromkeys(each[0] for each in words) if own else ("",):
+        for other, said in users.search(path, {key} if key else ()).items():
+            of_dvc = key and (name, os.path.basename(other)) == _OF_DVC
+            if other not in taking and (of_dvc or lists(other, said, path)):
+                return f"{other} uses {name}"
     return ""
+
+
+_OF_DVC = ("params.yaml", "dvc.yaml")
+"""A file of parameters that is not named where it is used (dvc.org, `dvc.yaml`, "params")."""
+_OTHER_WORK = re.compile(r"(?i)conver|export|eval|infer|serv|merge|upload|check|test|valid|compar|diff|report")
+"""Words of a program that reads a recipe for something else than a training run."""
+
+
+def _hands_on(path: str, text: str, name: str) -> bool:
+    """Tell whether a text takes a recipe as a whole for something else than to start it: it copies or includes the
+    file, or gives it to another program.
+    """
+    if os.path.basename(path) in OF_TOOLS:
+        return False
+    if is_python(path):
+        return _OTHER_WORK.search(os.path.basename(path)) is not None
+    for found in re.finditer(rf"(?<![\w.-]){re.escape(name)}(?!\w)", text):
+        start = text.rfind("\n", 0, found.start()) + 1
+        line = text[start : (text + "\n").index("\n", found.end())]
+        if not COMMAND_LINE.search(line) or _OTHER_WORK.search(line):
+            return True
+    return False
 
 
 def _anchor(path: str, text: str, place: int) -> str:
