@@ -434,7 +434,8 @@ COMPARING = {
         "    for name, value in ROWS:\n        assert getattr(train().checkpoint, name[11:]) == value\n"
     ),
     "a test by a variable": (
-        "from ckpt import train\n\n\ndef test_format():\n    got = train().checkpoint.ckpt_format\n    assert got == {}\n"
+        "from ckpt import train\n\n\ndef test_format():\n    got = train().checkpoint.ckpt_format\n"
+        "    assert got == {}\n"
     ),
     "a test by the attributes": (
         "from ckpt import train\n\n\ndef test_format():\n    assert vars(train().checkpoint)['ckpt_format'] == {}\n"
@@ -536,3 +537,34 @@ def test_a_recipe_in_yaml_stays_where_somebody_takes_the_file(fixed: Fixed, path
 def test_a_recipe_in_yaml_is_changed_where_it_is_only_started(fixed: Fixed) -> None:
     others = {"run.sh": "torchrun train.py --config train.yaml\n", "CODEOWNERS": "train.yaml @me\n"}
     assert fixed({"train.yaml": YAML, **others}, "train.yaml").keys() == {"train.yaml"}
+
+
+def test_a_variable_stays_for_the_other_ways_to_a_launch(fixed: Fixed) -> None:
+    head = f'MODE=${{1:-fsdp}}\n{EXPORT}A="--bf16"\nif [ "$MODE" = fsdp ]; then\n'
+    on = f'  A="$A --use-megatron-fsdp {REST} --ckpt-format fsdp_dtensor"\n'
+    rest = f'else\n  A="$A --tensor-model-parallel-size 4"\nfi\n{LAUNCH} $A\n'
+    assert fixed({"a.sh": head + on + rest}, "a.sh") == {"a.sh": f"{head}{on}  unset {NAME}\n{rest}"}
+
+
+OPTIONS = {
+    "options of a command line": (
+        "import argparse\n\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--fsdp', type=bool, default=True)\n",
+        "given = parser.parse_args()",
+    ),
+    "a class of settings": (
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass Settings:\n    fsdp: bool = True\n",
+        "given = Settings()",
+    ),
+}
+
+
+@pytest.mark.parametrize(("head", "given"), OPTIONS.values(), ids=OPTIONS)
+def test_who_gives_another_option_keeps_what_it_chose(fixed: Fixed, head: str, given: str) -> None:
+    recipe = (
+        f"{head}{UPSTREAM}\n\ndef train():\n    {given}\n    cfg = llama3_8b_pretrain_config()\n"
+        "    cfg.ddp.use_megatron_fsdp = given.fsdp\n    cfg.ddp.average_in_collective = False\n"
+        "    return cfg\n"
+    )
+    (changed,) = fixed({"train.py": recipe}, "train.py").values()
+    assert "if given.fsdp" in changed

@@ -389,6 +389,9 @@ def test_the_set_up_of_a_launch_counts_wherever_the_launch_is(project: Project) 
 def test_a_flag_that_the_project_declares_says_nothing_of_a_release(project: Project) -> None:
     files = {"run.sh": f"{FLAGS} --use-mup --num-layers 4", "arguments.py": 'parser.add_argument("--use-mup")\n'}
     assert [target.core for target in project(files).targets] == ["0.16.1"]
+    # Also where the script alone is asked for.
+    found = project({**files, ".git/HEAD": "", "other/run.sh": files["run.sh"]}, path="other/run.sh")
+    assert [target.core for target in found.targets] == ["0.16.1"]
 
 
 @pytest.mark.parametrize(
@@ -401,6 +404,11 @@ def test_a_flag_that_the_project_declares_says_nothing_of_a_release(project: Pro
         pytest.param('flags(program="pretrain_gpt.py", num_layers=2, use_mup=True)', "0.19.0", id="keys"),
         pytest.param('{"start": "torchrun", "num_layers": 2, "use_mup": True}', "0.19.0", id="a table"),
         pytest.param('{"start": "torchrun", "num-layers": 2, "use-mup": True}', "0.19.0", id="with dashes"),
+        pytest.param(
+            'import torch as t\nnum_layers = 2\n"torchrun"\nt.x.profile(use_mup=True)',
+            "0.16.1",
+            id="of another package",
+        ),
         pytest.param("num_layers = 2\nuse_mup = True", "0.16.1", id="no launch"),
         pytest.param('"torchrun"\nmodel.num_layers = 2\nmodel.use_mup = True', "0.16.1", id="attributes"),
         pytest.param(

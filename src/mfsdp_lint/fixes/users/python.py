@@ -43,6 +43,8 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
         return ""
     if (tree := parsed(text)) is None:
         return ""
+    if _is_for_one_mode(request, path, text, tree, edit):
+        return f"whoever gives {path} other options chooses otherwise"
     place = _place(tree, edit)
     module = _module(path)
     old = Lines(text).cut(edit.span)
@@ -72,6 +74,42 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
         return found
     found = next(filter(None, (_user_in_others(users, accounted, path, module, name) for name in place.names)), "")
     return found or _user_out_of_sight(users, request, path, at_fault, place)
+
+
+_CONDITIONAL = re.compile(r"\s*if\s|.+ if .+ else .+", re.DOTALL)
+
+
+def _is_for_one_mode(request: FixRequest, path: str, text: str, tree: ast.Module, edit: Edit) -> bool:
+    """Tell whether options that a program is given turn the feature on, in the function that is edited, and the edit is
+    for whatever they are: the proof compares only what the program does with their defaults.
+    """
+    if _CONDITIONAL.match(edit.text):
+        return False
+    lines = {
+        origin.point.line
+        for need in request.needs
+        for setting in need.anchors
+        if (origin := need.variant.origin(setting)) is not None and origin.point.path == path
+    }
+    around = _around(tree, edit.span.line)
+    return any(
+        _around(tree, node.lineno)[:1] == around[:1] and _is_given(tree, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and node.lineno in lines and isinstance(node.targets[0], ast.Attribute)
+    )
+
+
+def _is_given(tree: ast.Module, value: ast.expr) -> bool:
+    """Tell whether a value is an attribute of what a call has made, as options and settings are."""
+    if not isinstance(value, ast.Attribute) or not isinstance(value.value, ast.Name):
+        return False
+    owner = value.value.id
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and any(isinstance(each, ast.Name) and each.id == owner for each in node.targets)
+        for node in ast.walk(tree)
+    )
 
 
 def _user_out_of_sight(

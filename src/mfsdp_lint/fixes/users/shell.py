@@ -64,6 +64,8 @@ def user_of(
     """
     path = edit.span.path
     text = users.texts(path) if alone is None else alone
+    if _is_for_one_mode(request, path, text, edit):
+        return f"{path} has other ways to this launch"
     changed = _changed(path, text, edit)
     if changed is None:
         return ""
@@ -89,6 +91,27 @@ def user_of(
             continue
         return f"{other} uses {name}"
     return ""
+
+
+_CLAUSES = ("if_statement", "elif_clause", "else_clause", "case_item", "list")
+
+
+def _is_for_one_mode(request: FixRequest, path: str, text: str, edit: Edit) -> bool:
+    """Tell whether the feature is turned on in a clause of a condition, and the edit stands outside of it: there it is
+    also for ways that an argument or a variable leads to, of which only that of the default is followed.
+    """
+    script, lines = Script.of_file(path, text), Lines(text)
+    start, _ = lines.range(edit.span)
+    for need in request.needs:
+        for setting in need.anchors:
+            origin = need.variant.origin(setting)
+            if origin is None or origin.span.path != path:
+                continue
+            around = _upwards(script.node_at(*lines.range(origin.span)))
+            clause = next((each for each in around if each.type in _CLAUSES), None)
+            if clause is not None and not script.bounds(clause)[0] <= start <= script.bounds(clause)[1]:
+                return True
+    return False
 
 
 def reader_of(

@@ -5,15 +5,27 @@ Nothing is imported, and git is not run.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise, repeat
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.detect.declared import NamedVersions, ProjectFolders, from_package, from_revision, join
-from mfsdp_lint.inputs.projects import active_environments, own_packages
+from mfsdp_lint.inputs.detect.declared import (
+    LARGEST,
+    NamedVersions,
+    ProjectFolders,
+    from_package,
+    from_revision,
+    join,
+    upwards,
+)
+from mfsdp_lint.inputs.discover import written_folders
+from mfsdp_lint.inputs.imports import parsed
+from mfsdp_lint.inputs.projects import active_environments, own_packages, repository_above
 from mfsdp_lint.megatron.versions import HEAD, VersionError, numbers
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, every, having, having_field, releases
 from mfsdp_lint.megatron.vocabulary import SECTIONS, table
@@ -388,6 +400,52 @@ _DECLARES = r"\b(?!append\b|extend\b|insert\b)\w+\((?:[^()\[\]]*,)?\s*[\"']{name
 """A call that is given a flag, as parsers are told of theirs; a list of words may have it as well."""
 
 
+def _keys(path: str, text: str) -> Iterator[str]:
+    """Yield the keys in a Python file, but for the arguments that it gives to what is not of the project."""
+    of_others = _arguments_of_others(path, text)
+    yield from (each[1] for each in _KEY.finditer(text) if each[1] not in of_others)
+
+
+def _arguments_of_others(path: str, text: str) -> set[str]:
+    """Return the named arguments of calls of what other packages have, as `torch.profiler.profile(record_shapes=…)`."""
+    tree = parsed(text)
+    names: set[str] = set()
+    calls: list[tuple[str, ast.Call]] = []
+    for node in ast.walk(tree) if tree is not None else ():
+        match node:
+            case ast.Import(names=imported):
+                given = ((each.name, each.asname or each.name.partition(".")[0]) for each in imported)
+                names |= {known_as for module, known_as in given if not _is_own(path, module)}
+            case ast.ImportFrom(level=0, module=str(module), names=imported) if not _is_own(path, module):
+                names |= {each.asname or each.name for each in imported}
+            case ast.Call(func=func):
+                while isinstance(func, ast.Attribute):
+                    func = func.value
+                calls += [(func.id, node)] if isinstance(func, ast.Name) else []
+    return {each.arg for name, call in calls if name in names for each in call.keywords if each.arg}
+
+
+def _is_own(path: str, module: str) -> bool:
+    """Tell whether a module is one of the project that a file lies in, or Megatron's own."""
+    first = module.partition(".")[0]
+    here = (os.path.join(folder, name) for folder in upwards(path) for name in (first, f"{first}.py"))
+    return first == "megatron" or any(map(disk.exists, here))
+
+
+def _declaring(places: ProjectFolders, files: Iterable[str], flags: Collection[str]) -> Iterator[str]:
+    """Yield the texts of a project's Python files that name one of some flags: those that are read, and all others."""
+    yield from map(places.text, files)
+    words = [each.encode() for each in flags]
+    for root in dict.fromkeys(repository_above(os.path.abspath(each)) for each in places.folders[:1]):
+        for folder, names in written_folders(root):
+            for name in names:
+                if name.endswith(".py"):
+                    with suppress(OSError, ValueError):
+                        data = disk.read(os.path.join(folder, name), LARGEST)
+                        if any(word in data for word in words):
+                            yield data.decode("utf-8", "replace")
+
+
 def in_flags(
     places: ProjectFolders, scripts: Iterable[str], files: Iterable[str], assumed: str
 ) -> NamedVersions | None:
@@ -411,14 +469,14 @@ def in_flags(
     deciding: dict[str, str] = {}
     narrowing = dict(texts)
     for path, text in (*texts, *python):
-        keys = () if path in narrowing else (f"--{each[1].replace('_', '-')}" for each in _KEY.finditer(text))
+        keys = () if path in narrowing else (f"--{each.replace('_', '-')}" for each in _keys(path, text))
         for name in (*keys, *_FLAG.findall(_COMMENTED.sub("", text))):
             having = table().flag_versions(name)
             if having and having[0] in newer:
                 deciding.setdefault(name, path)
             elif having and path in narrowing:
                 fits = set(having) if fits is None else fits & set(having)
-    for text in map(places.text, files if deciding else ()):
+    for text in _declaring(places, files, deciding) if deciding else ():
         deciding = {name: path for name, path in deciding.items() if not re.search(_DECLARES.format(name=name), text)}
     for name in deciding:
         versions = set(table().flag_versions(name))
