@@ -149,8 +149,8 @@ class TestProblems:
     def test_a_named_file_of_another_kind_is_wrong_usage(self) -> None:
         make("run.bat")
         kinds = (
-            ".py, .ipynb, .yaml, .yml, Kustomization, .sh, .bash, .zsh, .ksh, .sbatch, .slurm, .dockerfile, .Dockerfile, "
-            "Dockerfile, Containerfile, .mk, Makefile, makefile, GNUmakefile, .just, justfile, Justfile, "
+            ".py, .ipynb, .yaml, .yml, Kustomization, .sh, .bash, .zsh, .ksh, .sbatch, .slurm, .dockerfile, "
+            ".Dockerfile, Dockerfile, Containerfile, .mk, Makefile, makefile, GNUmakefile, .just, justfile, Justfile, "
             "launch.json, tasks.json, .service, .smk, Snakefile, .json, .toml"
         )
         assert problems("run.bat") == [("run.bat", "usage", f"not a kind of file this tool reads ({kinds})")]

@@ -73,7 +73,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     if of_a_launch and not place.around and (found := accounted.outside(path, text, place.names, edit)):
         return found
     found = next(filter(None, (_user_in_others(users, accounted, path, module, name) for name in place.names)), "")
-    return found or _user_out_of_sight(users, request, path, at_fault, place)
+    return found or _user_out_of_sight(users, request, path, tree, at_fault, place)
 
 
 _CONDITIONAL = re.compile(r"\s*if\s|.+ if .+ else .+", re.DOTALL)
@@ -113,12 +113,14 @@ def _is_given(tree: ast.Module, value: ast.expr) -> bool:
 
 
 def _user_out_of_sight(
-    users: EditUsers, request: FixRequest, path: str, at_fault: Collection[str], place: _Place
+    users: EditUsers, request: FixRequest, path: str, tree: ast.Module, at_fault: Collection[str], place: _Place
 ) -> str:
-    """Return who may use what is not of a recipe: a text that takes the whole file, or, of a constant in a file of its
-    own from which one file of recipes alone is seen to take it, anybody.
+    """Return who may use data of a module: a text that takes the whole file, or, of a constant in a file of its own
+    from which one file of recipes alone is seen to take it, anybody.
     """
     takers = {need.recipe.path for need in request.needs}
+    if place.around and place.around[0] in _functions(tree):
+        return ""
     if not at_fault and place.names and not place.around and len(takers) == 1:
         return f"a constant in a file of its own is for others too ({path})"
     return taker_of(users.search(path, ()), path, takers)
