@@ -42,6 +42,46 @@ def recipe():
     cfg.ddp.use_megatron_fsdp = «True»
     return cfg
 """,
+    "what a function returns": """
+def sharded():
+    return «True»
+def recipe():
+    cfg = base()
+    cfg.ddp.use_megatron_fsdp = sharded()
+    return cfg
+""",
+    "what a method of a subclass returns": """
+class Base:
+    def on(self):
+        return False
+    @property
+    def overlap(self):
+        return False
+    def build(self):
+        cfg = base()
+        cfg.ddp.use_megatron_fsdp = self.on()
+        return cfg
+class Sharded(Base):
+    def on(self):
+        "Shard it."
+        return «True»
+def recipe():
+    return Sharded().build()
+""",
+    "what a property returns": """
+class Base:
+    on = False
+    def build(self):
+        cfg = base()
+        cfg.ddp.use_megatron_fsdp = self.on
+        return cfg
+class Sharded(Base):
+    @property
+    def on(self):
+        return «True»
+def recipe():
+    return Sharded().build()
+""",
     "a keyword argument": """
 def build(on=False):
     cfg = base()

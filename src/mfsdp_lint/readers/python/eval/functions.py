@@ -151,6 +151,8 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
     if function.constant is not MISSING and not call.keywords and _takes(function, len(call.arguments)):
         interp.step()
         interp.dependencies.functions.add(function)
+        returning: Any = function.body[-1]
+        interp.returned = call.node, ((function.module, returning.value, function.name),)
         return function.constant
     if interp.skimming and _says_nothing(function, call):
         return interp.unknown(f"{function.name}()")

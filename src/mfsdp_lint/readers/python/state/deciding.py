@@ -407,6 +407,8 @@ def _bound_by(interp: Trail, node: ast.Name, owner: Frame | Module, by: Any, the
 
 
 def _attribute(interp: Trail, node: ast.Attribute, frame: Frame) -> tuple[Place, ...]:
+    if interp.returned is not None and interp.returned[0] is node:
+        return _by_return(interp, interp.returned[1])  # of a property
     owner = peek(interp, node.value, frame)
     if isinstance(node.value, ast.Call) and owner is MISSING:
         # `Options().on`, where the object itself does not have it.
@@ -452,6 +454,11 @@ def _held(interp: Trail, node: Any, frame: Frame) -> tuple[Place, ...]:
     return trace(interp, Text(node.value, frame))
 
 
+def _by_return(interp: Trail, said: Text | tuple[Place, ...]) -> tuple[Place, ...]:
+    """Return the texts that decide what the last call has returned."""
+    return behind(interp, said) if isinstance(said, Text) else said
+
+
 def _call(interp: Trail, node: ast.Call, frame: Frame) -> tuple[Place, ...]:
     called = node.func
     receiver = called.value if isinstance(called, ast.Attribute) else None
@@ -459,8 +466,7 @@ def _call(interp: Trail, node: ast.Call, frame: Frame) -> tuple[Place, ...]:
     if isinstance(maker, ClassObject) and maker.members and len(node.args) == 1:
         return trace(interp, Text(node.args[0], frame))
     if interp.returned is not None and interp.returned[0] is node:
-        said = interp.returned[1]
-        return behind(interp, said) if isinstance(said, Text) else said
+        return _by_return(interp, interp.returned[1])
     if isinstance(maker, (Function, ClassObject)):
         return ()
     if isinstance(called, ast.Name) and called.id == "getattr" and len(node.args) > 1:
