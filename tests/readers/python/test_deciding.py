@@ -42,7 +42,7 @@ def recipe():
     cfg.ddp.use_megatron_fsdp = «True»
     return cfg
 """,
-    "what a function returns": """
+    "what a function that does nothing else returns": """
 def sharded():
     return «True»
 def recipe():

@@ -23,10 +23,11 @@ OF_TOOLS = frozenset((
 _PROGRAM = re.compile(r"(?:\bpython[\d.]*|\btorchrun|\baccelerate|\bdeepspeed|\bsrun)\b(?:(?!\.py\b)[^\n;&|])*\Z")
 """The text in front of a file's name where it is the program that a command starts."""
 
-_WILDCARD = re.compile(r"(?P<folder>[\w.${}-]*/)?(?P<last>[\w.-]*[*?\[][\w.*?\[\]-]*)(?![\w/*])")
+# (A pattern begins where a name does: from each letter of a long run, that takes quadratic time.)
+_WILDCARD = re.compile(r"(?<![\w.${}-])(?P<folder>[\w.${}-]*/)?(?P<last>[\w.-]*[*?\[][\w.*?\[\]-]{0,60})(?![\w/*])")
 _LISTING = re.compile(
-    r"\b(?:iterdir|listdir|scandir|walk_packages|iter_modules|walk|list\.files|readdir|opendir|Dir|contents)\b"
-    r"|\b[ir]?glob\((?!\s*r?[\"'])"
+    r"\b(?:iterdir|listdir|scandir|walk_packages|iter_modules|list\.files|readdir|opendir|os\.walk)\b"
+    r"|\.walk\(\)|\bcontents\(|\bDir[.\[]|\b[ir]?glob\((?!\s*r?[\"'])"
 )
 """Calls, of whatever language, that list what is in a folder; of patterns those that are no plain text."""
 
@@ -39,7 +40,7 @@ _LOADING = re.compile(
 _IMPORTING = re.compile(r"\b(?:import_module|__import__|run_path|run_module)\((?!\s*[\"'][^\"'{]*[\"']\s*[,)])")
 """Those of them that import."""
 
-_COMPUTED = re.compile(r"\$\{?\{?[^\s\"']*\.py\b|\bimport\s+[\w., ]*[\"']?\$|-m\s+[\"']?\$")
+_COMPUTED = re.compile(r"\$\{?\{?[^\s\"'$]{0,80}\.py\b|\bimport\s+[\w., ]{0,200}[\"']?\$|-m\s+[\"']?\$")
 """A program, or an import in a command, whose name is put in when it runs."""
 
 
