@@ -25,7 +25,7 @@ def test_what_it_writes_is_a_configuration_and_a_hook(capsys: pytest.CaptureFixt
     (hook,) = repository["hooks"]
     assert (hook["entry"], hook["files"]) == (
         "mfsdp-lint --force-exclude --",
-        r"\.(py|ipynb|ya?ml|sh|bash|slurm|sbatch)$",
+        r"\.(py|ipynb|ya?ml|sh|bash|zsh|ksh|slurm|sbatch)$",
     )
     assert main([]) == 0
 

@@ -43,7 +43,7 @@ HOOK = """\
         entry: mfsdp-lint --force-exclude --
         language: system
         types_or: [python, jupyter, yaml, shell]
-        files: \\.(py|ipynb|ya?ml|sh|bash|slurm|sbatch)$
+        files: \\.(py|ipynb|ya?ml|sh|bash|zsh|ksh|slurm|sbatch)$
         require_serial: true
 """
 
