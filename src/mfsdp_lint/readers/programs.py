@@ -28,6 +28,9 @@ and imported by nobody."""
 _HANDS_ON = dict.fromkeys(("setup_experiment.py", "bootstrap.py"), "run_script.py")
 """Scripts that start another one on a cluster, with the same words."""
 
+_OF_TRAINING = ("--recipe", "--model")
+"""Options by which the experiment of scripts/training is told from that of scripts/performance."""
+
 
 @cache
 def upstream_script(name: str, version: str) -> ast.Module | None:
@@ -59,6 +62,8 @@ class Programs:
 
         It finds what the file that starts it would find.
         """
+        if name in _HANDS_ON and any(word.text.partition("=")[0] in _OF_TRAINING for word in given.words):
+            name = "run_recipe.py"
         tree = upstream_script(name, self.asked.target.bridge)
         return NOTHING if tree is None else self.evaluation.start_upstream(tree, name, starter, given)
 

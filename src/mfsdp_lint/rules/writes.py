@@ -8,6 +8,7 @@ What a rule file can say of the assignment at hand are settings of their own, in
     write.alike    how many fields it is much like     write.sure      whether the class is known, not presumed
     write.whole    the path as the text has it, where that goes on behind the name
     write.step     the step of start-up that does it   write.line      upstream's line that does it
+    write.alone    whether writing what runs changes nothing else that runs
 
 `fix: {set: {write.path: write.after}}` writes what will run, `fix: {rename: write.nearest}` the name that was meant.
 
@@ -26,11 +27,11 @@ from functools import cache, lru_cache
 from mfsdp_lint.core.finding import IsLinted
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import NamedWrite, Origin, Settings, Undeclared, Variant
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import With
 from mfsdp_lint.core.values import Known, Plain, describe
 from mfsdp_lint.megatron import versions
-from mfsdp_lint.megatron.startup.resolve import StartupChange
+from mfsdp_lint.megatron.startup.resolve import StartupChange, resolve
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.rules.index import SettingsViews
@@ -171,7 +172,7 @@ def assignments(views: SettingsViews, kind: Written, is_linted: IsLinted) -> Ite
         if isinstance(value, Known) and isinstance(change.after, Known):
             if isinstance(value.value, str) and isinstance(change.after.value, list):
                 continue  # start-up merely splits a text into the list that it spells
-            yield _replaced(path, origin, change, value, change.after)
+            yield _replaced(path, origin, change, value, change.after, alone=_is_alone(views, path, change.after))
 
 
 def broken(rule: Rule, views: SettingsViews, is_linted: IsLinted) -> Iterator[tuple[Case, Variant, Assignment]]:
@@ -215,7 +216,25 @@ def _alike(name: str, fields: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(nearest(name, fields, 2, cutoff=max(0.6, min(0.75, one_slip))))
 
 
-def _replaced(path: str, origin: Origin, change: StartupChange, value: Known, after: Known) -> Assignment:
+def _is_alone(views: SettingsViews, path: str, after: Known) -> bool:
+    """Tell whether nothing else runs otherwise where what start-up makes of a setting is written: an earlier step may
+    look at what is written.
+    """
+    now = views.resolution
+    written = replace(views.written, settings=With.known(views.written.settings, {path: after.value}))
+    then = resolve(written, views.site.target, front_end=views.site.front_end)
+    changes = (*now.changes, *now.wrapping, *then.changes, *then.wrapping)
+    others = {each.path for each in changes if each.path != path and not each.path.startswith(_OF_STARTUP)}
+    return all(now.wrapped.value(each) == then.wrapped.value(each) for each in others)
+
+
+_OF_STARTUP = ("startup.", "run.")
+"""Names of what start-up works with, which are no settings."""
+
+
+def _replaced(
+    path: str, origin: Origin, change: StartupChange, value: Known, after: Known, *, alone: bool
+) -> Assignment:
     place = change.place
     return Assignment(
         path,
@@ -226,6 +245,7 @@ def _replaced(path: str, origin: Origin, change: StartupChange, value: Known, af
             "write.after": describe(after),
             "write.step": change.step,
             "write.line": f"{place.path}:{place.line}" if place else "",
+            "write.alone": alone,
         },
         after.value,
     )

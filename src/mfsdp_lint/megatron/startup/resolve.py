@@ -71,7 +71,7 @@ class Resolution:
 
     def changed_by_wrapping(self) -> dict[str, StartupChange]:
         """Return the changes of written settings that start-up leaves as they are, made when the model is wrapped."""
-        before = self.changed()
+        before = {path for path, change in self.changed().items() if isinstance(change.after, Known)}
         return {path: change for path, change in self._changed_by(self.wrapping).items() if path not in before}
 
     def _changed_by(self, changes: Sequence[StartupChange]) -> dict[str, StartupChange]:

@@ -13,7 +13,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from mfsdp_lint.core.recipe import Origin, Setting, Span
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -261,8 +261,13 @@ def _option(words: Sequence[Text], at: int, names: Sequence[str]) -> Text | None
     return behind(words[at], len(name) + 1) if equals and name in names else None
 
 
-_SEVERAL_AT_ONCE = ("apptainer", "singularity")
-"""Programs whose `--env` takes variables with commas between them."""
+_OF_SLURM = ("srun", "sbatch", "salloc")
+_OF_HPC = ("apptainer", "singularity")
+_SEVERAL_AT_ONCE = (*_OF_HPC, "torchx")
+"""Programs whose `--env` takes variables with commas between them (apptainer-exec(1), torchx/components/dist.py)."""
+
+_CLEAN = ("--cleanenv", "-e", "--containall", "-C")
+"""Options of apptainer and singularity with which nothing is inherited (apptainer-exec(1))."""
 
 _NOTHING_INHERITED = ("-", "-i", "--ignore-environment")
 """Options of `env` that begin with an empty environment."""
@@ -280,9 +285,15 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
         environment.update(dict.fromkeys(table().variables))  # whatever the script, or its caller, has set
     if previous in ("-u", "--unset") and text.isidentifier():
         environment[text] = None
-    several = ("--export", "--env") if any(_base(word) in _SEVERAL_AT_ONCE for word in words[:at]) else ("--export",)
+    before = {_base(word) for word in words[:at]}
+    if text in _CLEAN and not before.isdisjoint(_OF_HPC):
+        for name in table().variables:
+            environment.setdefault(name, None)
+    several = ("--export", "--env") if not before.isdisjoint(_SEVERAL_AT_ONCE) else ("--export",)
     exported = _option(words, at, several)
     if exported is not None and not text.startswith("--export "):
+        if text.startswith("--export") and not before.isdisjoint(_OF_SLURM):
+            _left_out(plain(exported), environment)
         _exports(exported, environment)
         return
     word = _option(words, at, ("--env",)) if text.startswith("--env=") else words[at]
@@ -354,12 +365,37 @@ def _only_assignments(words: Sequence[Text], at: int) -> bool:
     while at > 0:
         at -= 1
         text = plain(words[at])
-        if _base(words[at]) == "env":
+        if _base(words[at]) in ("env", "sudo"):
             return True
         previous = plain(words[at - 1]) if at else ""
         if not (_ASSIGNMENT.match(text) or text.startswith("-") or previous in ("-u", "--unset")):
             return False
     return False
+
+
+def _left_out(exported: str, environment: Environment) -> None:
+    """Take away the variables that Slurm does not pass on: all but those that are named, without `ALL` (srun(1))."""
+    names = exported.split(",")
+    if "ALL" not in names and HOLE not in exported:
+        environment.update(dict.fromkeys(each for each in table().variables if each not in names))
+
+
+def passed_on(words: Sequence[Text], environment: Mapping[str, Variable]) -> dict[str, Variable]:
+    """Return the variables of a script that a container gets although it inherits none, or gets by another name:
+    `docker run -e NAME`, `APPTAINERENV_NAME=…` (docker-run(1), apptainer-exec(1)).
+    """
+    programs = {_base(word) for word in words}
+    found: dict[str, Variable] = {}
+    if not programs.isdisjoint(_RUNS_CONTAINERS):
+        asked = (plain(word) for before, word in pairwise(words) if plain(before) in ("-e", "--env"))
+        found |= {name: environment[name] for name in asked if name in environment}
+    for name, variable in environment.items() if not programs.isdisjoint(_OF_HPC) else ():
+        inner = _OF_CONTAINER.fullmatch(name)
+        found |= {inner[1]: variable} if inner else {}
+    return found
+
+
+_OF_CONTAINER = re.compile(r"(?:APPTAINERENV|SINGULARITYENV)_(\w+)")
 
 
 def _exports(word: Text, environment: Environment) -> None:

@@ -43,6 +43,7 @@ from mfsdp_lint.readers.shell.launch_command import (
     ShellLaunch,
     container_of,
     exported_late,
+    passed_on,
     started_by,
     starts_ray_cluster,
     submits_ray_job,
@@ -358,6 +359,8 @@ class ScriptRunner:
     def start(self, words: list[Text], state: State) -> list[Ended]:
         """Start a program: it is followed if it is a shell with a script, else kept if it launches something."""
         words = with_env_files(words, lambda name: self.file(name, state))
+        if _passes_nothing_on(words, state):
+            words = [words[0], (replace(words[0][0], text="--export=NONE", end=words[0][0].start),), *words[1:]]
         found = started_by(words, state.input, lambda word: self._is_script(word, state))
         seen = state
         if starts_ray_cluster(words):
@@ -374,6 +377,7 @@ class ScriptRunner:
             self._inner(found, seen, container)
         elif found is not None and (place := self._here()) is not None:
             environment = {} if found.fresh else seen.environment()
+            environment |= passed_on(words, seen.environment())
             for name, text in found.environment.items():
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
             behind = () if self.at is None else tuple(words_cut_off(*self.at))
@@ -620,6 +624,14 @@ def _only_way(ended: Sequence[Ended], before: State) -> State | None:
     """
     plainly = [each.state for each in ended if each.state.given == before.given]
     return plainly[0] if len(plainly) == 1 else None
+
+
+def _passes_nothing_on(words: Sequence[Text], state: State) -> bool:
+    """Tell whether `srun` passes nothing on, in a job that was submitted so (sbatch(1), `--export`)."""
+    if known(words[0]) != "srun" or any(plain(word).startswith("--export") for word in words):
+        return False
+    asked = state.variables.get("SLURM_EXPORT_ENV", LOST)
+    return not asked.unset and known(asked.text or ()) in ("NONE", "NIL")
 
 
 def _shell_of(path: str, text: str, started_by: str = "") -> str:

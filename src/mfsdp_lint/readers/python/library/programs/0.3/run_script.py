@@ -12,6 +12,14 @@ from megatron.bridge.training.pretrain import pretrain
 from megatron.bridge.training.utils.omegaconf_utils import process_config_with_overrides
 
 
+SWITCHES = (
+    "--deterministic", "-d", "--dryrun", "--dump_env", "-en", "--enable_nsys", "--export_nsys_sqlite", "--head_only", "--is_long_convergence_run",
+    "--list_config_variants", "--offline", "--packed_sequence", "--profiling_gpu_metrics", "--retry_on_testing_failure", "--use_recipes",
+)
+LISTS = ("-cb", "--custom_bash_cmds", "--dataset_paths", "--c4_train_shards")
+"""Options without a value, and with several (argument_parser.py, 0.3.1 to 0.5.1): any other one has one, which is no override."""
+
+
 def is_true(text):
     return text.lower() in ("true", "1", "t", "yes", "y")
 
@@ -48,7 +56,14 @@ def main():
     config.checkpoint.async_save = parser.of_that_kind
     config.checkpoint.save = None
     config.checkpoint.load = parser.of_that_kind
-    overrides = [each for each in others if "=" in each and not each.startswith("-")]
+    overrides, takes = [], False
+    for each in others:
+        if each.startswith("-"):
+            takes, takes_several = "=" not in each and each not in SWITCHES, each in LISTS
+        elif takes:
+            takes = takes_several
+        elif "=" in each:
+            overrides.append(each)
     config = process_config_with_overrides(config, cli_overrides=overrides or None)
     if args.use_megatron_fsdp:
         config.ddp.use_megatron_fsdp = True

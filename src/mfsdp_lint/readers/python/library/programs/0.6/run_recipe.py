@@ -1,12 +1,13 @@
-"""Behaviour of scripts/training/run_recipe.py of Megatron-Bridge with a recipe for pretraining: 0.6.0, lines 84 to 520.
+"""Behaviour of scripts/training/run_recipe.py of Megatron-Bridge with a recipe of the library: 0.6.0, lines 84 to 520.
 
-A recipe of the library by its name, called without arguments; then flags that are overrides (COMMON_OVERRIDE_FIELDS); then the overrides; then the
-launch. Flags that it does not have here end it.
+A recipe by its name, or by that of its model and the mode; then flags that are overrides (COMMON_OVERRIDE_FIELDS); then the overrides; then the
+launch. Flags that it does not have here end it. It also has those of setup_experiment.py beside it, which hands the others on (0.6.0, lines 60 to 140).
 """
 
 import argparse
 
 import megatron.bridge.recipes as recipes
+from megatron.bridge.training.finetune import finetune
 from megatron.bridge.training.gpt_step import forward_step
 from megatron.bridge.training.pretrain import pretrain
 from megatron.bridge.training.utils.omegaconf_utils import process_config_with_overrides
@@ -15,12 +16,16 @@ FIELDS = {
     "max_steps": "train.train_iters",
     "global_batch_size": "train.global_batch_size",
     "micro_batch_size": "train.micro_batch_size",
+    "seq_length": "dataset.seq_length",
     "tensor_model_parallel_size": "model.tensor_model_parallel_size",
     "pipeline_model_parallel_size": "model.pipeline_model_parallel_size",
     "context_parallel_size": "model.context_parallel_size",
     "virtual_pipeline_model_parallel_size": "model.virtual_pipeline_model_parallel_size",
     "expert_model_parallel_size": "model.expert_model_parallel_size",
     "expert_tensor_parallel_size": "model.expert_tensor_parallel_size",
+    "lr": "optimizer.lr",
+    "min_lr": "optimizer.min_lr",
+    "warmup_iters": "scheduler.lr_warmup_iters",
     "pretrained_checkpoint": "checkpoint.pretrained_checkpoint",
     "save_dir": "checkpoint.save",
     "load_dir": "checkpoint.load",
@@ -28,38 +33,66 @@ FIELDS = {
 }
 
 
+PEFT = ("lora", "dora")
+OF_EXPERIMENT = (
+    "--nodes", "--gpus-per-node", "--gpus_per_node", "--account", "--partition", "--time", "--gres", "--additional-slurm-params",
+    "--additional_slurm_params", "--container-image", "--mount", "--env", "--srun-arg", "-lmc", "--peak-mem-clk", "--peak_mem_clk", "--experiment-name",
+)
+SWITCHES_OF_EXPERIMENT = ("--no-gpu-resource-request", "--submission-dry-run", "--dry-run", "--dry_run", "--wait")
+
+
 def main():
     parser = argparse.ArgumentParser(allow_abbrev=False)
-    parser.add_argument("--recipe", required=True)
+    parser.add_argument("--recipe")
+    parser.add_argument("--model")
     parser.add_argument("--mode")
     parser.add_argument("--dataset")
     parser.add_argument("--step_func", "--step-func", dest="step_func")
     parser.add_argument("-ms", "--max_steps")
     parser.add_argument("-gb", "--global_batch_size")
     parser.add_argument("-mb", "--micro_batch_size")
+    parser.add_argument("-sl", "--seq_length")
     parser.add_argument("-tp", "--tensor_model_parallel_size")
     parser.add_argument("-pp", "--pipeline_model_parallel_size")
     parser.add_argument("-cp", "--context_parallel_size")
     parser.add_argument("-vp", "--virtual_pipeline_model_parallel_size")
     parser.add_argument("-ep", "--expert_model_parallel_size")
     parser.add_argument("-etp", "--expert_tensor_parallel_size")
+    parser.add_argument("--lr")
+    parser.add_argument("--min_lr")
+    parser.add_argument("--warmup_iters")
     parser.add_argument("--pretrained_checkpoint")
     parser.add_argument("--save_dir")
     parser.add_argument("--load_dir")
     parser.add_argument("--save_interval")
     parser.add_argument("--deterministic", action="store_true")
+    parser.add_argument("--dump-env", "--dump_env", dest="dump_env", action="store_true")
+    for option in OF_EXPERIMENT:
+        parser.add_argument(option)
+    for option in SWITCHES_OF_EXPERIMENT:
+        parser.add_argument(option, action="store_true")
     args, overrides = parser.parse_known_args()
     for override in overrides:
         if override.startswith("-"):
             parser.error(override)
     common = [f"{field}={getattr(args, name)}" for name, field in FIELDS.items() if getattr(args, name) is not None]
-    if "pretrain" not in args.recipe:
-        raise SystemExit("how it is called depends on more than its name")
-    config = getattr(recipes, args.recipe)()
+    name = args.recipe or args.model + "_" + ("peft" if args.mode in PEFT else args.mode) + "_config"
+    builder = getattr(recipes, name)
+    is_pretraining = "pretrain" in name
+    if args.mode in PEFT and "peft" in name:
+        config = builder(peft_scheme=args.mode)
+    else:
+        config = builder()
     if args.dataset is not None:
         config.dataset = parser.of_that_kind
     config = process_config_with_overrides(config, cli_overrides=[*common, *overrides] or None)
-    pretrain(config, forward_step)
+    if is_pretraining:
+        pretrain(config, forward_step)
+    else:
+        if config.model.context_parallel_size > 1:
+            config.model.calculate_per_token_loss = True
+            config.ddp.average_in_collective = False
+        finetune(config, forward_step)
 
 
 if __name__ == "__main__":

@@ -226,7 +226,14 @@ def main():
         if not known or (len(known) > 1 and args.model_recipe_name in SMALLER):
             raise SystemExit("there is no recipe of this name, or one of several is picked")
         builder = known[-1]
-    overrides = [each for each in others if "=" in each and not each.startswith("-")]
+    overrides, takes = [], False
+    for each in others:
+        if each.startswith("-"):
+            takes, takes_several = "=" not in each and each not in SWITCHES, each in LISTS
+        elif takes:
+            takes = takes_several
+        elif "=" in each:
+            overrides.append(each)
     config = overridden(builder(), args, parser, overrides)
     if scaled:
         config.train.global_batch_size = parser.of_that_kind
@@ -238,7 +245,7 @@ def main():
     # What the experiment's script, which hands its words on, sets for the job.
     for each in [*(args.custom_env_vars or "").split(","), *(args.env or [])]:
         if "=" in each:
-            os.environ[each.partition("=")[0]] = parser.of_that_kind
+            os.environ[each.partition("=")[0]] = each.partition("=")[2]
     pretrain(config, forward_step)
 
 
