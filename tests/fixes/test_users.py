@@ -568,3 +568,47 @@ def test_who_gives_another_option_keeps_what_it_chose(fixed: Fixed, head: str, g
     )
     (changed,) = fixed({"train.py": recipe}, "train.py").values()
     assert "if given.fsdp" in changed
+
+
+CHOOSING = {
+    "by a name of the command line": "from recipes import base as recipes\n\ncfg = getattr(recipes, sys.argv[1])()\n",
+    "from a table": "import recipes.base\n\nALL = {'base': recipes.base.base}\ncfg = ALL[sys.argv[1]]()\n",
+    "from a module that is chosen": (
+        "from importlib import import_module\n\ncfg = import_module('recipes.' + sys.argv[1]).base()\n"
+    ),
+}
+BASE = RECIPE.replace("def train", "def base").replace("True", "True\n    cfg.ddp.average_in_collective = False")
+
+
+@pytest.mark.parametrize("choice", CHOOSING.values(), ids=CHOOSING)
+def test_a_recipe_stays_for_a_program_that_chooses_it_and_turns_fsdp_off(fixed: Fixed, choice: str) -> None:
+    program = f"import sys\n{choice}cfg.ddp.use_megatron_fsdp = '--ddp' not in sys.argv\n"
+    files = {"recipes/__init__.py": "", "recipes/base.py": BASE, "main.py": program}
+    assert fixed(files, "recipes/base.py") == {}
+    assert fixed({**files, "main.py": f"import sys\n{choice}print(cfg)\n"}, "recipes/base.py").keys() == {
+        "recipes/base.py"
+    }
+
+
+@pytest.mark.parametrize(("words", "is_fixed"), [("ddp.use_megatron_fsdp=false", False), ("train.train_iters=3", True)])
+def test_a_recipe_in_yaml_stays_for_a_launch_that_turns_fsdp_off(fixed: Fixed, words: str, is_fixed: bool) -> None:
+    files = {"train.yaml": YAML, "Makefile": f"run:\n\ttorchrun train.py --config train.yaml {words}\n"}
+    assert (fixed(files, "train.yaml").keys() == {"train.yaml"}) is is_fixed
+
+
+def test_no_condition_asks_the_value_that_is_to_be_changed(fixed: Fixed) -> None:
+    recipe = (
+        "import argparse\n" + UPSTREAM + "\n\ndef train():\n    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('--mapping', type=int, default=1)\n    args = parser.parse_args()\n"
+        "    cfg = llama3_8b_pretrain_config()\n    cfg.ddp.use_megatron_fsdp = True\n"
+        "    cfg.ddp.average_in_collective = False\n    cfg.checkpoint.ckpt_format = 'fsdp_dtensor'\n"
+        "    cfg.dist.use_tp_pp_dp_mapping = args.mapping\n    return cfg\n"
+    )
+    assert " if args.mapping else " not in fixed({"train.py": recipe}, "train.py").get("train.py", "")
+
+
+def test_what_slurm_exports_again_is_not_taken_away_in_front_of_srun(fixed: Fixed) -> None:
+    script = f"#!/bin/bash\n#SBATCH --export=ALL,{NAME}=1\nsrun {GOOD}\n"
+    changed = fixed({"a.sh": script}, "a.sh").get("a.sh", script)
+    assert f"env -u {NAME} srun" not in changed
+    assert f"unset {NAME}" not in changed

@@ -334,8 +334,8 @@ def assign_after_where(
 ) -> list[Edit] | None:
     """Assign settings on the lines behind `anchor`, each what it was (`old`, or itself) for others."""
     place, asked = statement_of(file, anchor), condition(file, switch)
-    if place is None or asked is None:
-        return None
+    if place is None or asked is None or any(path == setting for path, _ in new):
+        return None  # (what is the value itself says nothing of who turned something on)
     written: list[str | None] = []
     for path, value in new:
         target = left_side(file, path, partial(target_of, file, place, anchor, setting))

@@ -76,6 +76,18 @@ def test_training(cfg, tmp_path):
     assert values(read(tmp_path, text)["test_training"], "ddp.use_megatron_fsdp") == [Known(True)]
 
 
+def test_a_fixture_of_the_nearest_conftest_and_one_on_top_of_it(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / ".git").mkdir()
+    fixture = "@pytest.fixture\ndef cfg(%s):\n    %s\n    cfg.train.train_iters = %d\n    return cfg\n"
+    (tmp_path / "conftest.py").write_text(HEAD + fixture % ("", "cfg = llama3_8b_pretrain_config()", 1))
+    (tmp_path / "deep" / "conftest.py").write_text(HEAD + fixture % ("cfg", "cfg.ddp.use_megatron_fsdp = True", 2))
+    text = "def test_training(cfg):\n    pretrain(cfg, None)\n"
+    outer, inner = read(tmp_path, text)["test_training"], read(tmp_path / "deep", text)["test_training"]
+    assert values(outer, "train.train_iters") == [Known(1)]
+    assert [values(each, "ddp.use_megatron_fsdp") for each in (outer, inner)] == [[Known(False)], [Known(True)]]
+
+
 def test_what_a_class_sets_up(tmp_path: Path) -> None:
     text = """
 class TestTraining(unittest.TestCase):

@@ -16,9 +16,10 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.fixes.judged import FixRequest, Need
 from mfsdp_lint.fixes.statements import blocks
-from mfsdp_lint.fixes.users.takers import taker_of
+from mfsdp_lint.fixes.users.takers import is_computed, taker_of
 from mfsdp_lint.inputs.imports import imports_in, parsed, parses
 from mfsdp_lint.inputs.mentions import uncommented
+from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.readers.registry import is_python
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     at_fault = {need.recipe.name for need in request.needs if need.recipe.path == path}
     if at_fault.intersection(place.around) or (not place.around and at_fault and not place.names):
         # The proof compares whoever else is read, so that only a user that is not read remains.
-        return next((user for name in place.around[:1] for user in _unread(users, path, module, name)), "")
+        unread = (user for name in place.around[:1] for user in _unread(users, path, module, name))
+        return next(unread, "") or _chooser(users, request, path, module)
     if _CHOICE.fullmatch(edit.text) and old and edit.text.endswith(f"else {old}"):
         return ""  # whoever does not turn it on keeps the old value
     if chosen := _chosen_by_callers(tree, edit, place, settings):
@@ -74,6 +76,46 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
         return found
     found = next(filter(None, (_user_in_others(users, accounted, path, module, name) for name in place.names)), "")
     return found or _user_out_of_sight(users, request, path, tree, at_fault, place)
+
+
+_CHOOSES = re.compile(
+    r"\bgetattr\(\s*\w[\w.]*\s*,\s*(?![\"'])[^()\n]{1,80}\)\(|\w\[(?![\"'])[^\n\"']{1,80}\]\(|\bentry_points\b"
+    r"|\bgetattr\(\s*\w*recipes?\w*\s*,\s*(?![\"'])|\b(?:instantiate|locate|resolve_name|import_string)\("
+    r"|\bhydra\.utils\.call\("
+)
+"""Calls of what a name, a table or a configuration says when the program runs."""
+
+_NAMES_OF_SWITCHES = sorted({each.rpartition(".")[2] for each in SWITCHES})
+_SWITCHED = re.compile(rf"\.(?:{'|'.join(_NAMES_OF_SWITCHES)})\s*=(?!=)\s*(?!True\b)")
+
+
+def _chooser(users: EditUsers, request: FixRequest, path: str, module: str) -> str:
+    """Return a program that calls recipes of a module which it chooses when it runs, and turns off there what the
+    finding is about: which recipe that is nobody sees, so that the proof does not compare it.
+    """
+    anchors = {each for need in request.needs for each in need.anchors}
+    at_fault = {need.recipe.path for need in request.needs}
+    if anchors.isdisjoint(SWITCHES):
+        return ""
+    folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    said = re.compile(rf"(?<!\w)(?:{re.escape(module)}|{re.escape(folder)})(?!\w)")
+    choosing = {
+        other: text
+        for name in _NAMES_OF_SWITCHES
+        for other, text in users.search(path, {name}).items()
+        if is_python(other) and other not in at_fault and _turns_off_what_it_chose(text)
+    }
+    configured = f"_target_: {module}."
+    named = choosing and any(configured in text for text in users.search(path, {"_target_", module}).values())
+    return next(
+        (f"{other} chooses a recipe when it runs" for other, text in choosing.items() if named or said.search(text)), ""
+    )
+
+
+@lru_cache(maxsize=1024)
+def _turns_off_what_it_chose(text: str) -> bool:
+    """Tell whether a text calls what is chosen when it runs, and writes a switch that may be off."""
+    return _SWITCHED.search(text) is not None and (_CHOOSES.search(text) is not None or is_computed(text))
 
 
 _CONDITIONAL = re.compile(r"\s*if\s|.+ if .+ else .+", re.DOTALL)
@@ -89,6 +131,7 @@ def _is_for_one_mode(request: FixRequest, path: str, text: str, tree: ast.Module
         origin.point.line
         for need in request.needs
         for setting in need.anchors
+        if setting not in need.named
         if (origin := need.variant.origin(setting)) is not None and origin.point.path == path
     }
     around = _around(tree, edit.span.line)

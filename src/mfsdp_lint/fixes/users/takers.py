@@ -98,6 +98,12 @@ def taker_of(texts: Mapping[str, str], path: str, but: Collection[str] = ()) -> 
     return f"{importing[0]} uses {name}" if importing and naming else ""
 
 
+def is_computed(text: str) -> bool:
+    """Tell whether a text imports or loads something by a name that is put together."""
+    facts = _facts(text)
+    return facts.imports or facts.loads
+
+
 def lists(other: str, text: str, path: str) -> bool:
     """Tell whether another file's text takes a file by a pattern of names, or lists the folder that it lies in."""
     folder, name = os.path.split(os.path.abspath(path))

@@ -57,12 +57,15 @@ def _user_of_file(
     taking |= {span.path for _, spans in users.writes(settings) for span in spans if any(s.path == path for s in spans)}
     taking |= {need.recipe.path for need in request.needs}
     own = all(need.recipe.path == path for need in request.needs)
+    about = {*settings, *(each for need in request.needs for each in need.anchors)}
     name = os.path.basename(path)
     words = [each.split(".")[-1 if replaced else -2 :] for each in settings]
     for other, said in users.search(path, {name}).items():
         said = uncommented(said)
         named = any(all(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", said) for word in each) for each in words)
-        if other not in taking and (named or not own or _hands_on(other, said, name)):
+        # (A launch may override a part of a recipe of its own.)
+        overrides = own and any(f"{each}=" in said for each in about)
+        if overrides or (other not in taking and (named or not own or _hands_on(other, said, name))):
             return f"{other} uses {name}"
     # A recipe of its own has no other place for the edit: whoever lists its folder has to ask for the setting.
     for key in dict.fromkeys(each[0] for each in words) if own else ("",):

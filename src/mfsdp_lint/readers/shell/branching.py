@@ -257,8 +257,8 @@ qsub(1B) of PBS Professional, qsub(1) of Grid Engine, bsub(1)."""
 _HANDED = re.compile(r"^#(?:SBATCH\s+--export[= ]|PBS\s+-v\s*|BSUB\s+-env\s*|\$\s+-v\s*)(?P<said>\S.*)$", re.MULTILINE)
 """Lines by which a script asks a scheduler for variables: the manuals as above."""
 
-_NOTHING_HANDED = re.compile(r"^#SBATCH\s+--export[= ](?P<said>NONE|NIL)\b", re.MULTILINE)
-"""With this line sbatch sets SLURM_EXPORT_ENV, which `srun` heeds (sbatch(1), `--export`)."""
+_EXPORTED_BY_SLURM = re.compile(r"^#SBATCH\s+--export[= ](?P<said>(?!ALL\s*$)[\w,=.:/+-]+)", re.MULTILINE)
+"""With this line sbatch sets SLURM_EXPORT_ENV, which `srun` takes for its own `--export` (sbatch(1), srun(1))."""
 
 _ASSIGNED = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>[^,\"'\s]*)(?=[,\"']|\s|$)")
 
@@ -289,8 +289,8 @@ def handed_by_scheduler(script: Script) -> dict[str, Variable]:
         for name in _NAMES_OF_SIZES[line["name"] or _SHORT[line["short"]]]:
             size = tuple(replace(piece, option=f"${name}") for piece in script.cut(*line.span("said")))
             found[name] = Variable((size,), exported=None)
-    if nothing := _NOTHING_HANDED.search(script.text):
-        found["SLURM_EXPORT_ENV"] = Variable((script.cut(*nothing.span("said")),), exported=True)
+    if asked := _EXPORTED_BY_SLURM.search(script.text):
+        found["SLURM_EXPORT_ENV"] = Variable((script.cut(*asked.span("said")),), exported=True)
     for line in _HANDED.finditer(script.text):
         for each in _ASSIGNED.finditer(script.text, *line.span("said")):
             value = script.cut(*each.span("value"))

@@ -359,8 +359,7 @@ class ScriptRunner:
     def start(self, words: list[Text], state: State) -> list[Ended]:
         """Start a program: it is followed if it is a shell with a script, else kept if it launches something."""
         words = with_env_files(words, lambda name: self.file(name, state))
-        if _passes_nothing_on(words, state):
-            words = [words[0], (replace(words[0][0], text="--export=NONE", end=words[0][0].start),), *words[1:]]
+        words = _with_exports_of_job(words, state)
         found = started_by(words, state.input, lambda word: self._is_script(word, state))
         seen = state
         if starts_ray_cluster(words):
@@ -626,12 +625,14 @@ def _only_way(ended: Sequence[Ended], before: State) -> State | None:
     return plainly[0] if len(plainly) == 1 else None
 
 
-def _passes_nothing_on(words: Sequence[Text], state: State) -> bool:
-    """Tell whether `srun` passes nothing on, in a job that was submitted so (sbatch(1), `--export`)."""
-    if known(words[0]) != "srun" or any(plain(word).startswith("--export") for word in words):
-        return False
+def _with_exports_of_job(words: list[Text], state: State) -> list[Text]:
+    """Return a command with the option that `srun` takes from its job (srun(1), `SLURM_EXPORT_ENV`)."""
+    at = next((number for number, word in enumerate(words) if known(word) == "srun"), None)
     asked = state.variables.get("SLURM_EXPORT_ENV", LOST)
-    return not asked.unset and known(asked.text or ()) in ("NONE", "NIL")
+    text = () if asked.unset else asked.text or ()
+    if at is None or not (text and known(text)) or any(plain(word).startswith("--export") for word in words):
+        return words
+    return [*words[: at + 1], (replace(text[0], text="--export=", end=text[0].start), *text), *words[at + 1 :]]
 
 
 def _shell_of(path: str, text: str, started_by: str = "") -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import posixpath
 from collections.abc import Iterator, Mapping
 
+from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import fork
 from mfsdp_lint.readers.python.eval.classes import lookup
@@ -22,6 +24,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Frame,
     Function,
     Instance,
+    Module,
     Object,
 )
 
@@ -113,13 +116,13 @@ def _is_parametrize(interp: Interpreter, node: ast.expr, frame: Frame) -> bool:
 
 
 def fixture(interp: Interpreter, function: Function, name: str, frame: Frame) -> Object:
-    """Return the value of a fixture of the test's own file; MISSING where the file has none of this name."""
-    found = resolve_global(interp, function.module, name)
-    if (
-        not isinstance(found, Function)
-        or found is function
-        or not any("fixture" in ast.unparse(node) for node in found.decorators)
-    ):
+    """Return the value of a fixture of the test's own file, or of the nearest `conftest.py` that has it; MISSING where
+    none has one of this name.
+    """
+    modules = (function.module, *_conftests(interp, function.module))
+    every = (resolve_global(interp, module, name) for module in modules)
+    found = next((each for each in every if isinstance(each, Function) and _is_fixture(each, function)), None)
+    if found is None:
         return MISSING
     parameters = found.node.args
     needed = {each.arg: fixture(interp, found, each.arg, frame) for each in parameters.args}
@@ -128,6 +131,21 @@ def fixture(interp: Interpreter, function: Function, name: str, frame: Frame) ->
         given[key] = interp.unknown(key) if value is MISSING else value
     result = invoke(interp, found, Call([], given, found.node, frame))
     return result.first() if isinstance(result, GeneratorCall) else result
+
+
+def _is_fixture(found: Function, user: Function) -> bool:
+    """Tell whether a function is a fixture, and not the one itself that asks for another of its name."""
+    return found is not user and any("fixture" in ast.unparse(node) for node in found.decorators)
+
+
+def _conftests(interp: Interpreter, module: Module) -> Iterator[Module]:
+    """Yield the `conftest.py` beside a test and in the folders above it, the nearest first."""
+    for folder in above(module.path):
+        path = posixpath.join(folder, "conftest.py")
+        if path != module.path and interp.finder.sources.exists(path):
+            found = interp.finder.load_for(module.path, path)
+            if found is not None:
+                yield found
 
 
 def set_up(interp: Interpreter, owner: Object, node: ast.AST, frame: Frame) -> None:
