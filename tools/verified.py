@@ -42,9 +42,19 @@ Records = Mapping[str, Mapping[str, Any]]
 
 
 def digest(data: Mapping[str, Any]) -> str:
-    """Digest the parts of a rule file that a run depends on, in a few characters."""
-    said = json.dumps([data.get(name) for name in TRIED], sort_keys=True, default=str)
+    """Digest the parts of a rule file that a run depends on, in a few characters: whether its fix is safe is none."""
+    tried = [_without_safety(data.get(name)) if name == "fix" else data.get(name) for name in TRIED]
+    said = json.dumps(tried, sort_keys=True, default=str)
     return hashlib.sha256(said.encode()).hexdigest()[:12]
+
+
+def _without_safety(fix: Any) -> Any:
+    """Leave out when a fix is safe, or each of several fixes."""
+    if isinstance(fix, list):
+        return [_without_safety(each) for each in fix]
+    if not isinstance(fix, dict):
+        return fix
+    return {name: each for name, each in fix.items() if name not in ("safe", "unsafe")}
 
 
 def digests() -> dict[str, str]:

@@ -86,7 +86,6 @@ _CHOOSES = re.compile(
 """Calls of what a name, a table or a configuration says when the program runs."""
 
 _NAMES_OF_SWITCHES = sorted({each.rpartition(".")[2] for each in SWITCHES})
-_SWITCHED = re.compile(rf"\.(?:{'|'.join(_NAMES_OF_SWITCHES)})\s*=(?!=)\s*(?!True\b)")
 
 
 def _chooser(users: EditUsers, request: FixRequest, path: str, module: str) -> str:
@@ -114,8 +113,15 @@ def _chooser(users: EditUsers, request: FixRequest, path: str, module: str) -> s
 
 @lru_cache(maxsize=1024)
 def _turns_off_what_it_chose(text: str) -> bool:
-    """Tell whether a text calls what is chosen when it runs, and writes a switch that may be off."""
-    return _SWITCHED.search(text) is not None and (_CHOOSES.search(text) is not None or is_computed(text))
+    """Tell whether a program calls what is chosen when it runs, and writes a switch that may be off."""
+    if not (_CHOOSES.search(text) or is_computed(text)):
+        return False
+    return any(
+        isinstance(node, ast.Assign)
+        and any(isinstance(each, ast.Attribute) and each.attr in _NAMES_OF_SWITCHES for each in node.targets)
+        and not (isinstance(node.value, ast.Constant) and node.value.value is True)
+        for node in ast.walk(parsed(text) or ast.Module([], []))
+    )
 
 
 _CONDITIONAL = re.compile(r"\s*if\s|.+ if .+ else .+", re.DOTALL)
