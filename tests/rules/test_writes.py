@@ -11,6 +11,7 @@ from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.readers.python.read import read_python
+from mfsdp_lint.rules.check import violations
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.snapshots.knowledge import load_knowledge
@@ -114,6 +115,35 @@ def test_a_value_that_start_up_replaces_is_told_with_the_line_that_does_it(tmp_p
     assert finding.message == "ddp.grad_reduce_in_fp32 is False, but start-up makes it True"
     assert "mixed_precision.py:142" in finding.consequence
     assert finding.span.line == 6
+
+
+OVERLAP = (
+    "from megatron.bridge.training.comm_overlap import CommOverlapConfig",
+    "cfg.dist.use_megatron_fsdp = True",
+    "cfg.comm_overlap = CommOverlapConfig(tp_comm_overlap=False)",
+)
+
+
+@pytest.mark.parametrize(("overlaps", "safety"), [(OVERLAP, "unsafe"), (OVERLAP[:2], "safe")])
+def test_what_runs_is_not_written_safely_where_another_step_looks_at_what_is_written(
+    overlaps: tuple[str, ...], safety: str, tmp_path: Path
+) -> None:
+    """Communication overlap sets sizes of buckets only where the recipe itself uses the distributed optimizer."""
+    rest = ("cfg.ddp.use_distributed_optimizer = False", "cfg.ddp.bucket_size = 40_000_000")
+    text = recipe(*overlaps, *([] if len(overlaps) == 3 else ["cfg.comm_overlap = None"]), *rest)
+    path = tmp_path / "recipe.py"
+    path.write_text(HEADER + text)
+    recipes = read_python([str(path)], Sources(), load_knowledge(TARGET)).recipes
+    broken = violations(recipes, TARGET, load_rules(), lambda each: each == str(path))
+    (about,) = (each for each in broken if each.rule.code == "MFSDP702" and "use_distributed" in each.primary.setting)
+    assert about.remedy is not None
+    assert about.remedy.safety == safety
+
+
+def test_what_wrapping_replaces_is_told_where_start_up_may_have_replaced_it(tmp_path: Path) -> None:
+    rest = ('cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"', "cfg.ddp.overlap_grad_reduce = False")
+    (finding,) = found(tmp_path, recipe(*OVERLAP, *rest), "MFSDP704")
+    assert finding.span.line == 3 + len(OVERLAP) + len(rest)
 
 
 def test_what_a_rule_about_settings_speaks_of_is_not_told_twice(tmp_path: Path) -> None:
