@@ -86,6 +86,7 @@ _CHOOSES = re.compile(
 """Calls of what a name, a table or a configuration says when the program runs."""
 
 _NAMES_OF_SWITCHES = sorted({each.rpartition(".")[2] for each in SWITCHES})
+_SWITCHED = re.compile(rf"\.(?:{'|'.join(_NAMES_OF_SWITCHES)})\s*=(?!=|\s*True\b)")
 
 
 def _chooser(users: EditUsers, request: FixRequest, path: str, module: str) -> str:
@@ -114,7 +115,7 @@ def _chooser(users: EditUsers, request: FixRequest, path: str, module: str) -> s
 @lru_cache(maxsize=1024)
 def _turns_off_what_it_chose(text: str) -> bool:
     """Tell whether a program calls what is chosen when it runs, and writes a switch that may be off."""
-    if not (_CHOOSES.search(text) or is_computed(text)):
+    if not (_SWITCHED.search(text) and (_CHOOSES.search(text) or is_computed(text))):
         return False
     return any(
         isinstance(node, ast.Assign)
