@@ -16,8 +16,8 @@ from itertools import groupby
 from typing import Any
 
 from mfsdp_lint.readers.regular_expressions import NotMatched, compiled, matched
-from mfsdp_lint.readers.shell.expand import number_of
 from mfsdp_lint.readers.shell.queries import query
+from mfsdp_lint.readers.shell.text_changes import number_of
 
 Read = Callable[[str], "str | None"]
 TextProgram = Callable[[Sequence[str], "str | None", Read], "str | None"]
