@@ -53,6 +53,14 @@ def test_the_recipe_of_the_options_is_the_run(project: Project, program: str, br
             {"model.tensor_model_parallel_size": 8, "model.pipeline_model_parallel_size": 8},
         ),
         (f"{LLAMA} ddp.overlap_param_gather=false", {"ddp.overlap_param_gather": False}),
+        (  # values of other options are no overrides; what is behind a switch is one
+            f"{LLAMA} -wdj model.tensor_model_parallel_size=7 --dryrun ddp.overlap_param_gather=false",
+            {"ddp.overlap_param_gather": False, "model.tensor_model_parallel_size": 1},
+        ),
+        (  # nor are those of an option that takes several
+            f"{LLAMA} ddp.overlap_param_gather=false -cb 'export A=1' model.tensor_model_parallel_size=7",
+            {"ddp.overlap_param_gather": False, "model.tensor_model_parallel_size": 1},
+        ),
     ],
 )
 def test_options_come_behind_overrides_and_the_recipe(
@@ -61,6 +69,15 @@ def test_options_come_behind_overrides_and_the_recipe(
     project.write("launch.sh", f"python {PLACE}/run_script.py {words}\n")
     (run,) = project.runs("launch.sh", bridge="0.6.0")
     assert {name: run.setting(name).value for name in settings} == {n: Known(value) for n, value in settings.items()}
+
+
+@pytest.mark.parametrize("bridge", ["0.3.1", "0.5.1", "0.6.0"])
+def test_values_of_options_are_no_overrides_in_any_release(project: Project, bridge: str) -> None:
+    others = "-wdj checkpoint.ckpt_format=torch -cb 'export A=1' checkpoint.ckpt_format=torch"
+    words = f"{LLAMA} --dryrun checkpoint.ckpt_format=fsdp_dtensor {others}"
+    project.write("launch.sh", f"python {PLACE}/run_script.py {words}\n")
+    (run,) = project.runs("launch.sh", bridge=bridge)
+    assert run.setting("checkpoint.ckpt_format").value == Known("fsdp_dtensor")
 
 
 @pytest.mark.parametrize("words", [LLAMA.replace("64", "$N"), LLAMA.replace("llama3_70b", "ours"), "-mr llama3_70b"])

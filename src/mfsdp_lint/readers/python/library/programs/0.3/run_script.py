@@ -17,7 +17,7 @@ SWITCHES = (
     "--list_config_variants", "--offline", "--packed_sequence", "--profiling_gpu_metrics", "--retry_on_testing_failure", "--use_recipes",
 )
 LISTS = ("-cb", "--custom_bash_cmds", "--dataset_paths", "--c4_train_shards")
-"""Options without a value, and with several (argument_parser.py, 0.3.1 to 0.5.1): any other one has one, which is no override."""
+"""Options that are not read here, without a value or with several (argument_parser.py, 0.3.1 to 0.5.1): any other one has one."""
 
 
 def is_true(text):
@@ -40,6 +40,10 @@ def main():
     parser.add_argument("--save_interval", type=int)
     parser.add_argument("--load_dir")
     parser.add_argument("--pretrained_checkpoint")
+    for option in SWITCHES:
+        parser.add_argument(option, action="store_true")
+    for option in LISTS:
+        parser.add_argument(option, action="append", nargs="*")
     args, others = parser.parse_known_args()
     builder = getattr(recipes, args.model_recipe_name.lower() + "_" + args.task + "_config", None)
     if builder is None or args.task != "pretrain":
@@ -56,12 +60,12 @@ def main():
     config.checkpoint.async_save = parser.of_that_kind
     config.checkpoint.save = None
     config.checkpoint.load = parser.of_that_kind
-    overrides, takes = [], False
+    overrides, takes = [], False  # (what is the value of an option is no override)
     for each in others:
         if each.startswith("-"):
-            takes, takes_several = "=" not in each and each not in SWITCHES, each in LISTS
+            takes = "=" not in each
         elif takes:
-            takes = takes_several
+            takes = False
         elif "=" in each:
             overrides.append(each)
     config = process_config_with_overrides(config, cli_overrides=overrides or None)

@@ -17,6 +17,12 @@ NUMBERS = (8, 16, 32, 64, 72, 128, 192, 256, 416, 512, 1024)
 PRECISIONS = {"bf16": "bf16", "fp8_cs": "fp8cs", "fp8_ds": "fp8ds", "fp8_mx": "fp8mx", "fp8_sc": "fp8sc", "nvfp4": "nvfp4"}
 SMALLER = ("llama3_8b", "nemotronh_56b", "qwen3_30b_a3b")  # on some GPUs, the recipe for fewer is the default
 BLACKWELL = ("b200", "b300", "gb200", "gb300", "vr200")
+SWITCHES = (
+    "-d", "--dryrun", "--dump_env", "-en", "--enable_nsys", "--export_nsys_sqlite", "--head_only", "--is_long_convergence_run",
+    "--list_config_variants", "--offline", "--packed_sequence", "--profiling_gpu_metrics", "--retry_on_testing_failure",
+)
+LISTS = ("-cb", "--custom_bash_cmds", "--dataset_paths", "--c4_train_shards")
+"""Options that are not read here, without a value or with several (argument_parser.py, 0.6.0): any other one has one."""
 
 
 def is_true(text):
@@ -77,6 +83,10 @@ def parsed():
     parser.add_argument("--additional_slurm_params")
     parser.add_argument("--gres")
     parser.add_argument("--use_recipes", action="store_true")
+    for option in SWITCHES:
+        parser.add_argument(option, action="store_true")
+    for option in LISTS:
+        parser.add_argument(option, action="append", nargs="*")
     return parser
 
 
@@ -226,12 +236,12 @@ def main():
         if not known or (len(known) > 1 and args.model_recipe_name in SMALLER):
             raise SystemExit("there is no recipe of this name, or one of several is picked")
         builder = known[-1]
-    overrides, takes = [], False
+    overrides, takes = [], False  # (what is the value of an option is no override)
     for each in others:
         if each.startswith("-"):
-            takes, takes_several = "=" not in each and each not in SWITCHES, each in LISTS
+            takes = "=" not in each
         elif takes:
-            takes = takes_several
+            takes = False
         elif "=" in each:
             overrides.append(each)
     config = overridden(builder(), args, parser, overrides)
