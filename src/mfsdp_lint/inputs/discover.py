@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.inputs import disk, index
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Problem, reason
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ class _Patterns:
 
     def says(self, path: str, is_directory: bool) -> bool | None:
         """Tell whether an absolute path is ignored; None where no pattern is about it."""
+        from mfsdp_lint.inputs import index  # which a run without patterns does not need
+
         relative = os.path.relpath(path, self.folder).replace(os.sep, "/") + "/" * is_directory
         return index.ignored(self._digest, relative, lambda asked: self._spec.check_file(asked).include)
 

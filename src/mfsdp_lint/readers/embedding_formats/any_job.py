@@ -267,8 +267,9 @@ def other_shell(path: str, text: str) -> str:
 
 def unfollowed_shell(path: str, text: str) -> Unfollowed | None:
     """Return what is told of a script for a shell of another language; None for any other file."""
-    name, launch = other_shell(path, text), COMMAND_LINE.search(text)
-    if not name or launch is None:
+    name = other_shell(path, text)
+    launch = COMMAND_LINE.search(text) if name else None
+    if launch is None:
         return None
     place = Lines(text).span(path, *launch.span())
     return Unfollowed.of_launch(path, place, "out of sight", f"what a script for {name} sets is not followed")

@@ -374,7 +374,7 @@ def _xargs(runner: Runner, script: Script, node: Node, words: list[Text], state:
         marks = {"-0": "\0"}.get("-0" if "-0" in options else "", plain(options.get("d") or ()))
         found = _fields(given, plain(given), 0, _unescaped(marks))
     elif "I" in options:
-        found = [line for line in _fields(given, plain(given), 0, "\n") if plain(line)]
+        found = _lines_of(given)
     else:
         found = list(words_of([piece.splitting() for piece in given]))
     each = len(found) or 1

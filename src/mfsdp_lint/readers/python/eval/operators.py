@@ -340,7 +340,9 @@ _OLDEST = (3, 10)
 
 def _of_versions(ask: Any, left: Object, right: Object) -> bool | None:
     """Compare the version of Python with an older one, which no release runs on; None where that is not known."""
-    if left != External("sys.version_info") or not isinstance(right, tuple) or not all(type(n) is int for n in right):
+    if not isinstance(left, External) or left.name != "sys.version_info":
+        return None
+    if not isinstance(right, tuple) or not all(type(n) is int for n in right):
         return None
     # (Of the oldest one itself all or the first two parts may be compared.)
     is_older = right < _OLDEST or (right == _OLDEST and ask in (operator.lt, operator.ge))
