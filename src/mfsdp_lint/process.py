@@ -82,7 +82,7 @@ def without_collection() -> Iterator[None]:
 
 def collect_new() -> None:
     """Collect the garbage among the objects made since the last time, once they are many; only these are looked at,
-    and now and then all that this reading has made.
+    and now and then all that this reading has made since it was last done.
     """
     global _set_aside_since, _surviving
     made = gc.get_count()[0]
@@ -91,6 +91,7 @@ def collect_new() -> None:
         _surviving += survived
         if _surviving > MOST_SURVIVING:
             survived -= gc.collect()
+            gc.freeze()  # what outlives this as well is needed to the end of the reading, nearly always
             _surviving = 0
         _set_aside_since += survived
 

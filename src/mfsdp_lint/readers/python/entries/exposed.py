@@ -303,9 +303,7 @@ def _compared(node: ast.AST, name: str) -> Iterator[str]:
         case _:
             return
     for each in where:
-        for inner in ast.walk(each):
-            if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-                yield inner.value
+        yield from _texts_in(each)
 
 
 def declared_keywords(interp: Interpreter, function: Function) -> Iterator[str]:
@@ -348,7 +346,7 @@ def with_variables(interp: Interpreter, evaluation: Evaluation, found: Iterable[
             scope for scope, module in scopes.items() if module.path in reached and not _only_refuses(scope, name[1:])
         ]
         if asking and _may_switch(interp, asking, modules):
-            texts = dict.fromkeys(text for scope in asking for text in _compared_variable(scope))
+            texts = dict.fromkeys(text for scope in asking for text in _compared_with(scope, name[1:]))
             variables[name[1:]] = tuple(texts)
     if not variables:
         return list(found)
@@ -452,8 +450,21 @@ def _set_under_conditions(module: ast.AST) -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def _compared_variable(scope: ast.AST) -> tuple[str, ...]:
-    """Return the texts in the conditions of a function or a module's top level."""
-    conditions = (node for node in _within(scope) if isinstance(node, (ast.Compare, ast.match_case)))
-    inner = (each for node in conditions for each in ast.walk(node) if isinstance(each, ast.Constant))
-    return tuple(dict.fromkeys(each.value for each in inner if isinstance(each.value, str)))
+def _compared_with(scope: ast.AST, name: str) -> tuple[str, ...]:
+    """Return the texts that a function or a module's top level may compare a variable with.
+
+    They are those of the conditions that ask for it, or of all its conditions where it is asked for elsewhere.
+    """
+    conditions = [node for node in _within(scope) if isinstance(node, (ast.Compare, ast.match_case))]
+    texts = {condition: tuple(_texts_in(condition)) for condition in conditions}
+    asking = [condition for condition in conditions if name in texts[condition]]
+    asked = sum(isinstance(node, ast.Constant) and node.value == name for node in _within(scope))
+    is_asked_there = asked == sum(texts[condition].count(name) for condition in asking) > 0
+    told = (text for condition in (asking if is_asked_there else conditions) for text in texts[condition])
+    return tuple(dict.fromkeys(text for text in told if text != name))
+
+
+def _texts_in(node: ast.AST) -> Iterator[str]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            yield each.value
