@@ -15,7 +15,7 @@ from typing import Protocol
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe, Setting, Settings, Source, Span, Unfollowed, Variant
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.core.settings import Layer, WrittenSettings
+from mfsdp_lint.core.settings import Layer, With, WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
 from mfsdp_lint.megatron.front_ends import Calls, FrameworkSettings, Pinned, Profile, SettingsPlace, profiles
 from mfsdp_lint.megatron.vocabulary import SECTIONS, SETTINGS, table
@@ -192,10 +192,24 @@ def recipes_of(
     ]
 
 
-def recipes_of_program(path: str, root: Section, versions: Versions) -> list[Recipe] | None:
+def in_environment(recipes: Sequence[Recipe], variables: Sequence[Setting]) -> list[Recipe]:
+    """Return recipes with the variables of the environment that their program runs in."""
+    return [
+        replace(
+            each,
+            variants=tuple(replace(variant, settings=With(variant.settings, *variables)) for variant in each.variants),
+        )
+        for each in recipes
+    ]
+
+
+def recipes_of_program(
+    path: str, root: Section, versions: Versions, variables: Sequence[Setting]
+) -> list[Recipe] | None:
     """Return the recipes of a configuration that a program of Hydra composes, as the first profile that knows it says.
 
-    None where no profile does, or where a condition of one of its places is not decided.
+    None where no profile does, or where a condition of one of its places is not decided. `variables` are those of the
+    environment.
     """
     for profile in profiles():
         if profile.compose != "hydra" or not any(root.get(*key) for key in profile.known_by):
@@ -208,7 +222,7 @@ def recipes_of_program(path: str, root: Section, versions: Versions) -> list[Rec
             for key, _ in place.where
         ]
         if not any(isinstance(leaf, Leaf) and possible(leaf.value) is None for leaf in asked):
-            return recipes_of(profile, path, root, versions)
+            return in_environment(recipes_of(profile, path, root, versions), variables)
     return None
 
 

@@ -207,9 +207,9 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
 
     def composed(self, asking: Interpreter, path: str, tree: ConfigTree, frame: Frame) -> Sequence[Recipe] | None:
         from mfsdp_lint.readers.framework_configs import recipes_of_program
-        from mfsdp_lint.readers.python.export.composed import section_of
+        from mfsdp_lint.readers.python.export.composed import section_of, variables_of
 
-        return recipes_of_program(path, section_of(asking, tree, frame), self.target)
+        return recipes_of_program(path, section_of(asking, tree, frame), self.target, variables_of(asking))
 
     def _release(self, path: str) -> str:
         """Name the release that a module (or its file) belongs to."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import UNKNOWN, Known, Plain
+from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value
 from mfsdp_lint.engine.judge import Linter
 from mfsdp_lint.engine.read import question
 from mfsdp_lint.inputs.options import Options
@@ -173,11 +173,13 @@ if __name__ == "__main__":
 """
 
 
-def launches(folder: Path, words: str) -> tuple[list[Recipe], list[str]]:
+def launches(folder: Path, words: str, module: str = "") -> tuple[list[Recipe], list[str]]:
     """Return the runs of a script that starts a framework's program, and all that is told about it."""
     write_files(folder, ENGINES)
-    (folder / "train.py").write_text(HEAD + TRAINER)
-    (folder / "start.sh").write_text(f"#!/bin/bash\ntorchrun --nproc-per-node 8 train.py {words}\n")
+    (folder / "platforms.py").write_text(module)
+    (folder / "train.py").write_text(f"import platforms\n{HEAD}{TRAINER}")
+    start = f"torchrun --nproc-per-node 8 train.py {words}"
+    (folder / "start.sh").write_text(f"#!/bin/bash\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\n{start}\n")
     asked, _ = question(Options(paths=(str(folder / "start.sh"),), target_bridge="0.5.1"))
     read = Linter(asked, (), ())(Sources())
     told = [*(each.message for each in read.unfollowed), *(each.message for each in read.raising)]
@@ -194,13 +196,38 @@ def test_a_framework_s_program_is_read_from_the_files_that_it_composes(tmp_path:
     assert not told
 
 
+@pytest.mark.parametrize(
+    ("module", "value"),
+    [
+        pytest.param("", Known("1"), id="as the launch sets it"),
+        pytest.param(
+            'import os\nos.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "8"\n', Known("8"), id="set by the program"
+        ),
+        pytest.param(
+            'import os\nimport elsewhere\nos.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = elsewhere.read()\n',
+            UNKNOWN,
+            id="set to what is not known",
+        ),
+        pytest.param(
+            "import elsewhere\n\ndef ask(left):\n    if elsewhere.is_there():\n        return left\n"
+            "    return ask(left - 1)\n\nask(20)\n",
+            Known("1"),
+            id="behind code that is not followed",
+        ),
+    ],
+)
+def test_a_framework_s_program_has_the_variables_of_its_launch(module: str, value: Value, tmp_path: Path) -> None:
+    (recipe,), _ = launches(tmp_path, f"engine=megatron {ENGINE}use_megatron_fsdp=True", module)
+    assert recipe.setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == value
+
+
 def test_each_value_is_where_the_words_or_the_files_say_it(tmp_path: Path) -> None:
     (recipe,), _ = launches(tmp_path, f"engine=megatron {ENGINE}use_megatron_fsdp=True")
     places = [recipe.setting(f"model.{name}_model_parallel_size").origin for name in ("pipeline", "tensor")]
     assert [place and place.point.path.endswith("megatron_actor.yaml") for place in places] == [True, True]
     switch = recipe.setting("ddp.use_megatron_fsdp").origin
     assert switch is not None
-    assert (switch.point.path.endswith("start.sh"), switch.point.line) == (True, 2)
+    assert (switch.point.path.endswith("start.sh"), switch.point.line) == (True, 3)
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting
-from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.core.settings import With
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import Profile, profiles
 from mfsdp_lint.megatron.vocabulary.tables import Versions
-from mfsdp_lint.readers.framework_configs import recipes_of
+from mfsdp_lint.readers.framework_configs import in_environment, recipes_of
 from mfsdp_lint.readers.hydra_defaults import AT_ROOT, Options
 from mfsdp_lint.readers.overrides import settings_in, split_override
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, path_of
@@ -49,16 +48,7 @@ def runs_of_framework(
     if root is None:
         return []
     whole = compose_started(file or path, root, files, profile.ships, words.choices, words.values)
-    found = recipes_of(profile, path, whole, versions)
-    return [
-        replace(
-            each,
-            variants=tuple(
-                replace(variant, settings=With(variant.settings, *environment)) for variant in each.variants
-            ),
-        )
-        for each in found
-    ]
+    return in_environment(recipes_of(profile, path, whole, versions), environment)
 
 
 @dataclass(frozen=True, slots=True)
