@@ -221,7 +221,7 @@ def environment(document: YamlDocument, node: Node | None, fill: Fill = as_it_is
             found[said(document, own.get("name")) or ""] = variable(fill(text_of(document, own.get("value"))))
         elif equals:
             first, *rest = text_of(document, item)
-            found[name] = variable((first.cut(len(name) + 1, len(first.text)), *rest))
+            found[name] = variable(fill((first.cut(len(name) + 1, len(first.text)), *rest)))
     return {name: each for name, each in found.items() if name.isidentifier()}
 
 
