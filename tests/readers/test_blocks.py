@@ -77,9 +77,7 @@ def test_a_pipeline_of_jenkins(
 
 OTHERS: dict[str, tuple[Files, list[str]]] = {
     "a job of Nomad": (
-        {
-            "train.nomad": f'task "t" {{\n  config {{ command = "{RUN} {GOOD}" }}\n  env {{ {NAME} = "1" }}\n}}\n'
-        },
+        {"train.nomad": f'task "t" {{\n  config {{ command = "{RUN} {GOOD}" }}\n  env {{ {NAME} = "1" }}\n}}\n'},
         [f"train.nomad:3 {CONNECTIONS}"],
     ),
     "a program in JavaScript": (

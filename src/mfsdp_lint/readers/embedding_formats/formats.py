@@ -20,6 +20,7 @@ from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.any_job import job_scripts, text_scripts, toml_scripts
+from mfsdp_lint.readers.embedding_formats.azure import azure_scripts, is_azure
 from mfsdp_lint.readers.embedding_formats.docker import compose_scripts, is_compose
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Variables,
@@ -406,6 +407,7 @@ _FORMATS: Sequence[
     (is_kubernetes, kubernetes_scripts),
     (is_github, github_scripts),
     (is_gitlab, gitlab_scripts),
+    (is_azure, azure_scripts),
     (is_ray, ray_scripts),
     (is_compose, compose_scripts),
     (is_job_file, job_file_scripts),
