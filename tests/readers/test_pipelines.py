@@ -76,3 +76,61 @@ def test_a_pipeline_of_azure(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert told({"azure-pipelines.yml": text}, tmp_path, capsys) == [f"azure-pipelines.yml:{each}" for each in wanted]
+
+
+TRAIN = f"    - run: {RUN} {GOOD}\n"
+SET = f"{NAME}=1"
+
+GITHUB: dict[str, tuple[str, list[str]]] = {
+    "echo": (f"    - run: echo '{SET}' >> \"$GITHUB_ENV\"\n{TRAIN}", [f"5 {CONNECTIONS}"]),
+    "printf": (f"    - run: printf '{SET}\\n' >> ${{GITHUB_ENV}}\n{TRAIN}", [f"5 {CONNECTIONS}"]),
+    "tee": (f"    - run: echo {SET} | tee -a $GITHUB_ENV\n{TRAIN}", [f"5 {CONNECTIONS}"]),
+    "a here-document": (
+        f"    - run: |\n        cat >> $GITHUB_ENV <<EOF\n        A=b\n        {SET}\n        EOF\n{TRAIN}",
+        [f"8 {CONNECTIONS}"],
+    ),
+    "several commands, and a value of several lines": (
+        f"    - run: |\n        {{\n          echo 'A<<E'\n          echo '{NAME}=8'\n          echo E\n"
+        f"          echo {SET}\n        }} >> $GITHUB_ENV\n{TRAIN}",
+        [f"10 {CONNECTIONS}"],
+    ),
+    "a value of a variable": (
+        f"    - run: |\n        N=1\n        echo {NAME}=$N >> $GITHUB_ENV\n{TRAIN}",
+        [f"6 {CONNECTIONS}"],
+    ),
+    "more than the environment of the job": (
+        f"    - run: echo {SET} >> $GITHUB_ENV\n{TRAIN}    env: {{{NAME}: 8}}\n",
+        [f"5 {CONNECTIONS}"],
+    ),
+    "less than the environment of a step": (
+        f"    - run: echo {SET} >> $GITHUB_ENV\n{TRAIN}      env: {{{NAME}: 8}}\n",
+        [],
+    ),
+    "not the step itself": (f"    - run: |\n        echo {SET} >> $GITHUB_ENV\n        {RUN} {GOOD}\n", []),
+    "not the steps before": (f"{TRAIN}    - run: echo {SET} >> $GITHUB_ENV\n", []),
+    "not another job": (f"    - run: echo {SET} >> $GITHUB_ENV\n  u:\n    steps:\n{TRAIN}", []),
+    "not another file": (f"    - run: echo {SET} >> env.txt\n{TRAIN}", []),
+    "set again": (
+        f"    - run: echo {SET} >> $GITHUB_ENV\n    - run: echo {NAME}=8 >> $GITHUB_ENV\n{TRAIN}",
+        [],
+    ),
+    "a step on a condition": (f"    - if: x\n      run: echo {SET} >> $GITHUB_ENV\n{TRAIN}", []),
+    "a condition in a step": (
+        f'    - run: |\n        if nvidia-smi | grep H100; then echo "{SET}" >> $GITHUB_ENV; fi\n{TRAIN}',
+        [],
+    ),
+    "a step of another language": (
+        f"    - shell: python\n      run: open(os.environ['GITHUB_ENV'], 'a').write('{SET}')\n{TRAIN}",
+        [],
+    ),
+    "a value that is not known": (f"    - run: echo {NAME}=$(nproc) >> $GITHUB_ENV\n{TRAIN}", []),
+}
+
+
+@pytest.mark.parametrize(("steps", "wanted"), GITHUB.values(), ids=GITHUB)
+def test_variables_that_a_step_of_github_sets_for_those_behind_it(
+    steps: str, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = f"on: push\njobs:\n  t:\n    steps:\n{steps}"
+    assert told({"ci.yml": text}, tmp_path, capsys) == [f"ci.yml:{each}" for each in wanted]

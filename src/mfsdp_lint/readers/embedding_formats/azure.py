@@ -8,6 +8,7 @@ from functools import partial
 
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.embedding_formats.held_texts import (
+    MOST_JOBS,
     Variables,
     entries,
     environment,
@@ -24,7 +25,6 @@ from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node
 
 _SCRIPTS = ("script", "bash", "pwsh", "powershell")
-_MOST_JOBS = 8
 
 
 def is_azure(document: YamlDocument, root: MappingNode) -> bool:
@@ -41,7 +41,7 @@ def azure_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -
     }
     for nodes, job in _jobs(document, root):
         legs = entries(document, entries(document, entries(document, job).get("strategy")).get("matrix")).values()
-        for leg in legs if 0 < len(legs) <= _MOST_JOBS else (None,):
+        for leg in legs if 0 < len(legs) <= MOST_JOBS else (None,):
             variables: dict[str, Variable] = {}
             # A variable may name another beside it.
             for node in (each for each in (*nodes, leg) for _ in range(2)):

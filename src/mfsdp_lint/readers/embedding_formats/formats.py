@@ -1,7 +1,6 @@
 """Files that embed scripts or command lines: containers, pipelines and jobs → the runs that they start.
 
-GitHub, GitLab, Ray, and files that are one job; and the list of all formats in YAML. Every text keeps its place in the
-file.
+GitLab, Ray, and files that are one job; and the list of all formats in YAML. Every text keeps its place in the file.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import islice, product
 
 from mfsdp_lint.core.lines import Lines
@@ -22,12 +20,13 @@ from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.any_job import job_scripts, text_scripts, toml_scripts
 from mfsdp_lint.readers.embedding_formats.azure import azure_scripts, is_azure
 from mfsdp_lint.readers.embedding_formats.docker import compose_scripts, is_compose
+from mfsdp_lint.readers.embedding_formats.github import github_scripts, is_github
 from mfsdp_lint.readers.embedding_formats.held_texts import (
+    MOST_JOBS,
     Variables,
     added,
     entries,
     environment,
-    filled_in,
     held,
     items,
     joined,
@@ -51,72 +50,6 @@ from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, compose_documents
 
-_FOLLOWED_SHELLS = (None, "bash", "sh")
-
-
-def is_github(document: YamlDocument, root: MappingNode) -> bool:
-    """Tell whether a document is a workflow or an action."""
-    whole = entries(document, root)
-    return ("jobs" in whole and "on" in whole) or "steps" in entries(document, whole.get("runs"))
-
-
-def github_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
-    """Yield the script of every step."""
-    whole = entries(document, root)
-    outer = environment(document, whole.get("env"))
-    for job in (*entries(document, whole.get("jobs")).values(), whole.get("runs")):
-        own = entries(document, job)
-        inputs = entries(
-            document, entries(document, entries(document, whole.get("on")).get("workflow_dispatch")).get("inputs")
-        )
-        given = {
-            f"inputs.{name}": text
-            for name, each in inputs.items()
-            if (text := text_of(document, entries(document, each).get("default")))
-        }
-        for chosen in _combinations(document, entries(document, own.get("strategy")).get("matrix")):
-            fill = partial(filled_in, {**given, **{f"matrix.{name}": text for name, text in chosen.items()}})
-            around = outer | environment(document, own.get("env"), fill)
-            for step in items(document, own.get("steps")):
-                inside = entries(document, step)
-                shell = said(document, inside.get("shell"))
-                if "run" in inside and (shell in _FOLLOWED_SHELLS or str(shell).startswith(("bash ", "sh "))):
-                    script = fill(text_of(document, inside["run"]))
-                    yield from held(script, around, environment(document, inside.get("env"), fill))
-
-
-def _combinations(document: YamlDocument, matrix: Node | None) -> Iterator[dict[str, Text]]:
-    """Yield the values of each job of a matrix, as far as there are few; one without any where they are not known."""
-    own = entries(document, matrix)
-    axes = {
-        name: [text_of(document, item) for item in items(document, each)]
-        for name, each in own.items()
-        if name not in ("include", "exclude")
-    }
-    added = [
-        {name: text_of(document, value) for name, value in entries(document, item).items()}
-        for item in items(document, own.get("include"))
-    ]
-    left_out = [
-        {name: said(document, value) for name, value in entries(document, item).items()}
-        for item in items(document, own.get("exclude"))
-    ]
-    jobs = (
-        [dict(zip(axes, chosen, strict=True)) for chosen in islice(product(*axes.values()), _MOST_JOBS + 1)]
-        if axes
-        else []
-    )
-    jobs = [
-        job for job in jobs if not any(all(plain(job.get(k, ())) == v for k, v in each.items()) for each in left_out)
-    ]
-    for each in added:
-        same = [job for job in jobs if axes and all(plain(job[k]) == plain(v) for k, v in each.items() if k in axes)]
-        for job in same:
-            job |= each
-        jobs += [] if same else [each]
-    yield from jobs if 0 < len(jobs) <= _MOST_JOBS else [{}]
-
-
 _OF_A_PIPELINE = {"stages", "include", "workflow", "default", "variables", "before_script"}
 _OF_A_JOB = {
     *("stage", "tags", "rules", "needs", "extends", "only", "except"),
@@ -132,10 +65,6 @@ def is_gitlab(document: YamlDocument, root: MappingNode) -> bool:
     whole = entries(document, root)
     jobs = [own.keys() for each in whole.values() if {"script", "extends"} & (own := entries(document, each)).keys()]
     return bool(jobs) and (not whole.keys().isdisjoint(_OF_A_PIPELINE) or any(_OF_A_JOB & own for own in jobs))
-
-
-_MOST_JOBS = 8
-"""Jobs that a matrix makes of one; beyond, what differs between them is not known."""
 
 
 def gitlab_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
@@ -182,8 +111,8 @@ def _matrix(document: YamlDocument, node: Node | None) -> Iterator[Variables]:
             name: [variable(text_of(document, value)) for value in items(document, values)]
             for name, values in entries(document, each).items()
         }
-        jobs += [dict(zip(named, values, strict=True)) for values in islice(product(*named.values()), _MOST_JOBS + 1)]
-    if len(jobs) > _MOST_JOBS:
+        jobs += [dict(zip(named, values, strict=True)) for values in islice(product(*named.values()), MOST_JOBS + 1)]
+    if len(jobs) > MOST_JOBS:
         jobs = [{name: Variable(None, exported=True) for each in jobs for name in each}]
     yield from jobs
 
@@ -265,8 +194,8 @@ def sweep_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -
             values = [(replace(program[-1], text=HOLE),)]
         parameters.append((name, values))
     names = [name for name, _ in parameters]
-    combined = list(islice(product(*(values for _, values in parameters)), _MOST_JOBS + 1))
-    if len(combined) > _MOST_JOBS:
+    combined = list(islice(product(*(values for _, values in parameters)), MOST_JOBS + 1))
+    if len(combined) > MOST_JOBS:
         combined = [tuple(each[0] if len(each) == 1 else (replace(program[-1], text=HOLE),) for _, each in parameters)]
     for chosen in combined:
         given = dict(zip(names, chosen, strict=True))

@@ -15,6 +15,9 @@ from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, Sequenc
 
 Variables = Mapping[str, Variable]
 
+MOST_JOBS = 8
+"""Jobs that a matrix makes of one; beyond, what differs between them is not known."""
+
 _SHELLS = re.compile(r"(?:\S*/)?(?:ba|da|k|z)?sh")
 _SCRIPT_FOLLOWS = re.compile(r"-\w*c")
 _BARE = re.compile(r"[\w@%+=:,./-]+")
