@@ -49,7 +49,7 @@ def azure_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -
             fill = partial(_filled, parameters, variables)
             around = {name.upper(): each for name, each in variables.items()}
             for step in _steps(document, job):
-                script = next(filter(None, map(step.get, _SCRIPTS)))
+                script = next(step[name] for name in _SCRIPTS if name in step)
                 yield from held(fill(text_of(document, script)), around, environment(document, step.get("env"), fill))
 
 
