@@ -79,7 +79,9 @@ def test_the_command_that_is_told_judges_it_so(ask: Ask) -> None:
 def test_a_variable_that_has_to_be_set_is_told_by_its_name(ask: Ask) -> None:
     written('cfg.ddp.use_megatron_fsdp = True\ncfg.checkpoint.ckpt_format = os.environ["FORMAT"]')
     (message,) = undecided(ask)
-    assert message.startswith("checkpoint.ckpt_format could not be decided: nobody sets `$FORMAT` (recipe.py:16); ")
+    assert message.startswith(
+        "checkpoint.ckpt_format could not be decided: nothing that is followed sets `$FORMAT` (recipe.py:16); "
+    )
 
 
 ARGUMENTS = {
@@ -151,7 +153,7 @@ def test_a_resolver_of_yaml_and_a_command_in_shell_are_told_alike(ask: Ask) -> N
         "ddp:\n  use_megatron_fsdp: ${oc.env:FSDP}\ncheckpoint:\n  ckpt_format: torch_dist\n  save: /results\n"
     )
     assert undecided(ask, "run.yaml") == [
-        "whether Megatron-FSDP is on could not be decided: nobody sets `$FSDP` (run.yaml:2); "
+        "whether Megatron-FSDP is on could not be decided: nothing that is followed sets `$FSDP` (run.yaml:2); "
         "`--set ddp.use_megatron_fsdp=true` judges it so"
     ]
     flags = "--use-megatron-fsdp --use-distributed-optimizer --data-parallel-sharding-strategy optim_grads_params"

@@ -12,7 +12,8 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import DEFAULT_TARGET
-from mfsdp_lint.readers.embedding_formats.formats import dockerfile_scripts, read_yaml_holder, recipes_of
+from mfsdp_lint.readers.embedding_formats.docker import dockerfile_scripts
+from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder, recipes_of
 
 LAUNCH = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --use-megatron-fsdp --ckpt-format torch_dist"
 CONNECTIONS = "env.CUDA_DEVICE_MAX_CONNECTIONS"

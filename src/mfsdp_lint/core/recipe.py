@@ -55,7 +55,7 @@ class Source:
 class Obstacle:
     """The cause of an unknown value: a piece of the user's own text that is not followed, and its place.
 
-    `given` says that it is a variable of the environment that nobody sets, and no call.
+    `given` says that it is a variable of the environment that nothing which is followed sets, and no call.
     """
 
     text: str
@@ -65,7 +65,11 @@ class Obstacle:
     def reason(self, line: int | None = None) -> str:
         """Say in words why the value is not known; `line` is the line of the file, where the code's is another."""
         place = f"{self.span.path}:{line or self.span.line}"
-        return f"nobody sets `{self.text}` ({place})" if self.given else f"`{self.text}` ({place}) is not followed"
+        return (
+            f"nothing that is followed sets `{self.text}` ({place})"
+            if self.given
+            else f"`{self.text}` ({place}) is not followed"
+        )
 
 
 @dataclass(frozen=True, slots=True)

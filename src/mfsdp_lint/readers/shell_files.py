@@ -279,7 +279,7 @@ HOLDERS = (
             "docker", "a Dockerfile", suffixes=(".dockerfile", ".Dockerfile"), names=("Dockerfile", "Containerfile")
         ),
         _RUNS,
-        "formats.dockerfile_scripts",
+        "docker.dockerfile_scripts",
     ),
     HolderFiles(
         FileType("make", "a Makefile", suffixes=(".mk",), names=("Makefile", "makefile", "GNUmakefile")),

@@ -90,8 +90,9 @@ ABOUT_FILES = (
         "A setting that decides a rule is not known, because a call in your own files is not followed.",
         "A rule says nothing about what it does not know, and that must not look like what is right. It is told where "
         "one value of the setting would make a rule of level error or warning fire: once for each call that is not "
-        "followed, or variable of the environment that nobody sets, and for no argument of your function or program, "
-        "and nothing that upstream's code or a model's files decide. With the preset `strict` it is a warning.",
+        "followed, or variable of the environment that nothing which is followed sets, and for no argument of your "
+        "function or program, and nothing that upstream's code or a model's files decide. With the preset `strict` it "
+        "is a warning.",
         "give the value with the --set that the message tells; or write it where it can be read",
     ),
 )

@@ -20,6 +20,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.discover import HEAD
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.command_lines import COMMAND_LINE, is_launcher
+from mfsdp_lint.readers.embedding_formats.blocks import blocks_of, environment_at
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Variables,
     entries,
@@ -185,9 +186,18 @@ def toml_scripts(path: str, text: str) -> Iterator[Held]:
 
 
 def text_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
+    """Yield the command lines of any text, each with the environment of the blocks around it."""
+    lines, text = Lines(text), text[:HEAD]
+    blocks = blocks_of(path, lines, text)
+    for each in _of_text(path, lines, text):
+        around = environment_at(blocks, each.text[0].start)
+        values = {f"env.{name}": value for name, given in around.items() if (value := given.text)}
+        yield replace(each, text=filled_in(values, each.text), variables=around)
+
+
+def _of_text(path: str, lines: Lines, text: str) -> Iterator[Held]:
     """Yield the command lines of any text: in blocks, in lists of texts, in texts within quotes, on lines."""
-    lines = Lines(text)
-    text = left = text[:HEAD]
+    left = text
     placeholders = (_BRACED, _OTHER_VARIABLE) if other_shell(path, text) else (_BRACED,)
 
     def piece(start: int, end: int) -> Text:

@@ -1,16 +1,14 @@
 """Files that embed scripts or command lines: containers, pipelines and jobs → the runs that they start.
 
-Docker's images and Docker Compose; GitHub, GitLab, Kubernetes and Ray. Every text keeps its place in the file.
+GitLab, Ray, and files that are one job; and the list of all formats in YAML. Every text keeps its place in the file.
 """
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import islice, product
 
 from mfsdp_lint.core.lines import Lines
@@ -20,14 +18,15 @@ from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.any_job import job_scripts, text_scripts, toml_scripts
+from mfsdp_lint.readers.embedding_formats.azure import azure_scripts, is_azure
+from mfsdp_lint.readers.embedding_formats.docker import compose_scripts, is_compose
+from mfsdp_lint.readers.embedding_formats.github import github_scripts, is_github
 from mfsdp_lint.readers.embedding_formats.held_texts import (
+    MOST_JOBS,
     Variables,
     added,
-    command,
-    dotenv_variables,
     entries,
     environment,
-    filled_in,
     held,
     items,
     joined,
@@ -39,7 +38,6 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
 )
 from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kubernetes_scripts, with_maps
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.images import INSTRUCTION, files_of_image
 from mfsdp_lint.readers.launch_memory import ShellRead
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.relevance import Relevance
@@ -47,277 +45,10 @@ from mfsdp_lint.readers.shell.launch_command import path_of
 from mfsdp_lint.readers.shell.read import read_shell
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.stages import with_other_formats
-from mfsdp_lint.readers.shell.state import ContainerFiles, Held, HeldCommand, Variable
+from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
-from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, SequenceNode, compose_documents
-
-
-def is_compose(document: YamlDocument, root: MappingNode) -> bool:
-    """Tell whether a document has services."""
-    services = entries(document, entries(document, root).get("services"))
-    return any({"image", "build", "command"} & entries(document, each).keys() for each in services.values())
-
-
-def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
-    """Yield the scripts of the services: the entry point with the command behind it.
-
-    Files of variables are beside the file; those of `.env` are filled in (docs.docker.com/compose, interpolation). A
-    service sees the tree where a volume has it. One that is built here has the entry point, the variables and the files
-    of its Dockerfile.
-    """
-    dotenv = beside(document.path, ".env")
-    text = sources.text_or_none(dotenv) if sources.exists(dotenv) else None
-    fill = partial(_interpolated, dotenv_variables(dotenv, text) if text is not None else {})
-    for service in entries(document, entries(document, root).get("services")).values():
-        own = entries(document, service)
-        image = _built_image(document, own, sources)
-        variables = {
-            **image.variables,
-            **_of_files(document, own.get("env_file"), sources),
-            **environment(document, own.get("environment"), fill),
-        }
-        entrypoint, given = own.get("entrypoint"), own.get("command")
-        if entrypoint is None and given is not None and image.entry is not None:
-            is_text = not _is_list(document, given)
-            behind = fill(text_of(document, given)) if is_text else command(document, given, fill=fill)
-            script = (
-                joined([script_of(_words(image.entry)), behind], " ") if _is_json_list(image.entry) else image.entry
-            )
-        elif all(each is None or _is_list(document, each) for each in (entrypoint, given)):
-            script = command(document, entrypoint, given, fill=fill)
-        else:
-            # A text is split into words as a shell does it.
-            parts = [
-                command(document, each, fill=fill) if _is_list(document, each) else fill(text_of(document, each))
-                for each in (entrypoint, given)
-            ]
-            script = joined(parts, " ")
-        folder = said(document, own.get("working_dir")) or image.container.folder
-        container = ContainerFiles(folder, (*image.container.mounts, *_volumes(document, own)))
-        for one in held(script, variables):
-            yield replace(one, container=container)
-
-
-def _built_image(document: YamlDocument, service: Mapping[str, Node], sources: Sources) -> DockerImage:
-    """Return the image that a service is built as: `build: FOLDER`, or a mapping with `context` and `dockerfile`."""
-    build = service.get("build")
-    own = entries(document, build)
-    context = said(document, own.get("context") if own else build)
-    if build is None or context is None:
-        return NO_IMAGE
-    name = said(document, own.get("dockerfile")) or "Dockerfile"
-    path = beside(document.path, posixpath.normpath(posixpath.join(context, name)))
-    text = sources.text_or_none(path) if sources.exists(path) else None
-    if text is None:
-        return NO_IMAGE
-    image = image_of(path, text)
-    copied = ((there, posixpath.normpath(posixpath.join(context, here))) for there, here in image.container.mounts)
-    return replace(image, container=replace(image.container, mounts=tuple(copied)))
-
-
-_VOLUME = re.compile(r"(?P<source>\$\{?PWD\}?[^:]*|\.[^:]*):(?P<target>/[^:]*)(?::\w+)?")
-
-
-def _volumes(document: YamlDocument, service: Mapping[str, Node]) -> Iterator[tuple[str, str]]:
-    """Yield the places that a service has paths of the tree at: `./x:/y`, or a mapping with `source` and `target`."""
-    for each in items(document, service.get("volumes")):
-        own = entries(document, each)
-        names = [said(document, own.get(name)) for name in ("source", "target")] if own else [said(document, each)]
-        if found := _VOLUME.fullmatch(":".join(each or "" for each in names)):
-            yield posixpath.normpath(found["target"]), re.sub(r"^\$\{?PWD\}?", ".", found["source"])
-
-
-_INTERPOLATED = re.compile(
-    r"\$(?:(?P<dollar>\$)|\{(?P<braced>\w+)(?::?(?P<how>[-+?])(?P<default>[^}]*))?\}|(?P<bare>[A-Za-z_]\w*))"
-)
-
-
-def _interpolated(dotenv: Variables, text: Text) -> Text:
-    """Fill in the variables of a text as Compose does before anything sees it; `$$` is how the file writes `$`."""
-
-    def fill(each: re.Match[str], piece: Piece) -> Text:
-        name = each["braced"] or each["bare"] or ""
-        given = dotenv[name].text if name in dotenv else None
-        if each["dollar"]:
-            return (replace(piece.cut(*each.span()), text="$"),)
-        if given is not None:
-            return given
-        if each["how"] == "-":
-            return (replace(piece.cut(*each.span("default")), option=f"${name}"),)
-        return holed(each, piece, option=f"${name}")
-
-    return filled(text, _INTERPOLATED, fill)
-
-
-def _of_files(document: YamlDocument, node: Node | None, sources: Sources) -> Variables:
-    """Read the variables of `env_file: name`, or of several files; an item may be a mapping with a `path`."""
-    found: dict[str, Variable] = {}
-    for item in items(document, node):
-        name = said(document, entries(document, item).get("path", item))
-        path = beside(document.path, name) if name else ""
-        text = sources.text_or_none(path) if path and sources.exists(path) else None
-        found |= dotenv_variables(path, text) if text is not None else {}
-    return found
-
-
-def _is_list(document: YamlDocument, node: Node | None) -> bool:
-    return node is not None and isinstance(document.follow(node), SequenceNode)
-
-
-_PAIR = re.compile(
-    r"""(?P<name>[A-Za-z_]\w*)=(?P<quote>["']?)
-    (?P<value>(?<=")(?:[^"\\]|\\.)*|(?<=')[^']*|[^\s"'\\]*)""",
-    re.VERBOSE,
-)
-_OLD = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]*\S)")
-
-
-@dataclass(frozen=True, slots=True)
-class DockerImage:
-    """The last stage of a Dockerfile: its variables, the entry point and the command behind it, and its files."""
-
-    variables: Variables
-    entry: Text | None
-    command: Text | None
-    container: ContainerFiles
-
-
-NO_IMAGE = DockerImage({}, None, None, ContainerFiles("/", ()))
-
-
-def image_of(path: str, text: str) -> DockerImage:
-    """Read a Dockerfile."""
-    lines = Lines(text)
-    variables: dict[str, Variable] = {}
-    last: dict[str, Text] = {}
-    for found in INSTRUCTION.finditer(text):
-        name = found["name"].upper()
-        piece = Piece(found["said"], path, lines, found.start("said"), found.end("said"))
-        if name == "FROM":
-            variables, last = {}, {}
-        elif name == "ENV":
-            variables |= _environment(piece)
-        elif name in ("CMD", "ENTRYPOINT"):
-            last[name] = (piece,)
-    return DockerImage(variables, last.get("ENTRYPOINT"), last.get("CMD"), files_of_image(text))
-
-
-def dockerfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
-    """Yield the script of the last stage: the entry point with the command behind it, where files are copied to."""
-    image = image_of(path, text)
-    for one in held(_run(image.entry, image.command), image.variables):
-        yield replace(one, container=image.container)
-
-
-def _run(entry: Text | None, command: Text | None) -> Text:
-    """Return the script: words of both, or a shell's text. A shell does not see a command behind its entry point."""
-    if entry is None or command is None:
-        only = entry or command or ()
-        return script_of(_words(only)) if _is_json_list(only) else only
-    if _is_json_list(entry):
-        return script_of(_words(entry) + _words(command)) if _is_json_list(command) else ()
-    return entry
-
-
-def _is_json_list(text: Text) -> bool:
-    return plain(text).lstrip().startswith("[")
-
-
-def _environment(piece: Piece) -> Iterator[tuple[str, Variable]]:
-    pairs = list(_PAIR.finditer(piece.text))
-    old = None if pairs else _OLD.match(piece.text)
-    for found in pairs or filter(None, (old,)):
-        value = piece.cut(found.start("value"), found.end("value"))
-        yield found["name"], variable((value,))
-
-
-def _words(text: Text) -> list[Text]:
-    """Return the words of a list in JSON, each with its place."""
-    (piece,) = text
-    try:
-        words = json.loads(plain(text).replace("\\\n", "\n"))
-    except ValueError:
-        return []
-    found: list[Text] = []
-    at = 0
-    for word in words if isinstance(words, list) else ():
-        if not isinstance(word, str):
-            return []
-        here = piece.text.find(word, at)
-        if here < 0:
-            found.append((Piece(word, piece.path, piece.lines, piece.start, piece.end),))
-            continue
-        found.append((piece.cut(here, here + len(word)),))
-        at = here + len(word)
-    return found
-
-
-_FOLLOWED_SHELLS = (None, "bash", "sh")
-
-
-def is_github(document: YamlDocument, root: MappingNode) -> bool:
-    """Tell whether a document is a workflow or an action."""
-    whole = entries(document, root)
-    return ("jobs" in whole and "on" in whole) or "steps" in entries(document, whole.get("runs"))
-
-
-def github_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
-    """Yield the script of every step."""
-    whole = entries(document, root)
-    outer = environment(document, whole.get("env"))
-    for job in (*entries(document, whole.get("jobs")).values(), whole.get("runs")):
-        own = entries(document, job)
-        inputs = entries(
-            document, entries(document, entries(document, whole.get("on")).get("workflow_dispatch")).get("inputs")
-        )
-        given = {
-            f"inputs.{name}": text
-            for name, each in inputs.items()
-            if (text := text_of(document, entries(document, each).get("default")))
-        }
-        for chosen in _combinations(document, entries(document, own.get("strategy")).get("matrix")):
-            fill = partial(filled_in, {**given, **{f"matrix.{name}": text for name, text in chosen.items()}})
-            around = outer | environment(document, own.get("env"), fill)
-            for step in items(document, own.get("steps")):
-                inside = entries(document, step)
-                shell = said(document, inside.get("shell"))
-                if "run" in inside and (shell in _FOLLOWED_SHELLS or str(shell).startswith(("bash ", "sh "))):
-                    script = fill(text_of(document, inside["run"]))
-                    yield from held(script, around, environment(document, inside.get("env"), fill))
-
-
-def _combinations(document: YamlDocument, matrix: Node | None) -> Iterator[dict[str, Text]]:
-    """Yield the values of each job of a matrix, as far as there are few; one without any where they are not known."""
-    own = entries(document, matrix)
-    axes = {
-        name: [text_of(document, item) for item in items(document, each)]
-        for name, each in own.items()
-        if name not in ("include", "exclude")
-    }
-    added = [
-        {name: text_of(document, value) for name, value in entries(document, item).items()}
-        for item in items(document, own.get("include"))
-    ]
-    left_out = [
-        {name: said(document, value) for name, value in entries(document, item).items()}
-        for item in items(document, own.get("exclude"))
-    ]
-    jobs = (
-        [dict(zip(axes, chosen, strict=True)) for chosen in islice(product(*axes.values()), _MOST_JOBS + 1)]
-        if axes
-        else []
-    )
-    jobs = [
-        job for job in jobs if not any(all(plain(job.get(k, ())) == v for k, v in each.items()) for each in left_out)
-    ]
-    for each in added:
-        same = [job for job in jobs if axes and all(plain(job[k]) == plain(v) for k, v in each.items() if k in axes)]
-        for job in same:
-            job |= each
-        jobs += [] if same else [each]
-    yield from jobs if 0 < len(jobs) <= _MOST_JOBS else [{}]
-
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, compose_documents
 
 _OF_A_PIPELINE = {"stages", "include", "workflow", "default", "variables", "before_script"}
 _OF_A_JOB = {
@@ -334,10 +65,6 @@ def is_gitlab(document: YamlDocument, root: MappingNode) -> bool:
     whole = entries(document, root)
     jobs = [own.keys() for each in whole.values() if {"script", "extends"} & (own := entries(document, each)).keys()]
     return bool(jobs) and (not whole.keys().isdisjoint(_OF_A_PIPELINE) or any(_OF_A_JOB & own for own in jobs))
-
-
-_MOST_JOBS = 8
-"""Jobs that a matrix makes of one; beyond, what differs between them is not known."""
 
 
 def gitlab_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
@@ -384,8 +111,8 @@ def _matrix(document: YamlDocument, node: Node | None) -> Iterator[Variables]:
             name: [variable(text_of(document, value)) for value in items(document, values)]
             for name, values in entries(document, each).items()
         }
-        jobs += [dict(zip(named, values, strict=True)) for values in islice(product(*named.values()), _MOST_JOBS + 1)]
-    if len(jobs) > _MOST_JOBS:
+        jobs += [dict(zip(named, values, strict=True)) for values in islice(product(*named.values()), MOST_JOBS + 1)]
+    if len(jobs) > MOST_JOBS:
         jobs = [{name: Variable(None, exported=True) for each in jobs for name in each}]
     yield from jobs
 
@@ -467,8 +194,8 @@ def sweep_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -
             values = [(replace(program[-1], text=HOLE),)]
         parameters.append((name, values))
     names = [name for name, _ in parameters]
-    combined = list(islice(product(*(values for _, values in parameters)), _MOST_JOBS + 1))
-    if len(combined) > _MOST_JOBS:
+    combined = list(islice(product(*(values for _, values in parameters)), MOST_JOBS + 1))
+    if len(combined) > MOST_JOBS:
         combined = [tuple(each[0] if len(each) == 1 else (replace(program[-1], text=HOLE),) for _, each in parameters)]
     for chosen in combined:
         given = dict(zip(names, chosen, strict=True))
@@ -609,6 +336,7 @@ _FORMATS: Sequence[
     (is_kubernetes, kubernetes_scripts),
     (is_github, github_scripts),
     (is_gitlab, gitlab_scripts),
+    (is_azure, azure_scripts),
     (is_ray, ray_scripts),
     (is_compose, compose_scripts),
     (is_job_file, job_file_scripts),

@@ -15,6 +15,9 @@ from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, Sequenc
 
 Variables = Mapping[str, Variable]
 
+MOST_JOBS = 8
+"""Jobs that a matrix makes of one; beyond, what differs between them is not known."""
+
 _SHELLS = re.compile(r"(?:\S*/)?(?:ba|da|k|z)?sh")
 _SCRIPT_FOLLOWS = re.compile(r"-\w*c")
 _BARE = re.compile(r"[\w@%+=:,./-]+")
@@ -221,7 +224,7 @@ def environment(document: YamlDocument, node: Node | None, fill: Fill = as_it_is
             found[said(document, own.get("name")) or ""] = variable(fill(text_of(document, own.get("value"))))
         elif equals:
             first, *rest = text_of(document, item)
-            found[name] = variable((first.cut(len(name) + 1, len(first.text)), *rest))
+            found[name] = variable(fill((first.cut(len(name) + 1, len(first.text)), *rest)))
     return {name: each for name, each in found.items() if name.isidentifier()}
 
 

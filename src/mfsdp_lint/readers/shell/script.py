@@ -134,7 +134,7 @@ _SUBSTITUTION = ("$(", "`", "<(")
 
 
 def obstacle_in(text: Iterable[Piece]) -> Obstacle | None:
-    """Return the reason why a text is not known: a variable that nobody sets, or a command whose output is not known.
+    """Return the reason why a text is not known: a variable that nothing followed sets, or an output that is not known.
 
     An argument of the script is no obstacle: the caller gives it.
     """

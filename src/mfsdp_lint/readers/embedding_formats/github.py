@@ -1,0 +1,128 @@
+"""Workflows and actions of GitHub: the scripts of their steps, each with what the steps before it have set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice, product
+
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.embedding_formats.held_texts import (
+    MOST_JOBS,
+    entries,
+    environment,
+    filled_in,
+    held,
+    items,
+    said,
+    text_of,
+    variable,
+)
+from mfsdp_lint.readers.shell.run import ScriptRunner, TooMuch
+from mfsdp_lint.readers.shell.script import Script, Text, plain, sliced, standing_at
+from mfsdp_lint.readers.shell.state import LOST, Held, Variable
+from mfsdp_lint.readers.yaml.document import YamlDocument
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node
+
+_FOLLOWED_SHELLS = (None, "bash", "sh")
+
+
+def is_github(document: YamlDocument, root: MappingNode) -> bool:
+    """Tell whether a document is a workflow or an action."""
+    whole = entries(document, root)
+    return ("jobs" in whole and "on" in whole) or "steps" in entries(document, whole.get("runs"))
+
+
+def github_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
+    """Yield the script of every step."""
+    whole = entries(document, root)
+    outer = environment(document, whole.get("env"))
+    for job in (*entries(document, whole.get("jobs")).values(), whole.get("runs")):
+        own = entries(document, job)
+        inputs = entries(
+            document, entries(document, entries(document, whole.get("on")).get("workflow_dispatch")).get("inputs")
+        )
+        given = {
+            f"inputs.{name}": text
+            for name, each in inputs.items()
+            if (text := text_of(document, entries(document, each).get("default")))
+        }
+        for chosen in _combinations(document, entries(document, own.get("strategy")).get("matrix")):
+            fill = partial(filled_in, {**given, **{f"matrix.{name}": text for name, text in chosen.items()}})
+            around = outer | environment(document, own.get("env"), fill)
+            for step in items(document, own.get("steps")):
+                inside = entries(document, step)
+                shell = said(document, inside.get("shell"))
+                script = fill(text_of(document, inside.get("run")))
+                variables = around | environment(document, inside.get("env"), fill)
+                followed = shell in _FOLLOWED_SHELLS or str(shell).startswith(("bash ", "sh "))
+                if followed:
+                    yield from held(script, variables)
+                if "GITHUB_ENV" in plain(script):
+                    set_by_step = (
+                        _handed_on(Held(script, variables), sources) if followed and "if" not in inside else {}
+                    )
+                    around = around | dict.fromkeys(_NAME.findall(plain(script)), LOST) | set_by_step
+
+
+_FILE = "/github/env"
+"""Where a step finds the file of variables for the steps behind it; which path that is does not matter."""
+
+_NAME = re.compile(r"\b([A-Za-z_]\w*)(?:=|<<)")
+_LINES = re.compile(
+    r"^(?P<name>[A-Za-z_]\w*)(?:=(?P<value>[^\n]*)|<<(?P<mark>[^\n]+)\n(?P<lines>.*?)\n(?P=mark)$)",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def _handed_on(step: Held, sources: Sources) -> dict[str, Variable]:
+    """Return the variables that a step sets for the steps behind it, if that is the same on each way through it."""
+    path = Variable(((standing_at(_FILE, step.text[0]),),), exported=True)
+    runner = ScriptRunner(step.text[0].path, sources)
+    script = Script(step.text)
+    try:
+        ways = runner.script(script, runner.beginning(replace(step, variables={**step.variables, "GITHUB_ENV": path})))
+    except (TooMuch, RecursionError):
+        return {}
+    texts = [way.state.files.get(_FILE) for way in ways]
+    if not texts or any(text is None or text != texts[0] for text in texts):
+        return {}
+    whole = plain(texts[0] or ())
+    return {
+        found["name"]: variable(tuple(sliced(texts[0] or (), *found.span((found["mark"] and "lines") or "value"))))
+        for found in _LINES.finditer(whole)
+    }
+
+
+def _combinations(document: YamlDocument, matrix: Node | None) -> Iterator[dict[str, Text]]:
+    """Yield the values of each job of a matrix, as far as there are few; one without any where they are not known."""
+    own = entries(document, matrix)
+    axes = {
+        name: [text_of(document, item) for item in items(document, each)]
+        for name, each in own.items()
+        if name not in ("include", "exclude")
+    }
+    added = [
+        {name: text_of(document, value) for name, value in entries(document, item).items()}
+        for item in items(document, own.get("include"))
+    ]
+    left_out = [
+        {name: said(document, value) for name, value in entries(document, item).items()}
+        for item in items(document, own.get("exclude"))
+    ]
+    jobs = (
+        [dict(zip(axes, chosen, strict=True)) for chosen in islice(product(*axes.values()), MOST_JOBS + 1)]
+        if axes
+        else []
+    )
+    jobs = [
+        job for job in jobs if not any(all(plain(job.get(k, ())) == v for k, v in each.items()) for each in left_out)
+    ]
+    for each in added:
+        same = [job for job in jobs if axes and all(plain(job[k]) == plain(v) for k, v in each.items() if k in axes)]
+        for job in same:
+            job |= each
+        jobs += [] if same else [each]
+    yield from jobs if 0 < len(jobs) <= MOST_JOBS else [{}]
