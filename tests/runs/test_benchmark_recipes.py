@@ -1,4 +1,4 @@
-"""Recipes of megatron.bridge.perf_recipes that scripts/training/run_recipe.py runs. The values are those of the real one."""
+"""Benchmark recipes that scripts/training/run_recipe.py of Bridge runs. The values are those of the real one."""
 
 from __future__ import annotations
 
