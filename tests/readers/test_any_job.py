@@ -13,6 +13,11 @@ from tests.readers.test_started_by_others import BAD, CONNECTIONS, FORMAT, FSDP,
 WORDS = ", ".join(f'"{word}"' for word in f"{RUN} {BAD}".split())
 CONTAINER = f"{{name: t, command: [{', '.join(f'{RUN} {GOOD}'.split())}]"
 
+POD = f"apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - {{}}\n    command: [sh, -c, '{RUN} {GOOD}']\n"
+POD_WITH_MAP = POD.format("envFrom: [{configMapRef: {name: train}}]")
+POD_WITH_KEY = POD.format(f"env: [{{name: {NAME}, valueFrom: {{configMapKeyRef: {{name: train, key: {NAME}}}}}}}]")
+MAP = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{{{name: train}}}}\ndata: {{{{{NAME}: '{{}}'}}}}\n"
+
 CASES: dict[str, tuple[Files, list[str]]] = {
     "a pipeline nobody knows": (
         {"steps.yml": f"jobs:\n- label: train\n  command: {RUN} {BAD}\n  env: {{A: b}}\n"},
@@ -241,6 +246,19 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         },
         [f"job.yaml:4 {CONNECTIONS}"],
     ),
+    "variables of a ConfigMap in the file beside": (
+        {"job.yaml": POD_WITH_MAP, "cm.yaml": MAP.format(1)},
+        [f"cm.yaml:4 {CONNECTIONS}"],
+    ),
+    "a single variable of a ConfigMap in the file beside": (
+        {"job.yaml": POD_WITH_KEY, "cm.yaml": MAP.format(1)},
+        [f"cm.yaml:4 {CONNECTIONS}"],
+    ),
+    "two ConfigMaps of one name, of which nobody knows which is applied": (
+        {"job.yaml": POD_WITH_MAP, "dev.yaml": MAP.format(1), "prod.yaml": MAP.format(8)},
+        [],
+    ),
+    "a ConfigMap of another folder": ({"job.yaml": POD_WITH_MAP, "other/cm.yaml": MAP.format(1)}, []),
     "a variable that Kubernetes fills in": (
         {
             "job.yaml": (
@@ -396,3 +414,44 @@ def test_a_notebook_that_starts_a_run(
     main(["--no-cache", "--target-core", "0.16.1", "--output-format", "concise", "--select", "MFSDP1,MFSDP5", "."])
     found = re.finditer(r"^a.ipynb:cell 1:(\d+):\d+: error (MFSDP\d+)", capsys.readouterr().out, re.MULTILINE)
     assert [f"{each[1]} {each[2]}" for each in found] == wanted
+
+
+LINE = f"{RUN} --save /c --ckpt-format"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "placeholder"),
+    [
+        ("Jenkinsfile", f'pipeline {{ steps {{ sh "{LINE} ${{params.FMT}}" }} }}\n', "${params.FMT}"),
+        ("main.tf", f'resource "a" "b" {{\n  command = "{LINE} ${{var.fmt}}"\n}}\n', "${var.fmt}"),
+        ("main.nf", f'process train {{\n  """\n  {LINE} ${{params.fmt}}\n  """\n}}\n', "${params.fmt}"),
+        ("ci.yml", f"on: push\njobs:\n  t:\n    steps:\n    - run: {LINE} ${{{{ env.A }}}}\n", "${{ env.A }}"),
+        ("train.j2", f"{LINE} {{{{ fmt }}}}\n", "{{ fmt }}"),
+    ],
+)
+def test_a_placeholder_that_leaves_a_setting_open_is_told(
+    path: str,
+    text: str,
+    placeholder: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(path).write_text(text)
+    main(
+        [
+            "--no-cache",
+            "--target-core",
+            "0.16.1",
+            "--output-format",
+            "concise",
+            "--show-info",
+            "--select",
+            "MFSDP1,MFSDP9",
+            ".",
+        ]
+    )
+    (line,) = [each for each in capsys.readouterr().out.splitlines() if "MFSDP907" in each]
+    assert line.startswith(f"{path}:")
+    assert f"checkpoint.ckpt_format could not be decided: `{placeholder}`" in line

@@ -28,9 +28,9 @@ class Project:
         """The runs that files start, with a release of Megatron-Bridge."""
         return [recipe for recipe in _read(paths, bridge).recipes if recipe.command is not None]
 
-    def unfollowed(self, *paths: str) -> tuple[Unfollowed, ...]:
+    def unfollowed(self, *paths: str, bridge: str | None = None) -> tuple[Unfollowed, ...]:
         """What of files cannot be followed."""
-        return _read(paths).unfollowed
+        return _read(paths, bridge).unfollowed
 
     def lint(self, *paths: str) -> int:
         """Lint files; what is printed is for who captures it."""

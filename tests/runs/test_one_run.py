@@ -245,9 +245,19 @@ def test_upstreams_own_script_is_the_recipe_that_it_names(project: Project) -> N
         "--recipe $NAME",
     ],
 )
-def test_of_what_the_script_would_do_nothing_is_guessed(project: Project, words: str) -> None:
+def test_of_what_the_script_would_do_nothing_is_guessed_and_that_is_told(project: Project, words: str) -> None:
     project.write("launch.sh", f"{UPSTREAM} {words} ddp.use_megatron_fsdp=true\n")
-    assert [recipe.kind for recipe in project.runs("launch.sh")] == ["overrides"]
+    (run,) = project.runs("launch.sh")
+    assert run.kind == "overrides"
+    obstacle = run.variants[0].settings.obstacle("checkpoint.ckpt_format")
+    assert obstacle is not None
+    assert obstacle.text == "run_recipe.py"
+
+
+def test_a_program_that_nobody_has_described_may_have_any_settings(project: Project) -> None:
+    project.write("launch.sh", "torchrun ours.py --recipe ours ddp.use_megatron_fsdp=true\n")
+    (run,) = project.runs("launch.sh")
+    assert run.variants[0].settings.obstacle("checkpoint.ckpt_format") is None
 
 
 def test_a_launch_that_surely_ends_with_an_exception_is_told(project: Project) -> None:

@@ -378,7 +378,7 @@ def yaml_scripts(path: str, text: str, sources: Sources) -> tuple[list[Held], bo
     is_known = False
     document = YamlDocument(path, Lines(text))
     roots = compose_documents(path, text, again=True)
-    with_maps(document, roots)
+    with_maps(document, roots, sources)
     for root in roots:
         found = scripts_of_document(document, root, sources) if isinstance(root, MappingNode) else None
         is_known = is_known or found is not None

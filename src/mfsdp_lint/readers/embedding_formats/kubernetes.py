@@ -1,6 +1,6 @@
 """Manifests of Kubernetes, and workflows of Argo in them: the scripts of their containers.
 
-A container has the scripts that ConfigMaps of the same file give it, and the parameters of each step that starts it.
+A container has the scripts and variables that ConfigMaps give it, and the parameters of each step that starts it.
 """
 
 from __future__ import annotations
@@ -8,10 +8,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
+from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Fill,
     as_it_is,
@@ -29,7 +32,7 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
-from mfsdp_lint.readers.yaml.nodes import MappingNode, Node
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, compose_documents
 
 
 def is_kubernetes(document: YamlDocument, root: MappingNode) -> bool:
@@ -235,7 +238,40 @@ def _items_of(document: YamlDocument, step: Mapping[str, Node]) -> list[Paramete
 _CONTAINERS = ("containers", "initContainers", "container", "script")
 
 
-def with_maps(document: YamlDocument, roots: Sequence[Node]) -> None:
-    """Note in a document the ConfigMaps of the file."""
+_MOST_FILES = 64
+
+
+def with_maps(document: YamlDocument, roots: Sequence[Node], sources: Sources | None = None) -> None:
+    """Note in a document the ConfigMaps of the file, and those that its containers have variables of and that a file of
+    `sources` beside it has.
+    """
     document.maps = config_maps(document, roots)
+    elsewhere = set() if sources is None else _named_maps(document, roots) - document.maps.keys()
+    if sources is not None and elsewhere:
+        beside = _maps_beside(document.path, sources)
+        document.maps = {**document.maps, **{name: beside[name] for name in elsewhere & beside.keys()}}
     document.mounted = mounted_files(document, roots) if document.maps else frozenset()
+
+
+def _named_maps(document: YamlDocument, roots: Sequence[Node]) -> set[str]:
+    """Return the names of the ConfigMaps that containers have variables of."""
+    if "configMap" not in document.lines.text:
+        return set()
+    places = (entries(document, each) for root in roots for each in mappings(document, root))
+    named = (own.get(kind) for own in places for kind in ("configMapRef", "configMapKeyRef"))
+    return {said(document, entries(document, each).get("name")) or "" for each in named}
+
+
+def _maps_beside(path: str, sources: Sources) -> dict[str, dict[str, Text]]:
+    """Return the ConfigMaps in the other files of a folder; of two with one name nobody knows which is applied."""
+    found: dict[str, list[dict[str, Text]]] = {}
+    folder, own = posixpath.split(path)
+    for name in disk.Listing(folder).matching("*.y*ml")[:_MOST_FILES]:
+        place = posixpath.join(folder, name)
+        text = None if name == own else sources.text_or_none(place)
+        if text is not None and "ConfigMap" in text:
+            with suppress(Unreadable):
+                other = YamlDocument(place, Lines(text))
+                for each, texts in config_maps(other, compose_documents(place, text, again=True)).items():
+                    found.setdefault(each, []).append(texts)
+    return {name: every[0] for name, every in found.items() if len(every) == 1}

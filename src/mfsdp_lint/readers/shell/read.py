@@ -38,6 +38,7 @@ from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.launch_memory import ShellRead, Started
+from mfsdp_lint.readers.programs import upstream_script
 from mfsdp_lint.readers.relevance import TRAINING_PROGRAM, Relevance, trains_nothing
 from mfsdp_lint.readers.shell.conversions import IMPORTERS, conversions, imports, loadings_of, with_notices
 from mfsdp_lint.readers.shell.framework_programs import runs_of_framework
@@ -447,8 +448,11 @@ def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
         same = [launch for launch, each in here if each is kind]
         within = Pinned.of(front_end, versions)
         for launch in same:
-            settings = WrittenSettings(kind.settings(launch, within), kind.named(launch.started.arguments))
-            ways.append((launch, Variant(settings, launch.when, launch.given)))
+            written = WrittenSettings(kind.settings(launch, within), kind.named(launch.started.arguments))
+            name = posixpath.basename(plain(launch.started.program))
+            is_described = upstream_script(name, versions.bridge) is not None
+            behind = _BehindObstacle(written, Obstacle(name, launch.span)) if is_described else written
+            ways.append((launch, Variant(behind, launch.when, launch.given)))
         base = replace(base, kind=kind.kind, partial=kind.kind == "overrides", front_end=front_end)
     variants = _different(variant for launch, variant in ways if not launch.given)
     exposed = [variant for launch, variant in ways if launch.given and _shards(variant)]

@@ -130,11 +130,12 @@ def is_left_out(text: Text) -> bool:
 
 EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
 _BLANKS = re.compile(r"(?:\s|\\\r?\n)+")
-_SUBSTITUTION = ("$(", "`", "<(")
+_OPENS = ("$", "`", "<", "{", "@")
 
 
 def obstacle_in(text: Iterable[Piece]) -> Obstacle | None:
-    """Return the reason why a text is not known: a variable that nothing followed sets, or an output that is not known.
+    """Return the reason why a text is not known: a variable that nothing followed sets, a command whose output is not
+    known, or a placeholder.
 
     An argument of the script is no obstacle: the caller gives it.
     """
@@ -145,7 +146,7 @@ def obstacle_in(text: Iterable[Piece]) -> Obstacle | None:
             if piece.option:
                 return Obstacle(piece.option, piece.span, given=True)
             said = piece.lines.text[piece.start : piece.end].strip().strip('"')
-            if said.startswith(_SUBSTITUTION):
+            if said.startswith(_OPENS):
                 return Obstacle(said.partition("\n")[0], piece.span)
     return None
 

@@ -256,8 +256,10 @@ class ProgramEvaluation:
             module = Module(os.path.join(os.path.dirname(starter), f"<{name}>"), name, tree)
             module.upstream = f"megatron-bridge {self.asked.target.bridge}"
             started = self._run(self._interpreter(module.path, given), module, given, needs_all=True)
-        # Overrides that the stand-in refuses are the program's, too; how it ends otherwise says nothing of the program.
-        return started if isinstance(started.ending, RefusedCall) else replace(started, ending=None)
+        # Arguments that the stand-in refuses are the program's, too; how it ends otherwise says nothing of the program.
+        ending = started.ending
+        refuses = isinstance(ending, RefusedCall) or (isinstance(ending, Raised) and ending.name == "ValueError")
+        return started if refuses else replace(started, ending=None)
 
     @with_room
     def _start(self, path: str, given: Given) -> Started:

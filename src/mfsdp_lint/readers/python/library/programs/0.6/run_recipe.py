@@ -1,10 +1,14 @@
-"""Behaviour of scripts/training/run_recipe.py of Megatron-Bridge with a recipe of the library: 0.6.0, lines 84 to 520.
+"""Behaviour of scripts/training/run_recipe.py of Megatron-Bridge, with recipe_runner.py and recipe_metadata.py beside it: 0.6.0, lines 84 to 520.
 
 A recipe by its name, or by that of its model and the mode; then flags that are overrides (COMMON_OVERRIDE_FIELDS); then the overrides; then the
-launch. Flags that it does not have here end it. It also has those of setup_experiment.py beside it, which hands the others on (0.6.0, lines 60 to 140).
+launch. A recipe of megatron.bridge.perf_recipes comes before one of the library, and has defaults of its own. Flags that the program does not have end
+it. It also has those of setup_experiment.py beside it, which hands the others on (0.6.0, lines 60 to 140).
 """
 
 import argparse
+import importlib
+import os
+import re
 
 import megatron.bridge.recipes as recipes
 from megatron.bridge.training.finetune import finetune
@@ -31,8 +35,8 @@ FIELDS = {
     "load_dir": "checkpoint.load",
     "save_interval": "checkpoint.save_interval",
 }
-
-
+FAMILIES = ("deepseek", "glm_moe_dsa", "gpt_oss", "kimi", "llama", "nemotronh", "qwen", "qwen_vl", "wan")
+BENCHMARK = re.compile(r"_(pretrain|sft|peft)_([1-9][0-9]*)gpu_[a-z0-9]+_(bf16|fp8cs|fp8ds|fp8mx|fp8sc|nvfp4)(?:_[a-z0-9_]+)?_config$")
 PEFT = ("lora", "dora")
 OF_EXPERIMENT = (
     "--nodes", "--gpus-per-node", "--gpus_per_node", "--account", "--partition", "--time", "--gres", "--additional-slurm-params",
@@ -76,23 +80,59 @@ def main():
         if override.startswith("-"):
             parser.error(override)
     common = [f"{field}={getattr(args, name)}" for name, field in FIELDS.items() if getattr(args, name) is not None]
+    overrides = [*common, *overrides]
     name = args.recipe or args.model + "_" + ("peft" if args.mode in PEFT else args.mode) + "_config"
-    builder = getattr(recipes, name)
-    is_pretraining = "pretrain" in name
+    benchmark, builder = BENCHMARK.search(name), None
+    for family in FAMILIES if benchmark else ():
+        builder = builder or getattr(importlib.import_module("megatron.bridge.perf_recipes." + family), name, None)
+    if builder is None:
+        library(name, args, parser, overrides)
+    else:
+        measured(builder(), benchmark, args, parser, overrides)
+
+
+def library(name, args, parser, overrides):
+    builder = getattr(recipes, name, None)
+    if builder is None:
+        raise SystemExit("there is no recipe of this name")
     if args.mode in PEFT and "peft" in name:
         config = builder(peft_scheme=args.mode)
     else:
         config = builder()
     if args.dataset is not None:
         config.dataset = parser.of_that_kind
-    config = process_config_with_overrides(config, cli_overrides=[*common, *overrides] or None)
-    if is_pretraining:
+    config = process_config_with_overrides(config, cli_overrides=overrides or None)
+    if "pretrain" in name:
         pretrain(config, forward_step)
     else:
         if config.model.context_parallel_size > 1:
             config.model.calculate_per_token_loss = True
             config.ddp.average_in_collective = False
         finetune(config, forward_step)
+
+
+def measured(config, benchmark, args, parser, overrides):
+    task, gpus, precision = benchmark.groups()
+    if args.mode not in (None, "lora" if task == "peft" else task):
+        raise ValueError(f"Mode '{args.mode}' is incompatible with benchmark task '{task}'.")
+    if args.dataset is not None:
+        raise ValueError("Benchmark recipes own their canonical dataset; omit --dataset.")
+    if task != "pretrain":
+        config.dataset = parser.of_that_kind
+    canonical, batch = int(gpus) // ranks_of_model(config), config.train.global_batch_size
+    config = process_config_with_overrides(config, cli_overrides=overrides or None)
+    named = {each.lstrip("+~").partition("=")[0] for each in overrides}
+    if not named & {"optimizer", "optimizer.use_precision_aware_optimizer"} and precision == "bf16" and config.optimizer.optimizer == "adam":
+        config.optimizer.use_precision_aware_optimizer = True
+    if not named & {"train", "train.global_batch_size"}:
+        ranks = int(os.environ["WORLD_SIZE"]) // ranks_of_model(config)
+        if ranks != canonical:
+            config.train.global_batch_size = batch * ranks // canonical
+    pretrain(config, forward_step)
+
+
+def ranks_of_model(config):
+    return config.model.tensor_model_parallel_size * config.model.pipeline_model_parallel_size * config.model.context_parallel_size
 
 
 if __name__ == "__main__":
