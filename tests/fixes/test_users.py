@@ -33,6 +33,30 @@ def test_a_variable_stays_where_somebody_else_sources_it(fixed: Fixed, path: str
     assert changed.keys() == {"a.sh"}
 
 
+WRITTEN = ["--ckpt-format $FMT", '--ckpt-format "${FMT}"', "--ckpt-format=$FMT", "--ckpt-format \\\n  $FMT"]
+
+
+@pytest.mark.parametrize("words", WRITTEN)
+def test_a_command_says_the_value_itself_where_somebody_else_has_the_variable(fixed: Fixed, words: str) -> None:
+    files = {
+        "env.sh": "FMT=torch_dist\n",
+        "a.sh": f". ./env.sh\n{LAUNCH} --use-megatron-fsdp {REST} --save /c {words} --bf16\n",
+        "b.sh": f". ./env.sh\n{LAUNCH} --save /c --ckpt-format $FMT\n",
+    }
+    said = words.replace("${FMT}", "fsdp_dtensor").replace("$FMT", "fsdp_dtensor")
+    assert fixed(files, ".") == {"a.sh": files["a.sh"].replace(words, said)}
+
+
+@pytest.mark.parametrize("word", ["$COMMON", "--ckpt-format ${FMT:-torch_dist}"])
+def test_a_flag_is_added_where_words_of_others_or_a_default_decide(fixed: Fixed, word: str) -> None:
+    files = {
+        "env.sh": 'FMT=torch_dist\nCOMMON="--seed 1 --ckpt-format torch_dist"\n',
+        "a.sh": f". ./env.sh\n{LAUNCH} --use-megatron-fsdp {REST} --save /c {word}\n",
+        "b.sh": f". ./env.sh\n{LAUNCH} --save /c --ckpt-format $FMT $COMMON\n",
+    }
+    assert fixed(files, ".") == {"a.sh": f"{files['a.sh'].rstrip()} --ckpt-format fsdp_dtensor\n"}
+
+
 def test_a_variable_is_taken_out_where_nobody_else_has_it(fixed: Fixed) -> None:
     files = {
         "env.sh": f"{EXPORT}export NCCL_DEBUG=INFO\n",
@@ -497,7 +521,7 @@ def test_a_setting_that_callers_choose_is_not_overruled_in_the_helper(fixed: Fix
 )
 def test_a_variable_of_a_script_stays_where_it_is_used_otherwise(fixed: Fixed, head: str, rest: str) -> None:
     changed = fixed({"a.sh": f"{head}\n{BAD} $F\n{rest}\n"}, "a.sh")
-    assert changed == {"a.sh": f"{head}\n{BAD} $F --ckpt-format fsdp_dtensor\n{rest}\n"}
+    assert changed == {"a.sh": f"{head}\n{BAD} fsdp_dtensor\n{rest}\n"}
 
 
 def test_nothing_is_put_between_a_flag_and_its_value(fixed: Fixed) -> None:
